@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+# Builds, tests and installs net6. The modules themselves are described in
+# Kbuild files; this one only calls the kernel's build system with them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+export PREFIX DESTDIR
+
+# Targets that need no kernel must not fail where there is none.
+kernel-free := help clean check demo style unit fuzz tools
+ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
+ifndef KDIR
+KDIR := $(shell scripts/find-kernel)
+default-kernel := yes
+endif
+ifeq ($(KDIR),)
+$(error nothing can be built without a kernel)
+endif
+ifneq ($(shell $(if $(findstring command,$(origin CC)),CC='$(CC)') scripts/check-config '$(KDIR)' >&2 && echo fits),fits)
+$(error this kernel does not fit)
+endif
+RELEASE := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h')
+BUILD ?= build/$(RELEASE)
+endif
+
+MAKEFLAGS += --no-print-directory
+kbuild = flock '$(BUILD)/.lock' $(MAKE) -C '$(KDIR)' M='$(abspath $(BUILD))'
+
+.PHONY: all modules tools install modules_install check unit fuzz demo \
+	sparse style clean help
+
+all: modules tools
+
+modules:
+	@scripts/build-tree '$(BUILD)'
+	+@$(kbuild) modules
+	@$(if $(default-kernel),for m in net6 khttpd; do \
+		ln -sfn '$(abspath $(BUILD))'/$$m/$$m.ko $$m/$$m.ko; done)
+
+tools:
+	@$(MAKE) -C tools
+
+install: modules tools
+	+@$(kbuild) INSTALL_MOD_PATH='$(DESTDIR)' INSTALL_MOD_DIR=updates \
+		CONFIG_MODULE_SIG_ALL= modules_install
+	$(if $(DESTDIR),,depmod $(RELEASE))
+	@$(MAKE) -C tools install
+	@for page in $(wildcard Documentation/man/*.[1-8]); do \
+		install -D -m 644 $$page \
+		'$(DESTDIR)$(PREFIX)'/share/man/man$${page##*.}/$${page##*/} || exit 1; \
+	done
+
+check:
+	@selftests/lib/run
+
+unit:
+	@$(MAKE) -C selftests/unit check
+
+fuzz:
+	@$(MAKE) -C selftests/fuzz check
+
+demo:
+	@scripts/demo
+
+sparse:
+	@scripts/setup style
+	@scripts/build-tree '$(BUILD)'
+	+@scripts/sparse '$(BUILD)' $(kbuild)
+
+style:
+	@scripts/style
+
+clean:
+	rm -rf build demo .guest net6/net6.ko khttpd/khttpd.ko
+	@for dir in tools selftests/unit selftests/fuzz; do \
+		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
+
+help:
+	@echo 'make            build net6/net6.ko, khttpd/khttpd.ko and tools/'
+	@echo 'make check      all tests: user space, and guests on two kernels (about 30 minutes)'
+	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
+	@echo 'make unit       user-space unit tests under ASan and UBSan'
+	@echo 'make fuzz       the fuzz targets, a minute each (FUZZ_SECONDS=)'
+	@echo 'make install    modules (with depmod), tools and manual pages, as root'
+	@echo 'make sparse     sparse over both modules'
+	@echo 'make style      checkpatch --strict and kernel-doc over everything'
+	@echo 'make clean      remove what was built'
+	@echo
+	@echo 'KDIR=DIR        build folder of the kernel to build for (the running one)'
+	@echo 'BUILD=DIR       where the objects go (build/RELEASE)'
+	@echo 'W=1             more compiler warnings'
+	@echo 'PREFIX=, DESTDIR=  where make install puts the tools and pages (/usr/local)'
+	@echo 'CHECKING_KERNEL=DIR  a checking kernel that is ready built, for make check'
