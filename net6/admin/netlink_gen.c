@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
+/* Made by scripts/netlink-gen from Documentation/netlink/specs/net6.yaml. */
+#include "netlink_gen.h"
+
+static struct netlink_range_validation net6_range_0_65535 = {
+	.min = 0,
+	.max = 65535,
+};
+
+static struct netlink_range_validation net6_range_1_3600000 = {
+	.min = 1,
+	.max = 3600000,
+};
+
+static struct netlink_range_validation net6_range_16_65536 = {
+	.min = 16,
+	.max = 65536,
+};
+
+static struct netlink_range_validation net6_range_0_1000000 = {
+	.min = 0,
+	.max = 1000000,
+};
+
+static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1] = {
+	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_RETRANS + 1] = {
+	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
+	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
+	[NET6_A_IFACE_DAD_TRANSMITS] = NLA_POLICY_MAX(NLA_U32, 16),
+	[NET6_A_IFACE_ACCEPT_RA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_AUTOCONF] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_BASE_REACHABLE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_3600000),
+	[NET6_A_IFACE_RETRANS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_3600000),
+};
+
+static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
+	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_iface_detach_policy[NET6_A_IFACE_IFINDEX + 1] = {
+	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_addr_get_policy[NET6_A_ADDR_IFINDEX + 1] = {
+	[NET6_A_ADDR_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_addr_add_policy[NET6_A_ADDR_PREFERRED + 1] = {
+	[NET6_A_ADDR_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ADDR_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ADDR_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[NET6_A_ADDR_VALID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ADDR_PREFERRED] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy net6_nl_addr_del_policy[NET6_A_ADDR_ADDRESS + 1] = {
+	[NET6_A_ADDR_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ADDR_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+};
+
+static const struct nla_policy net6_nl_accept_get_policy[NET6_A_ACCEPT_IFINDEX + 1] = {
+	[NET6_A_ACCEPT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_neigh_get_policy[NET6_A_NEIGH_IFINDEX + 1] = {
+	[NET6_A_NEIGH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_neigh_add_policy[NET6_A_NEIGH_LLADDR + 1] = {
+	[NET6_A_NEIGH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_NEIGH_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_NEIGH_LLADDR] = { .type = NLA_BINARY, .len = 32 },
+};
+
+static const struct nla_policy net6_nl_neigh_del_policy[NET6_A_NEIGH_ADDRESS + 1] = {
+	[NET6_A_NEIGH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_NEIGH_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+};
+
+static const struct nla_policy net6_nl_router_get_policy[NET6_A_ROUTER_IFINDEX + 1] = {
+	[NET6_A_ROUTER_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_router_add_policy[NET6_A_ROUTER_PREFERENCE + 1] = {
+	[NET6_A_ROUTER_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ROUTER_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ROUTER_PREFERENCE] = NLA_POLICY_RANGE(NLA_S32, -1, 1),
+};
+
+static const struct nla_policy net6_nl_router_del_policy[NET6_A_ROUTER_ADDRESS + 1] = {
+	[NET6_A_ROUTER_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ROUTER_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+};
+
+static const struct nla_policy net6_nl_prefix_get_policy[NET6_A_PREFIX_IFINDEX + 1] = {
+	[NET6_A_PREFIX_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_prefix_add_policy[NET6_A_PREFIX_PREFIX_LEN + 1] = {
+	[NET6_A_PREFIX_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_PREFIX_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_PREFIX_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
+static const struct nla_policy net6_nl_prefix_del_policy[NET6_A_PREFIX_PREFIX_LEN + 1] = {
+	[NET6_A_PREFIX_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_PREFIX_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_PREFIX_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
+static const struct nla_policy net6_nl_dest_get_policy[NET6_A_DEST_IFINDEX + 1] = {
+	[NET6_A_DEST_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_PROTOCOL + 1] = {
+	[NET6_A_SOCK_PROTOCOL] = NLA_POLICY_MAX(NLA_U32, 255),
+};
+
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_ICMP_RATE + 1] = {
+	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
+	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
+	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
+	[NET6_A_LIMITS_MAX_NEIGHS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_16_65536),
+	[NET6_A_LIMITS_MAX_DESTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_16_65536),
+	[NET6_A_LIMITS_NEIGH_QUEUE] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
+	[NET6_A_LIMITS_ICMP_RATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1000000),
+};
+
+static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
+	[NET6_A_FLUSH_OBJECT] = NLA_POLICY_MAX(NLA_U32, 2),
+	[NET6_A_FLUSH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
+	{
+		.cmd		= NET6_CMD_IFACE_GET,
+		.start		= net6_nl_iface_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_iface_get_policy,
+		.maxattr	= NET6_A_IFACE_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_IFACE_SET,
+		.doit		= net6_nl_iface_set,
+		.policy		= net6_nl_iface_set_policy,
+		.maxattr	= NET6_A_IFACE_RETRANS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_IFACE_ATTACH,
+		.doit		= net6_nl_iface_attach,
+		.policy		= net6_nl_iface_attach_policy,
+		.maxattr	= NET6_A_IFACE_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_IFACE_DETACH,
+		.doit		= net6_nl_iface_detach,
+		.policy		= net6_nl_iface_detach_policy,
+		.maxattr	= NET6_A_IFACE_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ADDR_GET,
+		.start		= net6_nl_addr_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_addr_get_policy,
+		.maxattr	= NET6_A_ADDR_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_ADDR_ADD,
+		.doit		= net6_nl_addr_add,
+		.policy		= net6_nl_addr_add_policy,
+		.maxattr	= NET6_A_ADDR_PREFERRED,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ADDR_DEL,
+		.doit		= net6_nl_addr_del,
+		.policy		= net6_nl_addr_del_policy,
+		.maxattr	= NET6_A_ADDR_ADDRESS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ACCEPT_GET,
+		.start		= net6_nl_accept_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_accept_get_policy,
+		.maxattr	= NET6_A_ACCEPT_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_NEIGH_GET,
+		.start		= net6_nl_neigh_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_neigh_get_policy,
+		.maxattr	= NET6_A_NEIGH_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_NEIGH_ADD,
+		.doit		= net6_nl_neigh_add,
+		.policy		= net6_nl_neigh_add_policy,
+		.maxattr	= NET6_A_NEIGH_LLADDR,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_NEIGH_DEL,
+		.doit		= net6_nl_neigh_del,
+		.policy		= net6_nl_neigh_del_policy,
+		.maxattr	= NET6_A_NEIGH_ADDRESS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ROUTER_GET,
+		.start		= net6_nl_router_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_router_get_policy,
+		.maxattr	= NET6_A_ROUTER_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_ROUTER_ADD,
+		.doit		= net6_nl_router_add,
+		.policy		= net6_nl_router_add_policy,
+		.maxattr	= NET6_A_ROUTER_PREFERENCE,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ROUTER_DEL,
+		.doit		= net6_nl_router_del,
+		.policy		= net6_nl_router_del_policy,
+		.maxattr	= NET6_A_ROUTER_ADDRESS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_PREFIX_GET,
+		.start		= net6_nl_prefix_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_prefix_get_policy,
+		.maxattr	= NET6_A_PREFIX_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_PREFIX_ADD,
+		.doit		= net6_nl_prefix_add,
+		.policy		= net6_nl_prefix_add_policy,
+		.maxattr	= NET6_A_PREFIX_PREFIX_LEN,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_PREFIX_DEL,
+		.doit		= net6_nl_prefix_del,
+		.policy		= net6_nl_prefix_del_policy,
+		.maxattr	= NET6_A_PREFIX_PREFIX_LEN,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_DEST_GET,
+		.start		= net6_nl_dest_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_dest_get_policy,
+		.maxattr	= NET6_A_DEST_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_SOCK_GET,
+		.start		= net6_nl_sock_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_sock_get_policy,
+		.maxattr	= NET6_A_SOCK_PROTOCOL,
+	},
+	{
+		.cmd		= NET6_CMD_COUNTER_GET,
+		.start		= net6_nl_counter_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+	},
+	{
+		.cmd		= NET6_CMD_DROP_GET,
+		.start		= net6_nl_drop_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+	},
+	{
+		.cmd		= NET6_CMD_LIMITS_GET,
+		.doit		= net6_nl_limits_get,
+	},
+	{
+		.cmd		= NET6_CMD_LIMITS_SET,
+		.doit		= net6_nl_limits_set,
+		.policy		= net6_nl_limits_set_policy,
+		.maxattr	= NET6_A_LIMITS_ICMP_RATE,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_FLUSH,
+		.doit		= net6_nl_flush,
+		.policy		= net6_nl_flush_policy,
+		.maxattr	= NET6_A_FLUSH_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+};
+
+const struct genl_multicast_group net6_nl_groups[] = {
+	[NET6_NL_GROUP_MONITOR] = { .name = NET6_MCGRP_MONITOR },
+};

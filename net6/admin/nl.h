@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of the netlink family share: dumps that are snapshots, and the
+ * objects as they are told to programs and to listeners of the monitor group.
+ */
+#ifndef _NET6_ADMIN_NL_H
+#define _NET6_ADMIN_NL_H
+
+#include <net/genetlink.h>
+
+#include "../core/nd.h"
+#include "netlink_gen.h"
+
+/* More objects than that are never in one snapshot; the rest is left out and the
+ * dump is marked as interrupted.
+ */
+#define NET6_NL_SNAPSHOT_MAX	524288U
+
+/**
+ * struct net6_nl_list - where a snapshot is written to
+ * @items: @room objects of @size bytes, zeroed
+ * @size: bytes of an object
+ * @room: objects that fit
+ * @n: objects that there were; more than @room if they did not fit
+ * @filter: interface index (sockets: protocol) that is asked for, 0 for all
+ * @userns: user namespace that ids are told in
+ */
+struct net6_nl_list {
+	void			*items;
+	size_t			size;
+	u32			room;
+	u32			n;
+	u32			filter;
+	struct user_namespace	*userns;
+};
+
+/**
+ * net6_nl_next() - the place of the next object of a snapshot
+ * @list: snapshot being taken
+ *
+ * Context: any. Return: zeroed memory to fill, or NULL if there is no room: then the
+ * object is only counted, and the snapshot is taken again with more room.
+ */
+static inline void *net6_nl_next(struct net6_nl_list *list)
+{
+	u32 n = list->n++;
+
+	return n < list->room ? list->items + n * list->size : NULL;
+}
+
+/**
+ * struct net6_nl_dump_ops - how a table is dumped
+ * @cmd: command of the answers
+ * @size: bytes of an object in the snapshot
+ * @collect: write all objects to @list. Context: process; takes locks, may sleep
+ * @put: write the attributes of @item. Return: 0 or -EMSGSIZE
+ */
+struct net6_nl_dump_ops {
+	u8	cmd;
+	size_t	size;
+	void	(*collect)(struct net6_net *nn, struct net6_nl_list *list);
+	int	(*put)(struct sk_buff *skb, const void *item);
+};
+
+int net6_nl_dump_start(struct netlink_callback *cb, const struct net6_nl_dump_ops *ops,
+		       int filter_attr);
+void *net6_nl_put_header(struct sk_buff *skb, u32 portid, u32 seq, int flags, u8 cmd);
+
+/* The interface that attribute @attr of a request names. RTNL held. NULL with the
+ * reason in the extended acknowledgment and *err.
+ */
+struct net6_iface *net6_nl_iface(struct genl_info *info, int attr, int *err);
+
+static inline struct net6_net *net6_nl_nn(struct genl_info *info)
+{
+	return net6_pernet(genl_info_net(info));
+}
+
+static inline u32 net6_nl_ms_since(unsigned long stamp)
+{
+	return jiffies_to_msecs(jiffies - stamp);
+}
+
+/* Objects as they are told; all in host byte order. */
+struct net6_nl_addr {
+	struct in6_addr	addr;
+	int		ifindex;
+	u8		plen;
+	u8		state;
+	u8		origin;
+	u32		valid;
+	u32		preferred;
+};
+
+struct net6_nl_neigh {
+	struct in6_addr	addr;
+	int		ifindex;
+	u8		state;
+	u8		flags;
+	u8		probes;
+	u8		lladdr_len;
+	u32		queued;
+	u32		confirmed;
+	u32		used;
+	bool		was_confirmed;
+	u8		lladdr[MAX_ADDR_LEN];
+};
+
+struct net6_nl_router {
+	struct in6_addr	addr;
+	int		ifindex;
+	s8		preference;
+	bool		manual;
+	u8		neigh_state;
+	u32		lifetime;
+};
+
+struct net6_nl_prefix {
+	struct in6_addr	prefix;
+	int		ifindex;
+	u8		plen;
+	bool		manual;
+	u32		valid;
+};
+
+/* Under the lock that protects the object. */
+void net6_nl_addr_fill(struct net6_nl_addr *to, const struct net6_addr *from);
+void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *from);
+void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *from);
+void net6_nl_prefix_fill(struct net6_nl_prefix *to, const struct net6_prefix *from);
+
+int net6_nl_addr_put(struct sk_buff *skb, const void *item);
+int net6_nl_neigh_put(struct sk_buff *skb, const void *item);
+int net6_nl_router_put(struct sk_buff *skb, const void *item);
+int net6_nl_prefix_put(struct sk_buff *skb, const void *item);
+
+/* notify.c */
+extern struct genl_family net6_nl_family;
+void net6_nl_notify_start(void);
+void net6_nl_notify_stop(void);
+
+#endif /* _NET6_ADMIN_NL_H */

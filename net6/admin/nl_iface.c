@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Interfaces over netlink: what they are, their parameters, and on which devices
+ * IPv6 runs.
+ */
+#include <linux/rtnetlink.h>
+
+#include "../core/ip.h"
+#include "../core/nd.h"
+#include "nl.h"
+
+struct net6_nl_ifc {
+	int	ifindex;
+	u32	flags;
+	u32	mtu;
+	u32	base_reachable;
+	u32	reachable;
+	u32	retrans;
+	u32	n_addrs;
+	u32	n_prefixes;
+	u32	n_routers;
+	u32	n_neighs;
+	u8	hop_limit;
+	u8	dad_transmits;
+	u8	lladdr_len;
+	bool	accept_ra;
+	bool	autoconf;
+	char	name[IFNAMSIZ];
+	char	link[16];
+	u8	lladdr[MAX_ADDR_LEN];
+};
+
+static u32 net6_nl_iface_flags(const struct net6_iface *iface)
+{
+	u32 flags = 0;
+
+	if (test_bit(NET6_IFACE_UP, &iface->flags))
+		flags |= NET6_IFACE_FLAGS_UP;
+	if (test_bit(NET6_IFACE_HOOKED, &iface->flags))
+		flags |= NET6_IFACE_FLAGS_HOOKED;
+	if (iface->ops->flags & NET6_LINK_LOOPBACK)
+		flags |= NET6_IFACE_FLAGS_LOOPBACK;
+	if (iface->ops->flags & NET6_LINK_MULTICAST)
+		flags |= NET6_IFACE_FLAGS_MULTICAST;
+	if (iface->ops->flags & NET6_LINK_ND)
+		flags |= NET6_IFACE_FLAGS_ND;
+	return flags;
+}
+
+static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *iface)
+{
+	const struct list_head *pos;
+
+	lockdep_assert_held(&iface->nn->lock);
+	to->ifindex = iface->ifindex;
+	to->flags = net6_nl_iface_flags(iface);
+	to->mtu = iface->mtu;
+	to->base_reachable = iface->base_reachable_ms;
+	to->reachable = jiffies_to_msecs(iface->reachable);
+	to->retrans = jiffies_to_msecs(iface->retrans);
+	to->hop_limit = iface->cur_hop_limit;
+	to->dad_transmits = iface->dad_transmits;
+	to->accept_ra = iface->accept_ra;
+	to->autoconf = iface->autoconf;
+	to->n_neighs = atomic_read(&iface->n_neighs);
+	list_for_each(pos, &iface->addrs)
+		to->n_addrs++;
+	list_for_each(pos, &iface->prefixes)
+		to->n_prefixes++;
+	list_for_each(pos, &iface->routers)
+		to->n_routers++;
+	strscpy(to->name, iface->dev->name, sizeof(to->name));
+	strscpy(to->link, iface->ops->name, sizeof(to->link));
+	to->lladdr_len = iface->ops->addr_len;
+	memcpy(to->lladdr, iface->lladdr, to->lladdr_len);
+}
+
+/* RTNL keeps interfaces attached, and their devices' names as they are. */
+static void net6_nl_iface_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	struct net6_iface *iface;
+	struct net6_nl_ifc *to;
+
+	rtnl_lock();
+	list_for_each_entry(iface, &nn->ifaces, list) {
+		if (list->filter && list->filter != iface->ifindex)
+			continue;
+		to = net6_nl_next(list);
+		if (!to)
+			continue;
+		spin_lock_bh(&nn->lock);
+		net6_nl_iface_fill(to, iface);
+		spin_unlock_bh(&nn->lock);
+	}
+	rtnl_unlock();
+}
+
+static int net6_nl_iface_put(struct sk_buff *skb, const void *item)
+{
+	const struct net6_nl_ifc *i = item;
+
+	if (nla_put_u32(skb, NET6_A_IFACE_IFINDEX, i->ifindex) ||
+	    nla_put_string(skb, NET6_A_IFACE_NAME, i->name) ||
+	    nla_put_string(skb, NET6_A_IFACE_LINK, i->link) ||
+	    nla_put_u32(skb, NET6_A_IFACE_FLAGS, i->flags) ||
+	    nla_put_u32(skb, NET6_A_IFACE_MTU, i->mtu) ||
+	    nla_put_u32(skb, NET6_A_IFACE_HOP_LIMIT, i->hop_limit) ||
+	    nla_put_u32(skb, NET6_A_IFACE_DAD_TRANSMITS, i->dad_transmits) ||
+	    nla_put_u32(skb, NET6_A_IFACE_ACCEPT_RA, i->accept_ra) ||
+	    nla_put_u32(skb, NET6_A_IFACE_AUTOCONF, i->autoconf) ||
+	    nla_put_u32(skb, NET6_A_IFACE_BASE_REACHABLE, i->base_reachable) ||
+	    nla_put_u32(skb, NET6_A_IFACE_REACHABLE, i->reachable) ||
+	    nla_put_u32(skb, NET6_A_IFACE_RETRANS, i->retrans) ||
+	    nla_put_u32(skb, NET6_A_IFACE_ADDRESSES, i->n_addrs) ||
+	    nla_put_u32(skb, NET6_A_IFACE_PREFIXES, i->n_prefixes) ||
+	    nla_put_u32(skb, NET6_A_IFACE_ROUTERS, i->n_routers) ||
+	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs))
+		return -EMSGSIZE;
+	if (i->lladdr_len && nla_put(skb, NET6_A_IFACE_LLADDR, i->lladdr_len, i->lladdr))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static const struct net6_nl_dump_ops net6_nl_iface_dump_ops = {
+	.cmd		= NET6_CMD_IFACE_GET,
+	.size		= sizeof(struct net6_nl_ifc),
+	.collect	= net6_nl_iface_collect,
+	.put		= net6_nl_iface_put,
+};
+
+int net6_nl_iface_get_start(struct netlink_callback *cb)
+{
+	return net6_nl_dump_start(cb, &net6_nl_iface_dump_ops, NET6_A_IFACE_IFINDEX);
+}
+
+static int net6_nl_iface_set_mtu(struct net6_iface *iface, struct genl_info *info,
+				 const struct nlattr *attr)
+{
+	u32 mtu = nla_get_u32(attr);
+
+	if (mtu && mtu < NET6_MIN_MTU) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "IPv6 needs 1280 bytes at least (RFC 8200 section 5)");
+		return -EINVAL;
+	}
+	if (mtu > iface->dev->mtu) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the device's MTU is smaller");
+		return -EINVAL;
+	}
+	iface->ra_mtu = mtu;
+	net6_iface_set_mtu(iface);
+	net6_dest_flush(iface->nn);
+	return 0;
+}
+
+static int net6_nl_iface_change(struct net6_iface *iface, struct genl_info *info)
+{
+	struct nlattr **a = info->attrs;
+	int err;
+
+	lockdep_assert_held(&iface->nn->lock);
+	if (a[NET6_A_IFACE_MTU]) {
+		err = net6_nl_iface_set_mtu(iface, info, a[NET6_A_IFACE_MTU]);
+		if (err)
+			return err;
+	}
+	if (a[NET6_A_IFACE_HOP_LIMIT])
+		WRITE_ONCE(iface->cur_hop_limit, nla_get_u32(a[NET6_A_IFACE_HOP_LIMIT]));
+	if (a[NET6_A_IFACE_DAD_TRANSMITS])
+		WRITE_ONCE(iface->dad_transmits, nla_get_u32(a[NET6_A_IFACE_DAD_TRANSMITS]));
+	if (a[NET6_A_IFACE_ACCEPT_RA])
+		WRITE_ONCE(iface->accept_ra, nla_get_u32(a[NET6_A_IFACE_ACCEPT_RA]));
+	if (a[NET6_A_IFACE_AUTOCONF])
+		WRITE_ONCE(iface->autoconf, nla_get_u32(a[NET6_A_IFACE_AUTOCONF]));
+	if (a[NET6_A_IFACE_RETRANS])
+		WRITE_ONCE(iface->retrans,
+			   max(msecs_to_jiffies(nla_get_u32(a[NET6_A_IFACE_RETRANS])), 1UL));
+	if (a[NET6_A_IFACE_BASE_REACHABLE]) {
+		WRITE_ONCE(iface->base_reachable_ms,
+			   nla_get_u32(a[NET6_A_IFACE_BASE_REACHABLE]));
+		net6_nd_draw_reachable(iface);
+	}
+	return 0;
+}
+
+int net6_nl_iface_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net6_iface *iface;
+	int err;
+
+	rtnl_lock();
+	iface = net6_nl_iface(info, NET6_A_IFACE_IFINDEX, &err);
+	if (iface) {
+		spin_lock_bh(&iface->nn->lock);
+		err = net6_nl_iface_change(iface, info);
+		spin_unlock_bh(&iface->nn->lock);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+/* RTNL held. */
+static struct net_device *net6_nl_dev(struct genl_info *info, int *err)
+{
+	struct nlattr *attr = info->attrs[NET6_A_IFACE_IFINDEX];
+	struct net_device *dev;
+
+	if (!attr) {
+		NL_SET_ERR_MSG(info->extack, "interface index is missing");
+		*err = -EINVAL;
+		return NULL;
+	}
+	dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(attr));
+	if (!dev) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such device");
+		*err = -ENODEV;
+	} else if (dev == genl_info_net(info)->loopback_dev) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "the pseudo-loopback is always there");
+		*err = -EINVAL;
+		dev = NULL;
+	}
+	return dev;
+}
+
+int net6_nl_iface_attach(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net_device *dev;
+	int err;
+
+	rtnl_lock();
+	dev = net6_nl_dev(info, &err);
+	if (!dev)
+		goto unlock;
+	if (net6_iface_find(net6_nl_nn(info), dev->ifindex)) {
+		NL_SET_ERR_MSG(info->extack, "net6 runs on this device already");
+		err = -EEXIST;
+		goto unlock;
+	}
+	err = net6_iface_attach(dev);
+	if (!err && !net6_iface_find(net6_nl_nn(info), dev->ifindex))
+		err = -EOPNOTSUPP;
+	if (err)
+		NL_SET_ERR_MSG(info->extack, "net6 cannot run on this device");
+unlock:
+	rtnl_unlock();
+	return err;
+}
+
+int net6_nl_iface_detach(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net_device *dev;
+	int err = 0;
+
+	rtnl_lock();
+	dev = net6_nl_dev(info, &err);
+	if (!dev)
+		goto unlock;
+	if (!net6_iface_find(net6_nl_nn(info), dev->ifindex)) {
+		NL_SET_ERR_MSG(info->extack, "net6 does not run on this device");
+		err = -ENODEV;
+		goto unlock;
+	}
+	net6_iface_detach(dev);
+unlock:
+	rtnl_unlock();
+	return err;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sockets over netlink, and connections that have none: embryonic ones and those in
+ * TIME-WAIT. Fields are read without the socket lock and may be of two moments.
+ */
+#include "../transport/dgram.h"
+#include "../transport/tcp/tcp.h"
+#include "nl.h"
+
+struct net6_nl_sock {
+	struct in6_addr	laddr;
+	struct in6_addr	raddr;
+	u16		lport;
+	u16		rport;
+	u8		protocol;
+	u8		state;
+	bool		is_tcp_sock;
+	int		ifindex;
+	u32		uid;
+	u32		inode;
+	u32		rx_queue;
+	u32		tx_queue;
+	u32		mss;
+	u32		cwnd;
+	u32		ssthresh;
+	u32		srtt;
+	u32		rto;
+	u32		retrans;
+	char		congestion[TCP_CA_NAME_MAX];
+};
+
+/* What requests and TIME-WAIT entries have, too. */
+static void net6_nl_sock_fill_common(struct net6_nl_sock *to, const struct sock *sk)
+{
+	to->laddr = sk->sk_v6_rcv_saddr;
+	to->raddr = sk->sk_v6_daddr;
+	to->lport = READ_ONCE(sk->sk_num);
+	to->rport = ntohs(READ_ONCE(sk->sk_dport));
+	to->ifindex = READ_ONCE(sk->sk_bound_dev_if);
+	to->state = READ_ONCE(sk->sk_state);
+}
+
+static void net6_nl_sock_fill_full(struct net6_nl_sock *to, struct sock *sk,
+				   struct user_namespace *userns)
+{
+	to->uid = from_kuid_munged(userns, sock_i_uid(sk));
+	to->inode = sock_i_ino(sk);
+}
+
+static void net6_nl_sock_fill_tcp(struct net6_nl_sock *to, const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_congestion_ops *ca;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (to->state == TCP_LISTEN) {
+		to->rx_queue = READ_ONCE(sk->sk_ack_backlog);
+		to->tx_queue = READ_ONCE(sk->sk_max_ack_backlog);
+		return;
+	}
+	to->is_tcp_sock = true;
+	to->rx_queue = max_t(int, READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq), 0);
+	to->tx_queue = READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
+	to->mss = READ_ONCE(tp->mss_cache);
+	to->cwnd = tcp_snd_cwnd(tp);
+	to->ssthresh = READ_ONCE(tp->snd_ssthresh);
+	to->srtt = READ_ONCE(tp->srtt_us) >> 3;
+	to->rto = jiffies_to_msecs(READ_ONCE(icsk->icsk_rto));
+	to->retrans = READ_ONCE(tp->total_retrans);
+	/* A module waits for a grace period before its ops go. */
+	rcu_read_lock();
+	ca = READ_ONCE(icsk->icsk_ca_ops);
+	if (ca)
+		strscpy(to->congestion, ca->name, sizeof(to->congestion));
+	rcu_read_unlock();
+}
+
+static int net6_nl_sock_tcp(struct sock *sk, void *arg)
+{
+	struct net6_nl_list *list = arg;
+	struct net6_nl_sock *to = net6_nl_next(list);
+
+	if (!to)
+		return 0;
+	to->protocol = IPPROTO_TCP;
+	net6_nl_sock_fill_common(to, sk);
+	if (to->state == TCP_TIME_WAIT) {
+		to->state = READ_ONCE(((struct net6_tcp_tw *)sk)->substate);
+	} else if (to->state != TCP_NEW_SYN_RECV) {
+		net6_nl_sock_fill_full(to, sk, list->userns);
+		net6_nl_sock_fill_tcp(to, sk);
+	}
+	return 0;
+}
+
+static int net6_nl_sock_dgram(struct sock *sk, void *arg)
+{
+	struct net6_nl_list *list = arg;
+	struct net6_nl_sock *to = net6_nl_next(list);
+
+	if (!to)
+		return 0;
+	to->protocol = sk->sk_protocol;
+	net6_nl_sock_fill_common(to, sk);
+	net6_nl_sock_fill_full(to, sk, list->userns);
+	to->rx_queue = sk_rmem_alloc_get(sk);
+	to->tx_queue = sk_wmem_alloc_get(sk);
+	return 0;
+}
+
+static void net6_nl_sock_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	u32 tcp = 0, udp = 0, ping = 0;
+
+	if (!list->filter || list->filter == IPPROTO_TCP)
+		net6_tcp_walk(nn->net, &tcp, net6_nl_sock_tcp, list);
+	if (!list->filter || list->filter == IPPROTO_UDP)
+		net6_dgram_walk(nn->net, IPPROTO_UDP, &udp, net6_nl_sock_dgram, list);
+	if (!list->filter || list->filter == IPPROTO_ICMPV6)
+		net6_dgram_walk(nn->net, IPPROTO_ICMPV6, &ping, net6_nl_sock_dgram, list);
+}
+
+static int net6_nl_sock_put_tcp(struct sk_buff *skb, const struct net6_nl_sock *i)
+{
+	if (nla_put_u32(skb, NET6_A_SOCK_MSS, i->mss) ||
+	    nla_put_u32(skb, NET6_A_SOCK_CWND, i->cwnd) ||
+	    nla_put_u32(skb, NET6_A_SOCK_SSTHRESH, i->ssthresh) ||
+	    nla_put_u32(skb, NET6_A_SOCK_SRTT, i->srtt) ||
+	    nla_put_u32(skb, NET6_A_SOCK_RTO, i->rto) ||
+	    nla_put_u32(skb, NET6_A_SOCK_RETRANS, i->retrans) ||
+	    nla_put_string(skb, NET6_A_SOCK_CONGESTION, i->congestion))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int net6_nl_sock_put(struct sk_buff *skb, const void *item)
+{
+	const struct net6_nl_sock *i = item;
+
+	if (nla_put_u32(skb, NET6_A_SOCK_PROTOCOL, i->protocol) ||
+	    nla_put_u32(skb, NET6_A_SOCK_STATE, i->state) ||
+	    nla_put_in6_addr(skb, NET6_A_SOCK_LOCAL_ADDRESS, &i->laddr) ||
+	    nla_put_u32(skb, NET6_A_SOCK_LOCAL_PORT, i->lport) ||
+	    nla_put_in6_addr(skb, NET6_A_SOCK_REMOTE_ADDRESS, &i->raddr) ||
+	    nla_put_u32(skb, NET6_A_SOCK_REMOTE_PORT, i->rport) ||
+	    nla_put_u32(skb, NET6_A_SOCK_UID, i->uid) ||
+	    nla_put_u32(skb, NET6_A_SOCK_INODE, i->inode) ||
+	    nla_put_u32(skb, NET6_A_SOCK_RX_QUEUE, i->rx_queue) ||
+	    nla_put_u32(skb, NET6_A_SOCK_TX_QUEUE, i->tx_queue))
+		return -EMSGSIZE;
+	if (i->ifindex && nla_put_u32(skb, NET6_A_SOCK_IFINDEX, i->ifindex))
+		return -EMSGSIZE;
+	return i->is_tcp_sock ? net6_nl_sock_put_tcp(skb, i) : 0;
+}
+
+static const struct net6_nl_dump_ops net6_nl_sock_dump_ops = {
+	.cmd		= NET6_CMD_SOCK_GET,
+	.size		= sizeof(struct net6_nl_sock),
+	.collect	= net6_nl_sock_collect,
+	.put		= net6_nl_sock_put,
+};
+
+int net6_nl_sock_get_start(struct netlink_callback *cb)
+{
+	return net6_nl_dump_start(cb, &net6_nl_sock_dump_ops, NET6_A_SOCK_PROTOCOL);
+}

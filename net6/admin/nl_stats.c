@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counters, drops and limits over netlink. */
+#include "../core/netns.h"
+#include "nl.h"
+
+struct net6_nl_counter {
+	const char	*name;
+	const char	*text;
+	u64		value;
+};
+
+static void net6_nl_counter_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	struct net6_nl_counter *to;
+	int i;
+
+	for (i = 0; i < NET6_MIB_MAX; i++) {
+		to = net6_nl_next(list);
+		if (!to)
+			continue;
+		to->name = net6_mib_name(i);
+		to->value = net6_mib_read(nn, i);
+	}
+}
+
+static void net6_nl_drop_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	struct net6_nl_counter *to;
+	int i;
+
+	for (i = 0; i < NET6_DROP_MAX; i++) {
+		to = net6_nl_next(list);
+		if (!to)
+			continue;
+		to->name = net6_drop_name(i);
+		to->text = net6_drop_text(i);
+		to->value = net6_mib_read_drop(nn, i);
+	}
+}
+
+static int net6_nl_counter_put(struct sk_buff *skb, const void *item)
+{
+	const struct net6_nl_counter *i = item;
+
+	if (nla_put_string(skb, NET6_A_COUNTER_NAME, i->name) ||
+	    nla_put_u64_64bit(skb, NET6_A_COUNTER_VALUE, i->value, NET6_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	if (i->text && nla_put_string(skb, NET6_A_COUNTER_TEXT, i->text))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static const struct net6_nl_dump_ops net6_nl_counter_dump_ops = {
+	.cmd		= NET6_CMD_COUNTER_GET,
+	.size		= sizeof(struct net6_nl_counter),
+	.collect	= net6_nl_counter_collect,
+	.put		= net6_nl_counter_put,
+};
+
+static const struct net6_nl_dump_ops net6_nl_drop_dump_ops = {
+	.cmd		= NET6_CMD_DROP_GET,
+	.size		= sizeof(struct net6_nl_counter),
+	.collect	= net6_nl_drop_collect,
+	.put		= net6_nl_counter_put,
+};
+
+int net6_nl_counter_get_start(struct netlink_callback *cb)
+{
+	return net6_nl_dump_start(cb, &net6_nl_counter_dump_ops, 0);
+}
+
+int net6_nl_drop_get_start(struct netlink_callback *cb)
+{
+	return net6_nl_dump_start(cb, &net6_nl_drop_dump_ops, 0);
+}
+
+/* Which attribute is which field of struct net6_limits. */
+static const struct {
+	int	attr;
+	size_t	offset;
+} net6_nl_limits[] = {
+	{ NET6_A_LIMITS_MAX_ADDRS,	offsetof(struct net6_limits, max_addrs) },
+	{ NET6_A_LIMITS_MAX_PREFIXES,	offsetof(struct net6_limits, max_prefixes) },
+	{ NET6_A_LIMITS_MAX_ROUTERS,	offsetof(struct net6_limits, max_routers) },
+	{ NET6_A_LIMITS_MAX_NEIGHS,	offsetof(struct net6_limits, max_neighs) },
+	{ NET6_A_LIMITS_MAX_DESTS,	offsetof(struct net6_limits, max_dests) },
+	{ NET6_A_LIMITS_NEIGH_QUEUE,	offsetof(struct net6_limits, neigh_queue) },
+	{ NET6_A_LIMITS_ICMP_RATE,	offsetof(struct net6_limits, icmp_rate) },
+};
+
+static u32 *net6_nl_limit(struct net6_net *nn, int i)
+{
+	return (void *)&nn->limits + net6_nl_limits[i].offset;
+}
+
+static int net6_nl_limits_put(struct sk_buff *skb, struct net6_net *nn)
+{
+	int i;
+
+	BUILD_BUG_ON(ARRAY_SIZE(net6_nl_limits) != NET6_A_LIMITS_MAX);
+	for (i = 0; i < ARRAY_SIZE(net6_nl_limits); i++)
+		if (nla_put_u32(skb, net6_nl_limits[i].attr, READ_ONCE(*net6_nl_limit(nn, i))))
+			return -EMSGSIZE;
+	return 0;
+}
+
+int net6_nl_limits_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	void *hdr;
+
+	if (!msg)
+		return -ENOMEM;
+	hdr = net6_nl_put_header(msg, info->snd_portid, info->snd_seq, 0, NET6_CMD_LIMITS_GET);
+	if (!hdr || net6_nl_limits_put(msg, net6_nl_nn(info))) {
+		nlmsg_free(msg);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(msg, hdr);
+	return genlmsg_reply(msg, info);
+}
+
+int net6_nl_limits_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net6_net *nn = net6_nl_nn(info);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(net6_nl_limits); i++) {
+		const struct nlattr *attr = info->attrs[net6_nl_limits[i].attr];
+
+		if (attr)
+			WRITE_ONCE(*net6_nl_limit(nn, i), nla_get_u32(attr));
+	}
+	return 0;
+}

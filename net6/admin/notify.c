@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Notifications to the monitor group. Nothing is built when nobody listens; a
+ * message that finds no memory is lost, and listeners learn of it as of an overrun.
+ */
+#include "../observe/note.h"
+#include "nl.h"
+
+static bool net6_nl_heard(const struct net6_net *nn)
+{
+	return genl_has_listeners(&net6_nl_family, nn->net, NET6_NL_GROUP_MONITOR);
+}
+
+static void net6_nl_notify(const struct net6_net *nn, u8 cmd, int event_attr,
+			   enum net6_note_event event,
+			   int (*put)(struct sk_buff *skb, const void *item), const void *item)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_ATOMIC);
+	void *hdr;
+
+	BUILD_BUG_ON(NET6_NOTE_NEW != (int)NET6_EVENT_NEW);
+	BUILD_BUG_ON(NET6_NOTE_DEL != (int)NET6_EVENT_DEL);
+
+	if (!msg) {
+		genl_set_err(&net6_nl_family, nn->net, 0, NET6_NL_GROUP_MONITOR, ENOBUFS);
+		return;
+	}
+	hdr = net6_nl_put_header(msg, 0, 0, 0, cmd);
+	if (!hdr || nla_put_u32(msg, event_attr, event) || put(msg, item)) {
+		nlmsg_free(msg);
+		return;
+	}
+	genlmsg_end(msg, hdr);
+	genlmsg_multicast_netns(&net6_nl_family, nn->net, msg, 0, NET6_NL_GROUP_MONITOR,
+				GFP_ATOMIC);
+}
+
+static void net6_nl_note_addr(const struct net6_addr *addr, enum net6_note_event event)
+{
+	struct net6_nl_addr item = {};
+
+	if (!net6_nl_heard(addr->iface->nn))
+		return;
+	net6_nl_addr_fill(&item, addr);
+	net6_nl_notify(addr->iface->nn, NET6_CMD_ADDR_NTF, NET6_A_ADDR_EVENT, event,
+		       net6_nl_addr_put, &item);
+}
+
+static void net6_nl_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event)
+{
+	struct net6_nl_neigh item = {};
+
+	if (!net6_nl_heard(neigh->iface->nn))
+		return;
+	net6_nl_neigh_fill(&item, neigh);
+	net6_nl_notify(neigh->iface->nn, NET6_CMD_NEIGH_NTF, NET6_A_NEIGH_EVENT, event,
+		       net6_nl_neigh_put, &item);
+}
+
+static void net6_nl_note_router(const struct net6_router *router, enum net6_note_event event)
+{
+	struct net6_nl_router item = {};
+
+	if (!net6_nl_heard(router->iface->nn))
+		return;
+	net6_nl_router_fill(&item, router);
+	net6_nl_notify(router->iface->nn, NET6_CMD_ROUTER_NTF, NET6_A_ROUTER_EVENT, event,
+		       net6_nl_router_put, &item);
+}
+
+static void net6_nl_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event)
+{
+	struct net6_nl_prefix item = {};
+
+	if (!net6_nl_heard(prefix->iface->nn))
+		return;
+	net6_nl_prefix_fill(&item, prefix);
+	net6_nl_notify(prefix->iface->nn, NET6_CMD_PREFIX_NTF, NET6_A_PREFIX_EVENT, event,
+		       net6_nl_prefix_put, &item);
+}
+
+static const struct net6_note_ops net6_nl_note_ops = {
+	.addr	= net6_nl_note_addr,
+	.neigh	= net6_nl_note_neigh,
+	.router	= net6_nl_note_router,
+	.prefix	= net6_nl_note_prefix,
+};
+
+/**
+ * net6_nl_notify_start() - send notifications from now on
+ *
+ * Context: process; the family is registered.
+ */
+void net6_nl_notify_start(void)
+{
+	net6_note_register(&net6_nl_note_ops);
+}
+
+/**
+ * net6_nl_notify_stop() - send no more; none is being sent when it returns
+ *
+ * Context: process, sleeps; the family is still registered.
+ */
+void net6_nl_notify_stop(void)
+{
+	net6_note_unregister();
+}

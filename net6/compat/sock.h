@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Differences of net/sock.h between kernels. Ends when 6.1 is no longer supported. */
+#ifndef _NET6_COMPAT_SOCK_H
+#define _NET6_COMPAT_SOCK_H
+
+#include <linux/version.h>
+#include <net/sock.h>
+
+/* Transmit time stamps asked for with SO_TIMESTAMPING. */
+static inline void net6_compat_tx_timestamp(struct sk_buff *skb,
+					    const struct sockcm_cookie *sockc)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	skb_setup_tx_timestamp(skb, sockc->tsflags);
+#else
+	skb_setup_tx_timestamp(skb, sockc);
+#endif
+}
+
+/* A notification for one MSG_ZEROCOPY send; NULL without memory for it. */
+static inline struct ubuf_info *net6_compat_zerocopy_alloc(struct sock *sk, size_t size)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return msg_zerocopy_realloc(sk, size, NULL);
+#else
+	return msg_zerocopy_realloc(sk, size, NULL, false);
+#endif
+}
+
+#endif /* _NET6_COMPAT_SOCK_H */

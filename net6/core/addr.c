@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unicast addresses of ours [NTE]: table, lifetimes, and the rules of RFC 4862
+ * section 5.5.3 for addresses made from prefixes. DAD is in dad.c.
+ */
+#include <linux/rculist.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+
+#include "../observe/note.h"
+#include "addr.h"
+#include "iid.h"
+#include "nd.h"
+
+/* RFC 4862 5.5.3 (e): an unauthenticated option may not shorten a life below it. */
+#define NET6_TWO_HOURS		7200	/* seconds */
+/* Timers run at most that long; what is further off is looked at again. */
+#define NET6_ADDR_TIMER_MAX	(24 * 3600UL)	/* seconds */
+
+static void net6_addr_timer_fn(struct timer_list *t);
+
+static u32 net6_addr_hash(const struct net6_net *nn, const struct in6_addr *addr)
+{
+	return hash_32(ipv6_addr_hash(addr) ^ (u32)nn->secret.key[0], NET6_ADDR_HASH_BITS);
+}
+
+/**
+ * net6_addr_find() - an address of ours, in whatever state
+ * @nn: namespace
+ * @addr: address
+ * @iface: interface it must be on, NULL for any
+ *
+ * Context: RCU read lock or nn->lock held. Return: borrowed entry or NULL.
+ */
+struct net6_addr *net6_addr_find(struct net6_net *nn, const struct in6_addr *addr,
+				 const struct net6_iface *iface)
+{
+	struct net6_addr *a;
+
+	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_hash(nn, addr)], hash_node,
+				 lockdep_is_held(&nn->lock))
+		if (ipv6_addr_equal(&a->addr, addr) && (!iface || a->iface == iface))
+			return a;
+	return NULL;
+}
+
+struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	return net6_addr_find(iface->nn, addr, iface);
+}
+
+/**
+ * net6_addr_usable() - may a socket have this source address?
+ * @nn: namespace
+ * @addr: address
+ * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones
+ *
+ * Context: RCU read lock held. Return: true if it is assigned, DAD done.
+ */
+bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex)
+{
+	bool linklocal = ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+	const struct net6_addr *a;
+
+	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_hash(nn, addr)], hash_node) {
+		if (!ipv6_addr_equal(&a->addr, addr) || !net6_addr_is_assigned(a))
+			continue;
+		if (!linklocal || !ifindex || a->iface->ifindex == ifindex)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * net6_addr_put() - give a reference back
+ * @addr: address
+ *
+ * Context: any.
+ */
+void net6_addr_put(struct net6_addr *addr)
+{
+	if (!refcount_dec_and_test(&addr->ref))
+		return;
+	net6_iface_put(addr->iface);
+	kfree_rcu(addr, rcu);
+}
+
+/**
+ * net6_lifetime_left() - what is left of a lifetime
+ * @lifetime: seconds, NET6_LIFETIME_INFINITE
+ * @updated: jiffies when it began
+ *
+ * Context: any. Return: seconds, 0 when it is over, NET6_LIFETIME_INFINITE.
+ */
+u32 net6_lifetime_left(u32 lifetime, unsigned long updated)
+{
+	unsigned long gone = (jiffies - updated) / HZ;
+
+	if (lifetime == NET6_LIFETIME_INFINITE)
+		return lifetime;
+	return gone < lifetime ? lifetime - gone : 0;
+}
+
+/* nn->lock held. A pending timer holds a reference. */
+void net6_addr_arm(struct net6_addr *addr, unsigned long delay)
+{
+	lockdep_assert_held(&addr->iface->nn->lock);
+	if (!mod_timer(&addr->timer, jiffies + max(delay, 1UL)))
+		refcount_inc(&addr->ref);
+}
+
+static void net6_addr_disarm(struct net6_addr *addr)
+{
+	if (del_timer(&addr->timer))
+		net6_addr_put(addr);
+}
+
+/**
+ * net6_addr_age() - apply what the lifetimes say now, wait for what they say next
+ * @addr: address; if it is assigned, its state follows (RFC 4862 5.5.4)
+ *
+ * Context: nn->lock held. Return: false when the valid lifetime is over.
+ */
+bool net6_addr_age(struct net6_addr *addr)
+{
+	u32 preferred = net6_lifetime_left(addr->preferred_lft, addr->updated);
+	u32 valid = net6_lifetime_left(addr->valid_lft, addr->updated);
+	u8 state = preferred ? NET6_ADDR_PREFERRED : NET6_ADDR_DEPRECATED;
+
+	if (!valid)
+		return false;
+	if (net6_addr_is_assigned(addr) && addr->state != state) {
+		WRITE_ONCE(addr->state, state);
+		net6_note_addr(addr, NET6_NOTE_CHANGE);
+		net6_dest_flush(addr->iface->nn);
+	}
+	if (valid == NET6_LIFETIME_INFINITE && (!preferred || preferred == valid))
+		net6_addr_disarm(addr);
+	else
+		net6_addr_arm(addr, min_t(unsigned long, preferred ?: valid,
+					  NET6_ADDR_TIMER_MAX) * HZ + 1);
+	return true;
+}
+
+/**
+ * net6_addr_join_solicited() - take part in the solicited-node group
+ * @addr: address, tentative or assigned
+ *
+ * RFC 4861 7.2.1. Context: nn->lock held. Return: 0 or -errno.
+ */
+int net6_addr_join_solicited(struct net6_addr *addr)
+{
+	struct in6_addr group;
+	int err;
+
+	if (addr->joined || !(addr->iface->ops->flags & NET6_LINK_ND))
+		return 0;
+	addrconf_addr_solict_mult(&addr->addr, &group);
+	err = net6_group_join_locked(addr->iface, &group);
+	addr->joined = !err;
+	return err;
+}
+
+static void net6_addr_leave_solicited(struct net6_addr *addr)
+{
+	struct in6_addr group;
+
+	if (!addr->joined)
+		return;
+	addrconf_addr_solict_mult(&addr->addr, &group);
+	net6_group_leave_locked(addr->iface, &group);
+	addr->joined = false;
+}
+
+/**
+ * net6_addr_assign() - the address is unique, from now on it is ours
+ * @addr: address
+ *
+ * Context: nn->lock held. Return: 0 or -ENOMEM (then it stays as it was).
+ */
+int net6_addr_assign(struct net6_addr *addr)
+{
+	struct net6_iface *iface = addr->iface;
+	int err;
+
+	if (!net6_lifetime_left(addr->valid_lft, addr->updated)) {
+		net6_addr_remove(addr);
+		return 0;
+	}
+	err = net6_addr_join_solicited(addr);
+	if (err)
+		return err;
+	err = net6_accept_add(iface, &addr->addr, NET6_ACCEPT_UNICAST);
+	if (err)
+		return err;
+	WRITE_ONCE(addr->state, NET6_ADDR_PREFERRED);
+	net6_note_addr(addr, NET6_NOTE_CHANGE);
+	net6_addr_age(addr);
+	net6_dest_flush(iface->nn);
+	return 0;
+}
+
+/**
+ * net6_addr_unassign() - tentative again, or about to go
+ * @addr: address
+ *
+ * Context: nn->lock held.
+ */
+void net6_addr_unassign(struct net6_addr *addr)
+{
+	net6_addr_disarm(addr);
+	if (net6_addr_is_assigned(addr)) {
+		net6_accept_del(addr->iface, &addr->addr);
+		net6_dest_flush(addr->iface->nn);
+	}
+	net6_addr_leave_solicited(addr);
+	WRITE_ONCE(addr->state, NET6_ADDR_TENTATIVE);
+}
+
+/**
+ * net6_addr_remove() - take an address out of the tables
+ * @addr: address; the tables' reference is given back
+ *
+ * Context: nn->lock held.
+ */
+void net6_addr_remove(struct net6_addr *addr)
+{
+	net6_addr_unassign(addr);
+	WRITE_ONCE(addr->state, NET6_ADDR_GONE);
+	net6_note_addr(addr, NET6_NOTE_DEL);
+	hlist_del_rcu(&addr->hash_node);
+	list_del_rcu(&addr->iface_list);
+	if (addr->origin == NET6_ADDR_SLAAC)
+		addr->iface->n_addrs--;
+	net6_addr_put(addr);
+}
+
+static void net6_addr_timer_fn(struct timer_list *t)
+{
+	struct net6_addr *addr = from_timer(addr, t, timer);
+	struct net6_iface *iface = addr->iface;
+	struct net6_dad_probe probe = {};
+
+	rcu_read_lock();
+	spin_lock(&iface->nn->lock);
+	if (!timer_pending(&addr->timer)) {
+		if (addr->state == NET6_ADDR_TENTATIVE)
+			net6_dad_timer(addr, &probe);
+		else if (addr->state != NET6_ADDR_GONE && !net6_addr_age(addr))
+			net6_addr_remove(addr);	/* RFC 4862 5.5.4: invalid */
+	}
+	spin_unlock(&iface->nn->lock);
+	net6_dad_send(iface, &probe);
+	rcu_read_unlock();
+	net6_addr_put(addr);
+}
+
+/**
+ * net6_addr_form() - an address of ours in a prefix
+ * @iface: interface
+ * @prefix: upper half, the rest is not looked at
+ * @dad_counter: RFC 7217 DAD_Counter
+ * @addr: result
+ *
+ * Context: any.
+ */
+void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
+		    u8 dad_counter, struct in6_addr *addr)
+{
+	u8 net_iface[8], iid[8];
+
+	iface->ops->make_iid(iface, net_iface);
+	net6_iid_make(&iface->nn->iid_secret, prefix->s6_addr, net_iface, dad_counter, iid);
+	memcpy(addr->s6_addr, prefix->s6_addr, 8);
+	memcpy(addr->s6_addr + 8, iid, 8);
+}
+
+/**
+ * net6_addr_insert() - put an address on an interface and start DAD if it is up
+ * @iface: interface
+ * @addr: unicast address
+ * @plen: prefix length, bits
+ * @origin: where it comes from
+ * @valid_lft: seconds
+ * @preferred_lft: seconds, at most @valid_lft
+ * @dad_counter: RFC 7217 DAD_Counter it was made with
+ *
+ * Context: nn->lock held.
+ * Return: 0, -EEXIST, -ENODEV (interface is going), -ENOMEM.
+ */
+int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
+		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
+		     u8 dad_counter)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_addr *a;
+
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return -ENODEV;
+	if (net6_addr_find_locked(iface, addr))
+		return -EEXIST;
+	a = kzalloc(sizeof(*a), GFP_ATOMIC);
+	if (!a)
+		return -ENOMEM;
+
+	a->addr = *addr;
+	a->iface = net6_iface_get(iface);
+	a->plen = plen;
+	a->state = NET6_ADDR_TENTATIVE;
+	a->origin = origin;
+	a->valid_lft = valid_lft;
+	a->preferred_lft = preferred_lft;
+	a->dad_counter = dad_counter;
+	a->updated = jiffies;
+	timer_setup(&a->timer, net6_addr_timer_fn, 0);
+	refcount_set(&a->ref, 1);
+	hlist_add_head_rcu(&a->hash_node, &nn->addr_hash[net6_addr_hash(nn, addr)]);
+	list_add_tail_rcu(&a->iface_list, &iface->addrs);
+	if (origin == NET6_ADDR_SLAAC)
+		iface->n_addrs++;
+	net6_note_addr(a, NET6_NOTE_NEW);
+
+	/* RFC 4862 5.4.2: a random delay, except for what a person has set. */
+	if (net6_iface_usable(iface))
+		net6_dad_start(a, origin != NET6_ADDR_MANUAL);
+	return 0;
+}
+
+/* Is an on-link prefix of this manual address wanted by another one, too? */
+static bool net6_addr_prefix_shared(struct net6_iface *iface, const struct in6_addr *addr, u8 plen)
+{
+	const struct net6_addr *a;
+
+	list_for_each_entry(a, &iface->addrs, iface_list)
+		if (a->origin == NET6_ADDR_MANUAL && a->plen == plen &&
+		    ipv6_prefix_equal(&a->addr, addr, plen))
+			return true;
+	return false;
+}
+
+/**
+ * net6_addr_add() - add an address
+ * @iface: interface
+ * @addr: unicast address
+ * @plen: prefix length, bits; a manual address makes its prefix on-link
+ * @origin: where it comes from
+ * @valid_lft: seconds, NET6_LIFETIME_INFINITE; not 0
+ * @preferred_lft: seconds, at most @valid_lft
+ *
+ * Context: process or softirq; takes nn->lock.
+ * Return: 0, -EINVAL, -EADDRNOTAVAIL (not a unicast address for interfaces),
+ * -EEXIST, -ENODEV, -ENOMEM.
+ */
+int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
+		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft)
+{
+	int type = ipv6_addr_type(addr);
+	struct in6_addr prefix;
+	int err;
+
+	if (plen > 128 || !valid_lft || preferred_lft > valid_lft)
+		return -EINVAL;
+	if (type == IPV6_ADDR_ANY || (type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_MAPPED)) ||
+	    ((type & IPV6_ADDR_LOOPBACK) && !net6_iface_is_loopback(iface)))
+		return -EADDRNOTAVAIL;
+
+	spin_lock_bh(&iface->nn->lock);
+	err = net6_addr_insert(iface, addr, plen, origin, valid_lft, preferred_lft, 0);
+	spin_unlock_bh(&iface->nn->lock);
+	if (err || origin != NET6_ADDR_MANUAL || plen == 128 || (type & IPV6_ADDR_LINKLOCAL) ||
+	    net6_iface_is_loopback(iface))
+		return err;
+	ipv6_addr_prefix(&prefix, addr, plen);
+	err = net6_prefix_update(iface, &prefix, plen, NET6_LIFETIME_INFINITE, true);
+	if (err)
+		net6_addr_del(iface, addr);
+	return err;
+}
+
+/**
+ * net6_addr_del() - remove an address
+ * @iface: its interface
+ * @addr: address
+ *
+ * Context: process or softirq; takes nn->lock. Return: 0 or -EADDRNOTAVAIL.
+ */
+int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	struct in6_addr prefix;
+	bool onlink = false;
+	struct net6_addr *a;
+	int err = 0;
+	u8 plen = 0;
+
+	spin_lock_bh(&iface->nn->lock);
+	a = net6_addr_find_locked(iface, addr);
+	if (a) {
+		plen = a->plen;
+		onlink = a->origin == NET6_ADDR_MANUAL && plen < 128;
+		net6_addr_remove(a);
+		onlink = onlink && !net6_addr_prefix_shared(iface, addr, plen);
+	} else {
+		err = -EADDRNOTAVAIL;
+	}
+	spin_unlock_bh(&iface->nn->lock);
+	if (onlink) {
+		ipv6_addr_prefix(&prefix, addr, plen);
+		net6_prefix_update(iface, &prefix, plen, 0, true);
+	}
+	return err;
+}
+
+/* The address that an interface has made from a prefix of 64 bits. */
+static struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface,
+					     const struct in6_addr *prefix)
+{
+	struct net6_addr *a;
+
+	list_for_each_entry(a, &iface->addrs, iface_list)
+		if (a->origin == NET6_ADDR_SLAAC && ipv6_prefix_equal(&a->addr, prefix, 64))
+			return a;
+	return NULL;
+}
+
+/* RFC 4862 5.5.3 (e): new lifetimes for an address that is there. */
+static void net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferred_lft)
+{
+	u32 left = net6_lifetime_left(addr->valid_lft, addr->updated);
+
+	/* 1. longer than two hours, or than what is left: taken
+	 * 2. two hours or less are left: kept; the option is not authenticated
+	 * 3. else two hours
+	 */
+	if (valid_lft <= NET6_TWO_HOURS && valid_lft <= left)
+		valid_lft = left <= NET6_TWO_HOURS ? left : NET6_TWO_HOURS;
+	addr->valid_lft = valid_lft;
+	addr->preferred_lft = min(preferred_lft, valid_lft);
+	addr->updated = jiffies;
+	if (addr->state != NET6_ADDR_TENTATIVE && !net6_addr_age(addr))
+		net6_addr_remove(addr);
+}
+
+/**
+ * net6_addr_slaac() - a prefix option with the A flag
+ * @iface: interface it came in on
+ * @prefix: prefix of 64 bits, not link-local
+ * @valid_lft: seconds
+ * @preferred_lft: seconds, at most @valid_lft
+ *
+ * RFC 4862 5.5.3 (d) and (e); (a) to (c) are the caller's.
+ * Context: softirq or BH disabled; takes nn->lock.
+ */
+void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
+		     u32 valid_lft, u32 preferred_lft)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_addr *a;
+	struct in6_addr addr;
+
+	net6_addr_form(iface, prefix, 0, &addr);
+	spin_lock_bh(&nn->lock);
+	a = net6_addr_of_prefix(iface, prefix);
+	if (a)
+		net6_addr_relife(a, valid_lft, preferred_lft);
+	else if (valid_lft && iface->n_addrs >= READ_ONCE(nn->limits.max_addrs))
+		NET6_INC(nn, NdAddrLimit);
+	else if (valid_lft)
+		net6_addr_insert(iface, &addr, 64, NET6_ADDR_SLAAC, valid_lft, preferred_lft, 0);
+	spin_unlock_bh(&nn->lock);
+}
+
+/**
+ * net6_addr_iface_up() - packets flow: form the link-local address, run DAD for all
+ * @iface: interface
+ *
+ * RFC 4862 5.3. Context: process, RTNL held; takes nn->lock.
+ */
+void net6_addr_iface_up(struct net6_iface *iface)
+{
+	static const struct in6_addr linklocal = { .s6_addr = { 0xfe, 0x80 } };
+	struct net6_net *nn = iface->nn;
+	struct net6_addr *a, *next;
+	struct in6_addr addr;
+
+	if (net6_iface_is_loopback(iface)) {
+		net6_addr_add(iface, &in6addr_loopback, 128, NET6_ADDR_LOOPBACK,
+			      NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE);
+		return;
+	}
+	net6_addr_form(iface, &linklocal, 0, &addr);
+	spin_lock_bh(&nn->lock);
+	list_for_each_entry_safe(a, next, &iface->addrs, iface_list)
+		net6_dad_start(a, a->origin != NET6_ADDR_MANUAL);
+	net6_addr_insert(iface, &addr, 64, NET6_ADDR_LINKLOCAL,
+			 NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE, 0);
+	spin_unlock_bh(&nn->lock);
+}
+
+/**
+ * net6_addr_iface_down() - no address is ours while packets do not flow
+ * @iface: interface, no longer usable
+ * @remove_all: the interface goes; otherwise manual addresses stay, tentative until
+ *	it is up again. Those that we have formed are formed anew then, for the
+ *	hardware address or the network may be another one.
+ *
+ * Context: process, RTNL held; takes nn->lock.
+ */
+void net6_addr_iface_down(struct net6_iface *iface, bool remove_all)
+{
+	struct net6_addr *a, *next;
+
+	spin_lock_bh(&iface->nn->lock);
+	list_for_each_entry_safe(a, next, &iface->addrs, iface_list) {
+		if (remove_all || a->origin != NET6_ADDR_MANUAL) {
+			net6_addr_remove(a);
+			continue;
+		}
+		net6_addr_unassign(a);
+		net6_note_addr(a, NET6_NOTE_CHANGE);
+	}
+	spin_unlock_bh(&iface->nn->lock);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Unicast addresses of ours [NTE] and the addresses we receive for [ADE]. */
+#ifndef _NET6_ADDR_H
+#define _NET6_ADDR_H
+
+#include <linux/in6.h>
+#include <linux/refcount.h>
+#include <linux/timer.h>
+
+#include "iface.h"
+
+enum net6_addr_state {
+	NET6_ADDR_TENTATIVE,	/* DAD is running: not ours yet */
+	NET6_ADDR_PREFERRED,
+	NET6_ADDR_DEPRECATED,	/* no new connections, RFC 4862 5.5.4 */
+	NET6_ADDR_DUPLICATE,	/* DAD failed: kept to be seen, never used */
+	NET6_ADDR_GONE,		/* removed from the tables */
+};
+
+enum net6_addr_origin {
+	NET6_ADDR_MANUAL,
+	NET6_ADDR_LINKLOCAL,	/* formed by ourselves */
+	NET6_ADDR_SLAAC,	/* from a prefix option */
+	NET6_ADDR_LOOPBACK,
+};
+
+#define NET6_NONCE_LEN		6	/* bytes, RFC 3971 5.3.2 */
+#define NET6_LIFETIME_INFINITE	0xffffffffU	/* seconds, RFC 4861 4.6.2 */
+
+/**
+ * struct net6_addr - a unicast address of ours
+ * @addr: the address; constant
+ * @iface: interface it is assigned to; reference held
+ * @plen: prefix length as configured or advertised, bits
+ * @state: enum net6_addr_state, written under nn->lock
+ * @origin: enum net6_addr_origin
+ * @dad_left: probes still to send; @dad_counter: RFC 7217 DAD_Counter
+ * @dad_looped: one of our own probes came back (RFC 7527)
+ * @joined: the solicited-node group is joined
+ * @nonce: of the probes, RFC 7527 section 4.1
+ * @updated: jiffies when the lifetimes were set
+ * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE; @preferred_lft alike
+ * @timer: DAD while tentative, else the next lifetime event; holds a reference
+ */
+struct net6_addr {
+	struct in6_addr		addr;
+	struct net6_iface	*iface;
+	u8			plen;
+	u8			state;
+	u8			origin;
+	u8			dad_left;
+	u8			dad_counter;
+	bool			dad_looped;
+	bool			joined;
+	u8			nonce[NET6_NONCE_LEN];
+	u32			valid_lft;
+	u32			preferred_lft;
+	unsigned long		updated;
+	struct timer_list	timer;
+	struct hlist_node	hash_node;
+	struct list_head	iface_list;
+	refcount_t		ref;
+	struct rcu_head		rcu;
+};
+
+enum net6_accept_type {
+	NET6_ACCEPT_UNICAST,
+	NET6_ACCEPT_ANYCAST,
+	NET6_ACCEPT_MULTICAST,
+};
+
+/**
+ * struct net6_accept - an address that we receive packets for
+ * @addr: unicast, anycast or multicast
+ * @iface: interface it is received on. A unicast address is accepted on every
+ *	interface of the namespace (weak host, as Linux), except link-local ones and
+ *	groups, which only @iface takes.
+ * @type: enum net6_accept_type
+ * @users: how many joined the group; 1 for other types. Under nn->lock
+ * @list: groups only: in iface->groups
+ */
+struct net6_accept {
+	struct in6_addr		addr;
+	struct net6_iface	*iface;
+	u8			type;
+	u32			users;
+	struct hlist_node	hash_node;
+	struct list_head	list;
+	struct rcu_head		rcu;
+};
+
+/* Look-ups: RCU read lock held by the caller. */
+const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
+					   const struct net6_iface *iface);
+struct net6_addr *net6_addr_find(struct net6_net *nn, const struct in6_addr *addr,
+				 const struct net6_iface *iface);
+bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex);
+
+/* Process or softirq; take nn->lock. */
+int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
+		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft);
+int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr);
+void net6_addr_iface_up(struct net6_iface *iface);
+void net6_addr_iface_down(struct net6_iface *iface, bool remove_all);
+void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
+		     u32 valid_lft, u32 preferred_lft);	/* RFC 4862 5.5.3 d, e */
+void net6_addr_put(struct net6_addr *addr);
+
+static inline bool net6_addr_is_assigned(const struct net6_addr *addr)
+{
+	u8 state = READ_ONCE(addr->state);
+
+	return state == NET6_ADDR_PREFERRED || state == NET6_ADDR_DEPRECATED;
+}
+
+/* nn->lock held. */
+struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct in6_addr *addr);
+int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
+		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
+		     u8 dad_counter);
+void net6_addr_remove(struct net6_addr *addr);
+void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
+		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
+int net6_addr_assign(struct net6_addr *addr);		/* DAD is over: it is ours */
+void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */
+bool net6_addr_age(struct net6_addr *addr);		/* false: its life is over */
+int net6_addr_join_solicited(struct net6_addr *addr);
+void net6_addr_arm(struct net6_addr *addr, unsigned long delay);
+u32 net6_lifetime_left(u32 lifetime, unsigned long updated);	/* seconds */
+
+/* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first and second want
+ * nn->lock; the second tells what to send when the lock is released.
+ */
+struct net6_dad_probe {
+	bool		send;
+	struct in6_addr	target;
+	u8		nonce[NET6_NONCE_LEN];
+};
+
+void net6_dad_start(struct net6_addr *addr, bool delay);
+void net6_dad_timer(struct net6_addr *addr, struct net6_dad_probe *probe);
+void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe);
+bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool unspecified,
+		 const u8 *nonce, unsigned int nonce_len);	/* true: was tentative */
+bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target);
+
+/* nn->lock held (core/mcast.c). */
+int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
+		    enum net6_accept_type type);
+void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr);
+int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group);
+int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group);
+void net6_group_leave_all(struct net6_iface *iface);
+
+/* Groups (core/mcast.c); counted. Any context; join returns 0 or -errno. */
+int net6_group_join(struct net6_iface *iface, const struct in6_addr *group);
+int net6_group_leave(struct net6_iface *iface, const struct in6_addr *group);
+
+/* Source selection, RFC 6724 section 5 (core/srcaddr.c). RCU read lock held.
+ * Returns 0 and fills *saddr, or -EADDRNOTAVAIL.
+ */
+int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
+			const struct in6_addr *daddr, struct in6_addr *saddr);
+
+#endif /* _NET6_ADDR_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Duplicate address detection: RFC 4862 section 5.4, with nonces (RFC 7527) against
+ * links that bring our own probes back, and new identifiers by RFC 7217 section 6.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/random.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+
+#include "../observe/note.h"
+#include "addr.h"
+#include "iid.h"
+#include "nd.h"
+
+#define NET6_MAX_RTR_SOLICITATION_DELAY	1	/* second, RFC 4861 section 10 */
+
+/**
+ * net6_dad_start() - make an address tentative and probe for it
+ * @addr: address on an interface that is up
+ * @delay: wait a random time first, so that neighbors started together do not
+ *	speak together
+ *
+ * Context: nn->lock held.
+ */
+void net6_dad_start(struct net6_addr *addr, bool delay)
+{
+	struct net6_iface *iface = addr->iface;
+
+	lockdep_assert_held(&iface->nn->lock);
+	/* A duplicate stays one until the interface is started anew. */
+	net6_addr_unassign(addr);
+	addr->dad_left = iface->dad_transmits;
+	addr->dad_looped = false;
+	get_random_bytes(addr->nonce, sizeof(addr->nonce));
+
+	/* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. */
+	if (!addr->dad_left || !(iface->ops->flags & NET6_LINK_ND)) {
+		addr->dad_left = 0;
+		if (net6_addr_assign(addr))
+			net6_addr_arm(addr, HZ);
+		return;
+	}
+	net6_addr_arm(addr, delay ? get_random_u32_below(NET6_MAX_RTR_SOLICITATION_DELAY * HZ) : 1);
+}
+
+/**
+ * net6_dad_timer() - the next step for a tentative address
+ * @addr: tentative address
+ * @probe: filled in; to be given to net6_dad_send() when the lock is released
+ *
+ * Context: nn->lock held.
+ */
+void net6_dad_timer(struct net6_addr *addr, struct net6_dad_probe *probe)
+{
+	struct net6_iface *iface = addr->iface;
+	struct net6_net *nn = iface->nn;
+
+	lockdep_assert_held(&nn->lock);
+	if (!net6_iface_usable(iface))
+		return;
+	if (!addr->dad_left) {
+		/* RFC 4862 5.4: RetransTimer after the last probe, nobody objected */
+		net6_note_dad(addr, NET6_DAD_DONE);
+		if (net6_addr_assign(addr))
+			net6_addr_arm(addr, HZ);
+		return;
+	}
+	/* RFC 4862 5.4.2: "an interface MUST join the all-nodes multicast address and
+	 * the solicited-node multicast address of the tentative address" first.
+	 */
+	if (net6_addr_join_solicited(addr)) {
+		net6_addr_arm(addr, HZ);
+		return;
+	}
+	addr->dad_left--;
+	probe->send = true;
+	probe->target = addr->addr;
+	memcpy(probe->nonce, addr->nonce, sizeof(probe->nonce));
+	NET6_INC(nn, NdDadAttempts);
+	net6_note_dad(addr, NET6_DAD_PROBE);
+	net6_addr_arm(addr, READ_ONCE(iface->retrans));
+}
+
+/**
+ * net6_dad_send() - send what net6_dad_timer() wants sent
+ * @iface: interface
+ * @probe: from there
+ *
+ * RFC 4862 5.4.2: from the unspecified address to the solicited-node group.
+ * Context: softirq, RCU read lock held; no locks of net6 held.
+ */
+void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
+{
+	struct in6_addr group;
+
+	if (!probe->send || !net6_iface_usable(iface))
+		return;
+	addrconf_addr_solict_mult(&probe->target, &group);
+	net6_nd_send_ns(iface, &probe->target, &group, &in6addr_any, NULL, probe->nonce);
+}
+
+/* RFC 7217 section 6: another identifier after IDGEN_DELAY, IDGEN_RETRIES times. */
+static void net6_dad_retry(struct net6_addr *addr)
+{
+	struct net6_iface *iface = addr->iface;
+	struct net6_addr *retry;
+	struct in6_addr next;
+	u8 counter = addr->dad_counter + 1;
+	u32 preferred = net6_lifetime_left(addr->preferred_lft, addr->updated);
+	u32 valid = net6_lifetime_left(addr->valid_lft, addr->updated);
+
+	net6_addr_form(iface, &addr->addr, counter, &next);
+	if (!valid || net6_addr_insert(iface, &next, addr->plen, addr->origin, valid,
+				       min(preferred, valid), counter))
+		return;
+	retry = net6_addr_find_locked(iface, &next);
+	if (retry->state == NET6_ADDR_TENTATIVE && net6_iface_usable(iface))
+		net6_addr_arm(retry, NET6_IDGEN_DELAY * HZ + get_random_u32_below(HZ));
+	net6_addr_remove(addr);
+}
+
+/* RFC 4862 5.4.5: "the address MUST NOT be assigned to the interface". */
+static void net6_dad_failed(struct net6_addr *addr)
+{
+	struct net6_iface *iface = addr->iface;
+
+	net6_addr_unassign(addr);
+	WRITE_ONCE(addr->state, NET6_ADDR_DUPLICATE);
+	net6_note_dad(addr, NET6_DAD_CONFLICT);
+	net6_note_addr(addr, NET6_NOTE_CHANGE);
+	NET6_INC(iface->nn, NdDadFailures);
+	net_warn_ratelimited("%s: address %pI6c is in use by another node\n",
+			     iface->dev->name, &addr->addr);
+	if ((addr->origin == NET6_ADDR_LINKLOCAL || addr->origin == NET6_ADDR_SLAAC) &&
+	    addr->dad_counter < NET6_IDGEN_RETRIES)
+		net6_dad_retry(addr);
+	if (addr->state == NET6_ADDR_DUPLICATE)
+		net6_addr_age(addr);
+}
+
+/* RFC 7527 4.2: our own probe came back, so it says nothing. More are sent, once,
+ * in case another node's were mistaken for it.
+ */
+static void net6_dad_looped(struct net6_addr *addr)
+{
+	NET6_INC(addr->iface->nn, NdDadLooped);
+	net6_note_dad(addr, NET6_DAD_LOOPED);
+	if (addr->dad_looped)
+		return;
+	addr->dad_looped = true;
+	addr->dad_left += NET6_MAX_MULTICAST_SOLICIT;
+}
+
+/**
+ * net6_dad_ns() - a Neighbor Solicitation whose target may be tentative here
+ * @iface: interface it came in on
+ * @target: its target
+ * @unspecified: its source is ::
+ * @nonce: body of its Nonce option, NULL if none
+ * @nonce_len: bytes
+ *
+ * RFC 4862 5.4.3. Context: softirq; takes nn->lock.
+ * Return: true if the target is not ours (yet): no answer.
+ */
+bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool unspecified,
+		 const u8 *nonce, unsigned int nonce_len)
+{
+	struct net6_addr *addr;
+	bool tentative;
+
+	spin_lock_bh(&iface->nn->lock);
+	addr = net6_addr_find_locked(iface, target);
+	tentative = !addr || !net6_addr_is_assigned(addr);
+	/* "If the source address of the NS is a unicast address, the sender is
+	 * performing address resolution: silently ignored."
+	 */
+	if (addr && addr->state == NET6_ADDR_TENTATIVE && unspecified) {
+		if (nonce && nonce_len == NET6_NONCE_LEN &&
+		    !memcmp(nonce, addr->nonce, NET6_NONCE_LEN))
+			net6_dad_looped(addr);
+		else
+			net6_dad_failed(addr);
+	}
+	spin_unlock_bh(&iface->nn->lock);
+	return tentative;
+}
+
+/**
+ * net6_dad_na() - a Neighbor Advertisement whose target may be tentative here
+ * @iface: interface it came in on
+ * @target: its target
+ *
+ * RFC 4862 5.4.4. Context: softirq; takes nn->lock.
+ * Return: true if the target is an address of ours or was to be one.
+ */
+bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target)
+{
+	struct net6_addr *addr;
+
+	spin_lock_bh(&iface->nn->lock);
+	addr = net6_addr_find_locked(iface, target);
+	if (addr && addr->state == NET6_ADDR_TENTATIVE)
+		net6_dad_failed(addr);
+	else if (addr && net6_addr_is_assigned(addr))
+		net_warn_ratelimited("%s: another node advertises our address %pI6c\n",
+				     iface->dev->name, target);
+	spin_unlock_bh(&iface->nn->lock);
+	return addr;
+}

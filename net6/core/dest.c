@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The destination cache [RCE]: a hash table per namespace, bounded. What it takes to
+ * make an entry is in route.c and srcaddr.c. Entries do not age: they are replaced
+ * when stale, and evicted by second chance when the table is full.
+ */
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "addr.h"
+#include "dest.h"
+#include "ip.h"
+
+/* How many entries eviction looks at before it takes the oldest, used or not. */
+#define NET6_DEST_EVICT_SCAN	8
+
+static const struct rhashtable_params net6_dest_params = {
+	.key_len		= sizeof(struct net6_dest_key),
+	.key_offset		= offsetof(struct net6_dest, key),
+	.head_offset		= offsetof(struct net6_dest, node),
+	.automatic_shrinking	= true,
+};
+
+static struct kmem_cache *net6_dest_cache __read_mostly;
+
+/* Datagram senders use an entry that they read from a socket within an RCU section,
+ * without a reference: what it refers to is kept as long.
+ */
+static void net6_dest_free_rcu(struct rcu_head *rcu)
+{
+	struct net6_dest *dest = container_of(rcu, struct net6_dest, rcu);
+
+	if (dest->neigh)
+		net6_neigh_put(dest->neigh);
+	if (dest->iface)
+		net6_iface_put(dest->iface);
+	kmem_cache_free(net6_dest_cache, dest);
+}
+
+/**
+ * net6_dest_put() - give a reference back
+ * @dest: entry
+ *
+ * Context: any.
+ */
+void net6_dest_put(struct net6_dest *dest)
+{
+	if (refcount_dec_and_test(&dest->ref))
+		call_rcu(&dest->rcu, net6_dest_free_rcu);
+}
+
+static struct net6_dest *net6_dest_find(struct net6_net *nn, const struct net6_dest_key *key)
+{
+	return rhashtable_lookup_fast(&nn->dests, key, net6_dest_params);
+}
+
+/* Take an entry out of the table, with the table's reference. Who still holds it looks
+ * again, and does not miss what the next entry learns.
+ */
+static void net6_dest_unlink(struct net6_net *nn, struct net6_dest *dest)
+{
+	lockdep_assert_held(&nn->dest_lock);
+	WRITE_ONCE(dest->gen, atomic_read(&nn->dest_gen) - 1);
+	rhashtable_remove_fast(&nn->dests, &dest->node, net6_dest_params);
+	list_del_init(&dest->lru);
+	atomic_dec(&nn->dest_count);
+	net6_dest_put(dest);
+}
+
+/* Second chance: what was used since it was put at its place moves to the end. */
+static void net6_dest_evict(struct net6_net *nn)
+{
+	int scan = NET6_DEST_EVICT_SCAN;
+	struct net6_dest *dest, *next;
+
+	lockdep_assert_held(&nn->dest_lock);
+	list_for_each_entry_safe(dest, next, &nn->dest_lru, lru) {
+		if (--scan > 0 && net6_dest_valid(dest) &&
+		    time_after(READ_ONCE(dest->used), dest->lru_stamp)) {
+			dest->lru_stamp = jiffies;
+			list_move_tail(&dest->lru, &nn->dest_lru);
+			continue;
+		}
+		net6_dest_unlink(nn, dest);
+		NET6_INC(nn, Ip6DestEvicted);
+		return;
+	}
+}
+
+/* What an entry knows beyond next hop and source outlives it. */
+static void net6_dest_inherit(struct net6_dest *dest, const struct net6_dest *old)
+{
+	unsigned long expires = READ_ONCE(old->pmtu_expires);
+
+	if (expires && time_before(jiffies, expires)) {
+		dest->pmtu = min(dest->pmtu, READ_ONCE(old->pmtu));
+		dest->pmtu_expires = expires;
+	}
+	dest->icmp_tokens = old->icmp_tokens;
+	dest->icmp_stamp = old->icmp_stamp;
+}
+
+/* Put @dest into the table in place of an entry of the same key, if there is one.
+ * An entry made meanwhile by somebody else, and still good, wins unless @replace.
+ * Returns the entry that is in the table, or NULL; @dest is not put.
+ */
+static struct net6_dest *net6_dest_insert(struct net6_net *nn, struct net6_dest *dest,
+					  bool replace)
+{
+	struct net6_dest *old, *now = NULL;
+
+	spin_lock_bh(&nn->dest_lock);
+	if (READ_ONCE(nn->exiting) || test_bit(NET6_IFACE_DEAD, &dest->iface->flags))
+		goto unlock;
+	old = net6_dest_find(nn, &dest->key);
+	if (old && !replace && net6_dest_valid(old)) {
+		now = net6_dest_hold(old);
+		goto unlock;
+	}
+	if (old) {
+		net6_dest_inherit(dest, old);
+		net6_dest_unlink(nn, old);
+	} else if (atomic_read(&nn->dest_count) >= READ_ONCE(nn->limits.max_dests)) {
+		net6_dest_evict(nn);
+	}
+	if (rhashtable_insert_fast(&nn->dests, &dest->node, net6_dest_params))
+		goto unlock;
+	dest->lru_stamp = jiffies;
+	list_add_tail(&dest->lru, &nn->dest_lru);
+	atomic_inc(&nn->dest_count);
+	NET6_INC(nn, Ip6DestCreated);
+	now = net6_dest_hold(dest);		/* the caller's beside the table's */
+unlock:
+	spin_unlock_bh(&nn->dest_lock);
+	return now;
+}
+
+/* An entry that nobody else knows, with one reference, that of the table to be. */
+static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_dest_key *key,
+					 const struct net6_nexthop *nh)
+{
+	struct net6_dest *dest = kmem_cache_zalloc(net6_dest_cache, GFP_ATOMIC);
+
+	if (!dest)
+		return NULL;
+	dest->key = *key;
+	dest->nn = nn;
+	dest->flags = nh->flags;
+	dest->iface = net6_iface_get(nh->iface);
+	dest->pmtu = max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU);
+	dest->used = jiffies;
+	/* A full bucket, whatever its size: the first error must not be lost. */
+	dest->icmp_tokens = U32_MAX;
+	dest->icmp_stamp = jiffies;
+	INIT_LIST_HEAD(&dest->lru);
+	refcount_set(&dest->ref, 1);
+	if (nh->flags & NET6_DEST_LOCAL)
+		return dest;
+	dest->neigh = net6_neigh_get_or_create(nh->iface, &nh->addr);
+	if (!dest->neigh) {
+		net6_dest_put(dest);
+		return NULL;
+	}
+	return dest;
+}
+
+/* RFC 4861 8.3: a Redirect's next hop is kept while it works. */
+static void net6_dest_keep_redirect(const struct net6_dest *old, struct net6_nexthop *nh)
+{
+	if (!(old->flags & NET6_DEST_REDIRECTED) || nh->iface != old->iface ||
+	    (nh->flags & NET6_DEST_LOCAL) || READ_ONCE(old->neigh->dead) ||
+	    !net6_neigh_reachable(old->neigh))
+		return;
+	nh->addr = old->neigh->addr;
+	nh->flags = old->flags;
+}
+
+static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_dest_key *key,
+					const struct net6_dest *old)
+{
+	int gen = atomic_read(&nn->dest_gen);
+	struct net6_dest *dest, *now;
+	struct net6_nexthop nh;
+	int err;
+
+	/* Decisions are made on what @gen counts: read it before them. */
+	smp_rmb();
+	err = net6_route_nexthop(nn, &key->daddr, key->oif, &nh);
+	if (err < 0)
+		return ERR_PTR(err);
+	if (old)
+		net6_dest_keep_redirect(old, &nh);
+	dest = net6_dest_alloc(nn, key, &nh);
+	if (!dest)
+		return ERR_PTR(-ENOMEM);
+	dest->gen = gen;
+	if (nh.flags & NET6_DEST_LOCAL)
+		dest->saddr = key->daddr;
+	else
+		err = net6_srcaddr_select(nn, nh.iface, &key->daddr, &dest->saddr);
+	if (err < 0) {
+		net6_dest_put(dest);
+		return ERR_PTR(err);
+	}
+	now = net6_dest_insert(nn, dest, false);
+	if (now != dest)
+		net6_dest_put(dest);
+	return now ?: ERR_PTR(-ENOMEM);
+}
+
+struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif)
+{
+	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
+	struct net6_dest *dest;
+
+	rcu_read_lock_bh();
+	dest = net6_dest_find(nn, &key);
+	if (likely(dest && net6_dest_valid(dest) && refcount_inc_not_zero(&dest->ref))) {
+		if (READ_ONCE(dest->used) != jiffies)
+			WRITE_ONCE(dest->used, jiffies);
+	} else {
+		dest = net6_dest_make(nn, &key, dest);
+		if (IS_ERR(dest) && PTR_ERR(dest) == -ENETUNREACH)
+			NET6_INC(nn, Ip6OutNoRoutes);
+	}
+	rcu_read_unlock_bh();
+	return dest;
+}
+
+/**
+ * net6_dest_update_pmtu() - a Packet Too Big message about a destination
+ * @nn: namespace
+ * @daddr: destination of the packet that was too big
+ * @oif: interface that its sender insisted on, 0 for none
+ * @mtu: what the message says
+ *
+ * Makes no entry. Context: BH disabled, RCU read lock held.
+ */
+void net6_dest_update_pmtu(struct net6_net *nn, const struct in6_addr *daddr, int oif, u32 mtu)
+{
+	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
+	struct net6_dest *dest = net6_dest_find(nn, &key);
+
+	if (dest)
+		net6_dest_set_pmtu(dest, mtu);
+	if (!oif)
+		return;
+	key.oif = 0;
+	dest = net6_dest_find(nn, &key);
+	if (dest)
+		net6_dest_set_pmtu(dest, mtu);
+}
+
+/**
+ * net6_dest_redirect() - a better next hop for a destination, RFC 4861 8.3
+ * @nn: namespace
+ * @daddr: destination
+ * @iface: interface that the Redirect came in on
+ * @target: the next hop, or @daddr itself if that is on-link
+ *
+ * The message was found valid by its receiver.
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_dest_redirect(struct net6_net *nn, const struct in6_addr *daddr,
+			struct net6_iface *iface, const struct in6_addr *target)
+{
+	struct net6_dest_key key = { .daddr = *daddr };
+	struct net6_nexthop nh = {
+		.iface	= iface,
+		.addr	= *target,
+		.flags	= NET6_DEST_REDIRECTED,
+	};
+	struct net6_dest *dest, *now;
+
+	if (ipv6_addr_equal(daddr, target))
+		nh.flags |= NET6_DEST_ONLINK;
+	dest = net6_dest_alloc(nn, &key, &nh);
+	if (!dest)
+		return;
+	dest->gen = atomic_read(&nn->dest_gen);
+	if (net6_srcaddr_select(nn, iface, daddr, &dest->saddr)) {
+		net6_dest_put(dest);
+		return;
+	}
+	now = net6_dest_insert(nn, dest, true);
+	net6_dest_put(dest);
+	if (now == dest)
+		return;
+	if (now)
+		net6_dest_put(now);
+}
+
+static void net6_dest_drop(struct net6_net *nn, const struct net6_iface *iface)
+{
+	struct net6_dest *dest, *next;
+
+	spin_lock_bh(&nn->dest_lock);
+	list_for_each_entry_safe(dest, next, &nn->dest_lru, lru)
+		if (!iface || dest->iface == iface)
+			net6_dest_unlink(nn, dest);
+	spin_unlock_bh(&nn->dest_lock);
+}
+
+/**
+ * net6_dest_iface_gone() - forget destinations that are reached through an interface
+ * @iface: DEAD, so that no new ones come
+ *
+ * Context: any.
+ */
+void net6_dest_iface_gone(struct net6_iface *iface)
+{
+	net6_dest_flush(iface->nn);
+	net6_dest_drop(iface->nn, iface);
+}
+
+/**
+ * net6_dest_purge() - forget all destinations, learned path MTUs and redirects too
+ * @nn: namespace
+ *
+ * Context: any.
+ */
+void net6_dest_purge(struct net6_net *nn)
+{
+	net6_dest_flush(nn);
+	net6_dest_drop(nn, NULL);
+}
+
+/**
+ * net6_dest_net_init() - a namespace's empty cache
+ * @nn: namespace
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_dest_net_init(struct net6_net *nn)
+{
+	INIT_LIST_HEAD(&nn->dest_lru);
+	spin_lock_init(&nn->dest_lock);
+	return rhashtable_init(&nn->dests, &net6_dest_params);
+}
+
+/**
+ * net6_dest_net_exit() - end of a namespace's cache
+ * @nn: namespace that neither sends nor receives any more
+ *
+ * Context: process, sleeps.
+ */
+void net6_dest_net_exit(struct net6_net *nn)
+{
+	net6_dest_drop(nn, NULL);
+	WARN_ON_ONCE(atomic_read(&nn->dest_count));
+	rhashtable_destroy(&nn->dests);
+}
+
+/**
+ * net6_dest_init() - set the destination cache up
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int net6_dest_init(void)
+{
+	net6_dest_cache = kmem_cache_create("net6_dest", sizeof(struct net6_dest), 0,
+					    SLAB_HWCACHE_ALIGN, NULL);
+	return net6_dest_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * net6_dest_exit() - end of the destination cache; nobody holds an entry
+ *
+ * Context: process, sleeps.
+ */
+void net6_dest_exit(void)
+{
+	rcu_barrier();
+	kmem_cache_destroy(net6_dest_cache);
+}

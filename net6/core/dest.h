@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The destination cache [RCE]: destination to next hop, source address and path
+ * MTU. Transports hold a reference and check it with one compare per packet.
+ */
+#ifndef _NET6_DEST_H
+#define _NET6_DEST_H
+
+#include <linux/in6.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+
+#include "neigh.h"
+
+#define NET6_DEST_LOCAL		BIT(0)	/* one of our own addresses: goes to loopback */
+#define NET6_DEST_MULTICAST	BIT(1)
+#define NET6_DEST_ONLINK	BIT(2)	/* next hop is the destination itself */
+#define NET6_DEST_REDIRECTED	BIT(3)	/* next hop learned from a Redirect */
+
+struct net6_dest_key {
+	struct in6_addr	daddr;
+	int		oif;		/* 0: any interface */
+} __packed __aligned(4);
+
+/**
+ * struct net6_dest - what is known about a destination
+ * @key: destination address, and the interface the user insists on
+ * @gen: nn->dest_gen at creation: the entry is stale when they differ
+ * @flags: NET6_DEST_*
+ * @pmtu: path MTU in bytes, 1280 at least; @pmtu_expires: jiffies, 0 for never
+ * @iface: outgoing interface, reference held (the loopback for own addresses)
+ * @neigh: next hop, reference held; NULL if LOCAL
+ * @saddr: source address by RFC 6724
+ * @used: jiffies of the last look-up, for eviction
+ * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
+ * @lru: in nn->dest_lru, under nn->dest_lock; empty when out of the table
+ * @lru_stamp: jiffies when it was put at its place there
+ */
+struct net6_dest {
+	struct rhash_head	node;
+	struct net6_dest_key	key;
+	int			gen;
+	u32			flags;
+	u32			pmtu;
+	struct net6_iface	*iface;
+	struct net6_neigh	*neigh;
+	struct in6_addr		saddr;
+	unsigned long		pmtu_expires;
+	unsigned long		used;
+	struct net6_net		*nn;
+	u32			icmp_tokens;
+	unsigned long		icmp_stamp;
+	struct list_head	lru;
+	unsigned long		lru_stamp;
+	refcount_t		ref;
+	struct rcu_head		rcu;
+};
+
+/**
+ * net6_dest_lookup() - find or make the cache entry for a destination
+ * @nn: namespace
+ * @daddr: destination; link-local and multicast ones want an @oif
+ * @oif: interface index, 0 for any
+ *
+ * Context: any, takes rcu_read_lock_bh itself; does not sleep (GFP_ATOMIC).
+ * Return: a referenced entry, or ERR_PTR: -ENETUNREACH (no route), -EINVAL
+ * (link-local without interface), -ENODEV, -EADDRNOTAVAIL (no source), -ENOMEM.
+ */
+struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif);
+void net6_dest_put(struct net6_dest *dest);
+
+static inline struct net6_dest *net6_dest_hold(struct net6_dest *dest)
+{
+	refcount_inc(&dest->ref);
+	return dest;
+}
+
+/**
+ * net6_dest_valid() - may this reference still be used for the next packet?
+ * @dest: entry held by the caller
+ *
+ * One compare. Context: any.
+ */
+static inline bool net6_dest_valid(const struct net6_dest *dest)
+{
+	return likely(dest->gen == atomic_read(&dest->nn->dest_gen));
+}
+
+u32 net6_dest_mtu(struct net6_dest *dest);
+void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu);
+void net6_dest_update_pmtu(struct net6_net *nn, const struct in6_addr *daddr, int oif, u32 mtu);
+void net6_dest_redirect(struct net6_net *nn, const struct in6_addr *daddr,
+			struct net6_iface *iface, const struct in6_addr *target);
+
+/* A transport has seen forward progress: RFC 4861 7.3.1. Any context, BH disabled. */
+static inline void net6_dest_confirm(struct net6_dest *dest)
+{
+	struct net6_neigh *neigh = dest->neigh;
+
+	if (neigh && READ_ONCE(neigh->confirmed) != jiffies)
+		net6_neigh_confirm(neigh);
+}
+
+int net6_dest_net_init(struct net6_net *nn);
+void net6_dest_net_exit(struct net6_net *nn);
+void net6_dest_iface_gone(struct net6_iface *iface);	/* drops entries that hold it */
+void net6_dest_purge(struct net6_net *nn);
+int net6_dest_init(void);
+void net6_dest_exit(void);
+
+/* The next hop for a destination, RFC 4861 5.2 (core/route.c). RCU read lock held.
+ * Fills iface and next hop (no references), returns flags or -errno.
+ */
+struct net6_nexthop {
+	struct net6_iface	*iface;
+	struct in6_addr		addr;
+	u32			flags;		/* NET6_DEST_* */
+};
+
+int net6_route_nexthop(struct net6_net *nn, const struct in6_addr *daddr, int oif,
+		       struct net6_nexthop *nh);
+
+#endif /* _NET6_DEST_H */

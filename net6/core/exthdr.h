@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Extension headers on their way up, RFC 8200 section 4. */
+#ifndef _NET6_EXTHDR_H
+#define _NET6_EXTHDR_H
+
+#include "ip.h"
+
+/* RFC 8504 section 5.3 lets a host limit the number of extension headers. */
+#define NET6_EXTHDR_MAX		8
+
+/* RFC 4443 section 3.4 and RFC 8883 section 2: codes of Parameter Problem */
+#define NET6_PARAM_HEADER_FIELD		0
+#define NET6_PARAM_NEXT_HEADER		1
+#define NET6_PARAM_OPTION		2
+#define NET6_PARAM_FIRST_FRAGMENT	3	/* RFC 7112 section 5 */
+#define NET6_PARAM_TOO_MANY_HEADERS	8
+#define NET6_PARAM_TOO_MANY_OPTIONS	9
+
+/* net6_exthdr_fn - process one kind of extension header
+ *
+ * @skb: data at the header, nothing of it pulled yet, net6_rx_cb() valid
+ *
+ * Context: softirq, RCU read lock held.
+ * Return: the packet with data behind the header and the control block naming the
+ * next one; NULL if it was consumed.
+ */
+typedef struct sk_buff *(*net6_exthdr_fn)(struct sk_buff *skb);
+
+net6_exthdr_fn net6_exthdr_find(u8 nexthdr);
+struct sk_buff *net6_exthdr_problem(struct sk_buff *skb, enum net6_drop_reason reason, u8 code,
+				    unsigned int offset);
+struct sk_buff *net6_exthdr_pull(struct sk_buff *skb, unsigned int len);
+
+/* core/reasm.c: the Fragment header */
+struct sk_buff *net6_reasm_rcv(struct sk_buff *skb);
+int net6_reasm_net_init(struct net6_net *nn);
+void net6_reasm_net_pre_exit(struct net6_net *nn);
+void net6_reasm_net_exit(struct net6_net *nn);
+int net6_reasm_init(void);
+void net6_reasm_exit(void);
+
+#endif /* _NET6_EXTHDR_H */

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Fragmentation at the source, RFC 8200 section 4.5. The per-fragment part is all
+ * that follows the IPv6 header: our own packets have no other extension headers.
+ */
+#include <linux/random.h>
+#include <linux/siphash.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+
+#include "ip.h"
+
+/* RFC 7739 section 5.2: a counter per set of destinations, from a random start and
+ * with an offset that depends on source and destination and on a secret.
+ */
+#define NET6_FRAG_COUNTERS	256
+
+static atomic_t net6_frag_counters[NET6_FRAG_COUNTERS];
+static siphash_key_t net6_frag_secret;
+
+static __be32 net6_frag_id(const struct ipv6hdr *h)
+{
+	u64 hash = siphash(&h->saddr, 2 * sizeof(struct in6_addr), &net6_frag_secret);
+	atomic_t *counter = &net6_frag_counters[hash % NET6_FRAG_COUNTERS];
+
+	return htonl((u32)(hash >> 32) + (u32)atomic_inc_return(counter));
+}
+
+static struct sk_buff *net6_frag_make(const struct sk_buff *skb, unsigned int offset,
+				      unsigned int len, bool more, __be32 id)
+{
+	struct sk_buff *frag = alloc_skb(NET6_HEADROOM + len, GFP_ATOMIC);
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	struct frag_hdr *fh;
+
+	if (!frag)
+		return NULL;
+	skb_reserve(frag, NET6_HEADROOM);
+	if (skb_copy_bits(skb, sizeof(*h) + offset, skb_put(frag, len), len)) {
+		kfree_skb(frag);
+		return NULL;
+	}
+	fh = skb_push(frag, sizeof(*fh));
+	fh->nexthdr = h->nexthdr;
+	fh->reserved = 0;
+	fh->frag_off = htons(offset | (more ? IP6_MF : 0));
+	fh->identification = id;
+	net6_push_header(frag, &h->saddr, &h->daddr, NEXTHDR_FRAGMENT, h->hop_limit,
+			 net6_flowinfo(h));
+	frag->priority = skb->priority;
+	frag->mark = skb->mark;
+	frag->dev = skb->dev;
+	if (skb->sk && sk_fullsock(skb->sk))
+		skb_set_owner_w(frag, skb->sk);
+	return frag;
+}
+
+/**
+ * net6_frag_output() - send a packet in fragments
+ * @skb: data at the IPv6 header, no GSO; consumed
+ * @dest: where to, with a next hop; borrowed
+ * @mtu: bytes that a fragment may have with its IPv6 header, 1280 at least
+ *
+ * Context: BH disabled, RCU read lock held.
+ * Return: 0, or the first negative errno; what comes after it is not sent.
+ */
+int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int mtu)
+{
+	unsigned int len = skb->len - sizeof(struct ipv6hdr);
+	unsigned int room, offset, size;
+	struct net6_net *nn = dest->nn;
+	__be32 id = net6_frag_id(ipv6_hdr(skb));
+	struct sk_buff *frag;
+	int err = 0;
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb)) {
+		err = -ENOMEM;
+		goto out;
+	}
+	/* RFC 8200 4.5: each but the last "an integer multiple of 8 octets long" */
+	room = (mtu - sizeof(struct ipv6hdr) - sizeof(struct frag_hdr)) & ~7U;
+	for (offset = 0; offset < len && !err; offset += size) {
+		size = min(room, len - offset);
+		frag = net6_frag_make(skb, offset, size, offset + size < len, id);
+		if (!frag) {
+			err = -ENOMEM;
+			break;
+		}
+		NET6_INC(nn, Ip6OutFragCreates);
+		err = net6_neigh_output(dest->neigh, frag);
+	}
+out:
+	if (err) {
+		NET6_INC(nn, Ip6OutFragFails);
+		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+	} else {
+		NET6_INC(nn, Ip6OutFragOKs);
+		consume_skb(skb);
+	}
+	return err;
+}
+
+/**
+ * net6_frag_init() - draw the secrets of identifications
+ *
+ * Context: process.
+ */
+void net6_frag_init(void)
+{
+	get_random_bytes(&net6_frag_secret, sizeof(net6_frag_secret));
+	get_random_bytes(net6_frag_counters, sizeof(net6_frag_counters));
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The ways into net6_rcv(). Beside the native stack: a netdev ingress hook on each
+ * device that takes unicast packets for our addresses away and copies what is for our
+ * groups, so that native never sees the former. Without a native stack: a packet
+ * handler. Packets shorter than an IPv6 header are left to native, which counts them.
+ */
+#include <linux/if_vlan.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/rtnetlink.h>
+
+#include "addr.h"
+#include "ip.h"
+
+#if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
+/* A group's packet belongs to both stacks: native keeps the original. */
+static void net6_hook_clone(struct net6_iface *iface, struct sk_buff *skb)
+{
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC);
+
+	if (clone)
+		net6_rcv_accepted(iface, clone, NET6_RX_MULTICAST);
+	else
+		this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
+}
+
+static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
+				      const struct nf_hook_state *state)
+{
+	struct net6_iface *iface = priv;
+	const struct net6_accept *accept;
+
+	/* A tagged frame on its way through the parent of a VLAN device is not ours
+	 * there, nor is one for another station's address.
+	 */
+	if (skb->protocol != htons(ETH_P_IPV6) || skb_vlan_tag_present(skb) ||
+	    skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_LOOPBACK)
+		return NF_ACCEPT;
+	if (!net6_iface_usable(iface) || !pskb_may_pull(skb, sizeof(struct ipv6hdr)))
+		return NF_ACCEPT;
+
+	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
+	if (!accept)
+		return NF_ACCEPT;
+	if (accept->type == NET6_ACCEPT_MULTICAST) {
+		net6_hook_clone(iface, skb);
+		return NF_ACCEPT;
+	}
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (skb)
+		net6_rcv_accepted(iface, skb, 0);
+	else
+		this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
+	return NF_STOLEN;
+}
+
+static int net6_hook_register_ingress(struct net6_iface *iface)
+{
+	struct net_device *dev = iface->dev;
+
+	/* A port's hook would see what is for its master. */
+	if (netdev_master_upper_dev_get(dev) || netdev_is_rx_handler_busy(dev))
+		return -EBUSY;
+	iface->hook = (struct nf_hook_ops) {
+		.hook		= net6_hook_ingress,
+		.dev		= dev,
+		.priv		= iface,
+		.pf		= NFPROTO_NETDEV,
+		.hooknum	= NF_NETDEV_INGRESS,
+		/* Behind the operator's own ingress filters. */
+		.priority	= INT_MAX,
+	};
+	return nf_register_net_hook(iface->nn->net, &iface->hook);
+}
+
+static void net6_hook_unregister_ingress(struct net6_iface *iface)
+{
+	nf_unregister_net_hook(iface->nn->net, &iface->hook);
+}
+#else
+static int net6_hook_register_ingress(struct net6_iface *iface)
+{
+	return -EOPNOTSUPP;
+}
+
+static void net6_hook_unregister_ingress(struct net6_iface *iface)
+{
+}
+#endif
+
+static int net6_hook_packet(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
+			    struct net_device *orig_dev)
+{
+	struct net6_iface *iface;
+
+	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_LOOPBACK) {
+		consume_skb(skb);
+		return NET_RX_DROP;
+	}
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NET_RX_DROP;
+	iface = net6_iface_find(net6_pernet(dev_net(dev)), dev->ifindex);
+	if (iface)
+		net6_rcv(iface, skb);
+	else
+		consume_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+static struct packet_type net6_packet_type __read_mostly = {
+	.type	= cpu_to_be16(ETH_P_IPV6),
+	.func	= net6_hook_packet,
+};
+
+/* Interfaces that the packet handler serves; under RTNL. */
+static unsigned int net6_packet_users;
+
+/**
+ * net6_hook_register() - let an interface receive
+ * @iface: being attached; not the loopback
+ *
+ * Context: process, RTNL held.
+ * Return: 0, -EBUSY for a device whose frames belong to a master, -EOPNOTSUPP if the
+ * kernel lacks ingress hooks and native is up, -ENOMEM.
+ */
+int net6_hook_register(struct net6_iface *iface)
+{
+	int err;
+
+	ASSERT_RTNL();
+	if (!ipv6_mod_enabled()) {
+		if (!net6_packet_users++)
+			dev_add_pack(&net6_packet_type);
+	} else {
+		err = net6_hook_register_ingress(iface);
+		if (err)
+			return err;
+	}
+	set_bit(NET6_IFACE_HOOKED, &iface->flags);
+	return 0;
+}
+
+/**
+ * net6_hook_unregister() - no longer receive on an interface
+ * @iface: may have no hook
+ *
+ * CPUs that are receiving on it are not waited for: synchronize_net() follows.
+ * Context: process, RTNL held, may sleep.
+ */
+void net6_hook_unregister(struct net6_iface *iface)
+{
+	ASSERT_RTNL();
+	if (!test_and_clear_bit(NET6_IFACE_HOOKED, &iface->flags))
+		return;
+	if (ipv6_mod_enabled())
+		net6_hook_unregister_ingress(iface);
+	else if (!--net6_packet_users)
+		dev_remove_pack(&net6_packet_type);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ICMPv6 messages that we send: errors about received packets, with their rules and
+ * rate limits (RFC 4443 section 2.4), and what Neighbor Discovery has written.
+ */
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "addr.h"
+#include "dest.h"
+#include "icmp.h"
+
+/* RFC 4443 2.4 (f), a token bucket: errors at once to one destination, and how many
+ * more each second. The namespace's rate is limits.icmp_rate, its burst a tenth of it.
+ */
+#define NET6_ICMP_DEST_BURST	10
+#define NET6_ICMP_DEST_RATE	10
+
+/* Tokens are counted in units of 1/HZ errors, so that one jiffy adds the rate. */
+#define NET6_ICMP_TOKEN		HZ
+
+/**
+ * struct net6_icmp_net - a namespace's token bucket
+ * @lock: also for the buckets of its destinations
+ * @tokens: in 1/HZ errors
+ * @stamp: jiffies when they were counted
+ */
+struct net6_icmp_net {
+	spinlock_t	lock;
+	u32		tokens;
+	unsigned long	stamp;
+};
+
+/* Take one token if there is one. */
+static bool net6_icmp_take(u32 *tokens, unsigned long *stamp, u32 rate, u32 burst)
+{
+	unsigned long now = jiffies;
+	u64 have = *tokens + (u64)(now - *stamp) * rate;
+
+	*stamp = now;
+	*tokens = min_t(u64, have, (u64)burst * NET6_ICMP_TOKEN);
+	if (*tokens < NET6_ICMP_TOKEN)
+		return false;
+	*tokens -= NET6_ICMP_TOKEN;
+	return true;
+}
+
+static bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest)
+{
+	u32 rate = min_t(u32, READ_ONCE(nn->limits.icmp_rate), U32_MAX / HZ / 2);
+	bool ok;
+
+	spin_lock_bh(&nn->icmp->lock);
+	ok = net6_icmp_take(&dest->icmp_tokens, &dest->icmp_stamp, NET6_ICMP_DEST_RATE,
+			    NET6_ICMP_DEST_BURST) &&
+	     net6_icmp_take(&nn->icmp->tokens, &nn->icmp->stamp, rate,
+			    max_t(u32, rate / 10, rate ? 1 : 0));
+	spin_unlock_bh(&nn->icmp->lock);
+	return ok;
+}
+
+/* RFC 4443 2.4 (e.1), (e.2): is it an ICMPv6 error or a Redirect, or may it be one? */
+static bool net6_icmp_about_error(const struct sk_buff *skb, int nhoff)
+{
+	u8 nexthdr = ipv6_hdr(skb)->nexthdr;
+	const u8 *type;
+	__be16 frag_off;
+	u8 buf;
+	int at;
+
+	at = ipv6_skip_exthdr(skb, nhoff + sizeof(struct ipv6hdr), &nexthdr, &frag_off);
+	if (at < 0 || nexthdr != IPPROTO_ICMPV6)
+		return false;
+	if (frag_off & htons(IP6_OFFSET))
+		return true;
+	type = skb_header_pointer(skb, at, sizeof(buf), &buf);
+	return !type || !(*type & ICMPV6_INFOMSG_MASK) || *type == NDISC_REDIRECT;
+}
+
+/* RFC 4443 2.4 (e) */
+static bool net6_icmp_may_answer(const struct sk_buff *skb, int nhoff, u8 type, u8 code)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	/* (e.3) to (e.5) with their exceptions: Packet Too Big, and Parameter Problem
+	 * with code 2, answer a group's packets too.
+	 */
+	bool groups = type == ICMPV6_PKT_TOOBIG ||
+		      (type == ICMPV6_PARAMPROB && code == ICMPV6_UNK_OPTION);
+	int stype = ipv6_addr_type(&h->saddr);
+
+	/* (e.6): the source must name one node. */
+	if (stype == IPV6_ADDR_ANY || (stype & IPV6_ADDR_MULTICAST))
+		return false;
+	if (!groups && (ipv6_addr_is_multicast(&h->daddr) || skb->pkt_type == PACKET_MULTICAST ||
+			skb->pkt_type == PACKET_BROADCAST))
+		return false;
+	return !net6_icmp_about_error(skb, nhoff);
+}
+
+/* RFC 4443 2.2: an error about a packet to an address of ours comes from that one. */
+static void net6_icmp_source(struct net6_iface *iface, const struct sk_buff *skb,
+			     const struct net6_dest *dest, struct in6_addr *saddr)
+{
+	const struct net6_accept *accept;
+
+	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
+	if (accept && accept->type == NET6_ACCEPT_UNICAST)
+		*saddr = accept->addr;
+	else
+		*saddr = dest->saddr;
+}
+
+static __sum16 net6_icmp_checksum(const struct sk_buff *skb, const struct in6_addr *saddr,
+				  const struct in6_addr *daddr)
+{
+	return csum_ipv6_magic(saddr, daddr, skb->len, IPPROTO_ICMPV6,
+			       skb_checksum(skb, 0, skb->len, 0));
+}
+
+static struct sk_buff *net6_icmp_make_error(const struct sk_buff *skb, int nhoff, u8 type,
+					    u8 code, u32 info)
+{
+	/* RFC 4443 2.4 (c): "as much of the IPv6 offending (invoking) packet [...] as
+	 * possible without making the error message packet exceed the minimum IPv6 MTU"
+	 */
+	unsigned int len = min_t(unsigned int, skb->len - nhoff,
+				 NET6_MIN_MTU - sizeof(struct ipv6hdr) - sizeof(struct icmp6hdr));
+	struct sk_buff *error = net6_icmp_alloc(sizeof(struct icmp6hdr) + len);
+	struct icmp6hdr *h;
+
+	if (!error)
+		return NULL;
+	h = skb_put_zero(error, sizeof(*h));
+	h->icmp6_type = type;
+	h->icmp6_code = code;
+	h->icmp6_mtu = htonl(info);
+	if (skb_copy_bits(skb, nhoff, skb_put(error, len), len)) {
+		kfree_skb(error);
+		return NULL;
+	}
+	return error;
+}
+
+static void net6_icmp_count(struct net6_net *nn, u8 type)
+{
+	NET6_INC(nn, Icmp6OutMsgs);
+	switch (type) {
+	case ICMPV6_DEST_UNREACH:
+		NET6_INC(nn, Icmp6OutDestUnreachs);
+		break;
+	case ICMPV6_PARAMPROB:
+		NET6_INC(nn, Icmp6OutParmProblems);
+		break;
+	case ICMPV6_ECHO_REPLY:
+		NET6_INC(nn, Icmp6OutEchoReplies);
+		break;
+	}
+}
+
+/**
+ * net6_icmp_output() - send an ICMPv6 message by way of the destination cache
+ * @skb: data at the ICMPv6 header, whose checksum is filled in here unless it is
+ *	right already; consumed
+ * @dest: where to
+ * @saddr: source
+ * @daddr: destination
+ * @checksum: fill the checksum in
+ *
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct in6_addr *saddr,
+		      const struct in6_addr *daddr, bool checksum)
+{
+	struct icmp6hdr *h = (struct icmp6hdr *)skb->data;
+
+	if (checksum) {
+		h->icmp6_cksum = 0;
+		h->icmp6_cksum = net6_icmp_checksum(skb, saddr, daddr);
+	}
+	skb_reset_transport_header(skb);
+	net6_icmp_count(dest->nn, h->icmp6_type);
+	skb->ip_summed = CHECKSUM_NONE;
+	skb->ignore_df = 1;
+	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, READ_ONCE(dest->iface->cur_hop_limit),
+			 0);
+	net6_output(skb, dest);
+}
+
+/**
+ * net6_icmp_reply_dest() - where an answer to a received packet goes
+ * @iface: interface that it came in on
+ * @daddr: its source
+ *
+ * Context: BH disabled, RCU read lock held. Return: as net6_dest_lookup().
+ */
+struct net6_dest *net6_icmp_reply_dest(struct net6_iface *iface, const struct in6_addr *daddr)
+{
+	bool scoped = ipv6_addr_type(daddr) & IPV6_ADDR_LINKLOCAL;
+
+	return net6_dest_lookup(iface->nn, daddr, scoped ? iface->ifindex : 0);
+}
+
+void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
+{
+	struct net6_net *nn = net6_pernet(dev_net(skb->dev));
+	struct net6_iface *iface = net6_iface_find(nn, skb->dev->ifindex);
+	struct in6_addr saddr, daddr = ipv6_hdr(skb)->saddr;
+	int nhoff = skb_network_offset(skb);
+	struct net6_dest *dest;
+	struct sk_buff *error;
+
+	if (!iface || !net6_icmp_may_answer(skb, nhoff, type, code))
+		return;
+	dest = net6_icmp_reply_dest(iface, &daddr);
+	if (IS_ERR(dest))
+		return;
+	if (!net6_icmp_allowed(nn, dest)) {
+		NET6_INC(nn, Icmp6OutRateLimited);
+		goto put;
+	}
+	error = net6_icmp_make_error(skb, nhoff, type, code, info);
+	if (!error)
+		goto put;
+	net6_icmp_source(iface, skb, dest, &saddr);
+	net6_icmp_output(error, dest, &saddr, &daddr, true);
+put:
+	net6_dest_put(dest);
+}
+
+void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct in6_addr *saddr,
+		    const struct in6_addr *daddr, u8 hop_limit, const u8 *lladdr)
+{
+	struct icmp6hdr *h = (struct icmp6hdr *)skb->data;
+	struct net6_net *nn = iface->nn;
+	struct net6_neigh *neigh;
+
+	if (!net6_iface_usable(iface)) {
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+		return;
+	}
+	h->icmp6_cksum = net6_icmp_checksum(skb, saddr, daddr);
+	net6_icmp_count(nn, h->icmp6_type);
+	NET6_INC(nn, Ip6OutRequests);
+	skb_reset_transport_header(skb);
+	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit, 0);
+	NET6_ADD(nn, Ip6OutOctets, skb->len);
+	skb->dev = iface->dev;
+	skb->priority = TC_PRIO_CONTROL;
+
+	if (lladdr) {
+		iface->ops->send(iface, skb, lladdr);
+		return;
+	}
+	if (ipv6_addr_is_multicast(daddr)) {
+		u8 group[MAX_ADDR_LEN] = {};
+
+		NET6_INC(nn, Ip6OutMcastPkts);
+		iface->ops->map_multicast(daddr, group);
+		iface->ops->send(iface, skb, group);
+		return;
+	}
+	neigh = net6_neigh_get_or_create(iface, daddr);
+	if (!neigh) {
+		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+		return;
+	}
+	net6_neigh_output(neigh, skb);
+	net6_neigh_put(neigh);
+}
+
+/**
+ * net6_icmp_alloc() - a packet to write an ICMPv6 message into
+ * @len: bytes of the message, its header included
+ *
+ * Context: any. Return: empty, with NET6_HEADROOM in front; NULL without memory.
+ */
+struct sk_buff *net6_icmp_alloc(unsigned int len)
+{
+	struct sk_buff *skb = alloc_skb(NET6_HEADROOM + len, GFP_ATOMIC);
+
+	if (skb)
+		skb_reserve(skb, NET6_HEADROOM);
+	return skb;
+}
+
+/**
+ * net6_icmp_net_init() - a namespace's rate limit
+ * @nn: namespace
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int net6_icmp_net_init(struct net6_net *nn)
+{
+	nn->icmp = kzalloc(sizeof(*nn->icmp), GFP_KERNEL);
+	if (!nn->icmp)
+		return -ENOMEM;
+	spin_lock_init(&nn->icmp->lock);
+	nn->icmp->tokens = nn->limits.icmp_rate / 10 * NET6_ICMP_TOKEN;
+	nn->icmp->stamp = jiffies;
+	return 0;
+}
+
+/**
+ * net6_icmp_net_exit() - end of a namespace's rate limit
+ * @nn: namespace that sends no more
+ *
+ * Context: process.
+ */
+void net6_icmp_net_exit(struct net6_net *nn)
+{
+	kfree(nn->icmp);
+}

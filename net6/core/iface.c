@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Interfaces [IF]: made and unmade as devices come and go, change namespace, MTU,
+ * address or carrier. One per Ethernet device that belongs to no other device, and
+ * the pseudo-loopback.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/if_arp.h>
+#include <linux/moduleparam.h>
+#include <linux/rculist.h>
+#include <linux/rtnetlink.h>
+#include <net/ipv6.h>
+
+#include "../link/link.h"
+#include "addr.h"
+#include "dest.h"
+#include "ip.h"
+#include "nd.h"
+
+/* RFC 4861 section 10 */
+#define NET6_REACHABLE_TIME	30000	/* ms */
+#define NET6_RETRANS_TIMER	1000	/* ms */
+/* RFC 4862 5.1 */
+#define NET6_DUP_ADDR_DETECT_TRANSMITS	1
+
+static char *attach = "auto";
+module_param(attach, charp, 0444);
+MODULE_PARM_DESC(attach, "auto: every Ethernet device (default); manual: as net6ctl says");
+
+static bool net6_attach_auto __read_mostly;
+
+/* The module is being unloaded: no device gets an interface any more. Under RTNL. */
+static bool net6_iface_stopped;
+
+static struct hlist_head *net6_iface_bucket(struct net6_net *nn, int ifindex)
+{
+	return &nn->iface_hash[hash_32(ifindex, NET6_IFACE_HASH_BITS)];
+}
+
+/**
+ * net6_iface_find() - an interface by its index
+ * @nn: namespace
+ * @ifindex: index
+ *
+ * Context: RCU read lock or RTNL held. Return: borrowed interface or NULL.
+ */
+struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex)
+{
+	struct net6_iface *iface;
+
+	hlist_for_each_entry_rcu(iface, net6_iface_bucket(nn, ifindex), hash_node,
+				 lockdep_rtnl_is_held())
+		if (iface->ifindex == ifindex)
+			return iface;
+	return NULL;
+}
+
+/**
+ * net6_iface_get() - add a reference
+ * @iface: found under the RCU read lock that is held, or referenced
+ *
+ * Context: any. Return: @iface.
+ */
+struct net6_iface *net6_iface_get(struct net6_iface *iface)
+{
+	refcount_inc(&iface->ref);
+	return iface;
+}
+
+/**
+ * net6_iface_put() - give a reference back
+ * @iface: interface
+ *
+ * Context: any.
+ */
+void net6_iface_put(struct net6_iface *iface)
+{
+	if (refcount_dec_and_test(&iface->ref))
+		kfree_rcu(iface, rcu);
+}
+
+/**
+ * net6_iface_set_mtu() - the MTU that follows from device and routers
+ * @iface: interface
+ *
+ * Context: nn->lock held.
+ */
+void net6_iface_set_mtu(struct net6_iface *iface)
+{
+	u32 mtu = iface->dev->mtu;
+
+	lockdep_assert_held(&iface->nn->lock);
+	if (iface->ra_mtu && iface->ra_mtu < mtu)
+		mtu = iface->ra_mtu;
+	mtu = max_t(u32, mtu, NET6_MIN_MTU);
+	if (mtu == iface->mtu)
+		return;
+	WRITE_ONCE(iface->mtu, mtu);
+	net6_dest_flush(iface->nn);
+}
+
+/* RFC 8200 section 5: a link that cannot carry 1280 bytes carries no IPv6. */
+static bool net6_iface_may_run(const struct net6_iface *iface)
+{
+	if (net6_iface_is_loopback(iface))
+		return true;
+	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
+	       iface->dev->mtu >= NET6_MIN_MTU;
+}
+
+static void net6_iface_join_allnodes(struct net6_iface *iface)
+{
+	/* RFC 4291 2.8: what a host is required to recognise */
+	if (net6_group_join(iface, &in6addr_interfacelocal_allnodes) ||
+	    net6_group_join(iface, &in6addr_linklocal_allnodes))
+		netdev_warn(iface->dev, "net6: cannot join the all-nodes groups\n");
+}
+
+static void net6_iface_start(struct net6_iface *iface)
+{
+	set_bit(NET6_IFACE_UP, &iface->flags);
+	net6_addr_iface_up(iface);
+	net6_nd_iface_up(iface);
+	net6_dest_flush(iface->nn);
+}
+
+static void net6_iface_stop(struct net6_iface *iface)
+{
+	clear_bit(NET6_IFACE_UP, &iface->flags);
+	net6_addr_iface_down(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
+	net6_nd_iface_down(iface);
+	net6_neigh_purge(iface);
+	net6_dest_flush(iface->nn);
+}
+
+/* Bring the interface to the state that its device is in. */
+static void net6_iface_follow(struct net6_iface *iface)
+{
+	bool run = net6_iface_may_run(iface);
+
+	ASSERT_RTNL();
+	if (run && !net6_iface_usable(iface))
+		net6_iface_start(iface);
+	else if (!run && net6_iface_usable(iface))
+		net6_iface_stop(iface);
+}
+
+static const struct net6_link_ops *net6_iface_link(const struct net_device *dev)
+{
+	if (dev->flags & IFF_LOOPBACK)
+		return &net6_loopback_ops;
+	if (dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN)
+		return &net6_ethernet_ops;
+	return NULL;
+}
+
+static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_device *dev,
+					   const struct net6_link_ops *ops)
+{
+	struct net6_iface *iface = kzalloc(sizeof(*iface), GFP_KERNEL);
+
+	if (!iface)
+		return NULL;
+	iface->nn = nn;
+	iface->dev = dev;
+	iface->ops = ops;
+	iface->ifindex = dev->ifindex;
+	iface->mtu = max_t(u32, dev->mtu, NET6_MIN_MTU);
+	iface->cur_hop_limit = NET6_DEFAULT_HOP_LIMIT;
+	iface->dad_transmits = NET6_DUP_ADDR_DETECT_TRANSMITS;
+	iface->accept_ra = true;
+	iface->autoconf = true;
+	iface->base_reachable_ms = NET6_REACHABLE_TIME;
+	iface->retrans = msecs_to_jiffies(NET6_RETRANS_TIMER);
+	memcpy(iface->lladdr, dev->dev_addr, ops->addr_len);
+	INIT_LIST_HEAD(&iface->addrs);
+	INIT_LIST_HEAD(&iface->prefixes);
+	INIT_LIST_HEAD(&iface->routers);
+	INIT_LIST_HEAD(&iface->groups);
+	refcount_set(&iface->ref, 1);
+	net6_nd_timers_init(iface);
+	net6_nd_draw_reachable(iface);
+	return iface;
+}
+
+/**
+ * net6_iface_attach() - give a device an IPv6 interface
+ * @dev: device
+ *
+ * Context: process, RTNL held; sleeps.
+ * Return: 0, -EEXIST, -EOPNOTSUPP (no link layer for it), -EBUSY (it belongs to
+ * another device: attach that), -ENOMEM, or why the hook could not be set.
+ */
+int net6_iface_attach(struct net_device *dev)
+{
+	const struct net6_link_ops *ops = net6_iface_link(dev);
+	struct net6_net *nn = net6_pernet(dev_net(dev));
+	struct net6_iface *iface;
+	int err;
+
+	ASSERT_RTNL();
+	if (net6_iface_find(nn, dev->ifindex))
+		return -EEXIST;
+	if (!ops)
+		return -EOPNOTSUPP;
+	if (netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler))
+		return -EBUSY;
+	iface = net6_iface_alloc(nn, dev, ops);
+	if (!iface)
+		return -ENOMEM;
+	err = net6_neigh_iface_init(iface);
+	if (err)
+		goto err_free;
+	if (!net6_iface_is_loopback(iface)) {
+		err = net6_hook_register(iface);
+		if (err)
+			goto err_neigh;
+	}
+
+	__module_get(ops->owner);
+	netdev_hold(dev, &iface->dev_tracker, GFP_KERNEL);
+	hlist_add_head_rcu(&iface->hash_node, net6_iface_bucket(nn, iface->ifindex));
+	list_add_tail_rcu(&iface->list, &nn->ifaces);
+	if (net6_iface_is_loopback(iface))
+		WRITE_ONCE(nn->loopback, iface);
+	net6_iface_join_allnodes(iface);
+	net6_iface_follow(iface);
+	return 0;
+
+err_neigh:
+	net6_neigh_iface_exit(iface);
+err_free:
+	kfree(iface);
+	return err;
+}
+
+/**
+ * net6_iface_detach() - take a device's interface away
+ * @dev: device; nothing happens if it has none
+ *
+ * When this returns no code of net6 uses the device; entries that others still hold
+ * keep the interface's memory, nothing else.
+ * Context: process, RTNL held; sleeps.
+ */
+void net6_iface_detach(struct net_device *dev)
+{
+	struct net6_net *nn = net6_pernet(dev_net(dev));
+	struct net6_iface *iface = net6_iface_find(nn, dev->ifindex);
+
+	ASSERT_RTNL();
+	if (!iface)
+		return;
+	/* Under the lock, so that who has seen the interface alive under it is done. */
+	spin_lock_bh(&nn->lock);
+	set_bit(NET6_IFACE_DEAD, &iface->flags);
+	spin_unlock_bh(&nn->lock);
+	net6_hook_unregister(iface);
+	hlist_del_rcu(&iface->hash_node);
+	list_del_rcu(&iface->list);
+	if (nn->loopback == iface)
+		WRITE_ONCE(nn->loopback, NULL);
+
+	net6_iface_stop(iface);
+	spin_lock_bh(&nn->lock);
+	net6_group_leave_all(iface);
+	spin_unlock_bh(&nn->lock);
+	net6_nd_timers_stop(iface);
+	net6_dest_iface_gone(iface);
+	net6_loopback_purge(iface);	/* who queues looks under the queue's lock */
+	synchronize_net();
+
+	net6_neigh_iface_exit(iface);
+	netdev_put(dev, &iface->dev_tracker);
+	module_put(iface->ops->owner);
+	net6_iface_put(iface);
+}
+
+/* Attach what is to have an interface and has none, detach what may not. */
+static void net6_iface_consider(struct net_device *dev)
+{
+	struct net6_net *nn = net6_pernet(dev_net(dev));
+	struct net6_iface *iface = net6_iface_find(nn, dev->ifindex);
+	bool owned = netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler);
+	int err;
+
+	if (iface && owned) {
+		net6_iface_detach(dev);
+		return;
+	}
+	if (iface || owned || !net6_iface_link(dev) || dev->reg_state != NETREG_REGISTERED)
+		return;
+	if (!net6_attach_auto && !(dev->flags & IFF_LOOPBACK))
+		return;
+	err = net6_iface_attach(dev);
+	if (err)
+		netdev_warn(dev, "net6: no interface for this device: error %d\n", err);
+}
+
+/* A device that stops to belong to another one says so before it is free of it:
+ * macvlan and others take their receive handler back later. So it is looked at
+ * again when RTNL is released.
+ */
+static void net6_iface_rescan(struct work_struct *work)
+{
+	struct net6_net *nn = container_of(work, struct net6_net, rescan);
+	struct net_device *dev;
+
+	rtnl_lock();
+	if (!READ_ONCE(nn->exiting) && !net6_iface_stopped)
+		for_each_netdev(nn->net, dev)
+			net6_iface_consider(dev);
+	rtnl_unlock();
+}
+
+/* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one. */
+static void net6_iface_new_lladdr(struct net6_iface *iface)
+{
+	memcpy(iface->lladdr, iface->dev->dev_addr, iface->ops->addr_len);
+	net6_neigh_flush(iface);
+}
+
+static void net6_iface_new_mtu(struct net6_iface *iface)
+{
+	spin_lock_bh(&iface->nn->lock);
+	net6_iface_set_mtu(iface);
+	spin_unlock_bh(&iface->nn->lock);
+	net6_iface_follow(iface);
+}
+
+static int net6_iface_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct net6_net *nn = net6_pernet(dev_net(dev));
+	struct net6_iface *iface;
+
+	switch (event) {
+	case NETDEV_REGISTER:
+		net6_iface_consider(dev);
+		return NOTIFY_DONE;
+	case NETDEV_UNREGISTER:
+		net6_iface_detach(dev);
+		return NOTIFY_DONE;
+	case NETDEV_CHANGEUPPER:
+		net6_iface_consider(dev);
+		queue_work(nn->wq, &nn->rescan);
+		return NOTIFY_DONE;
+	}
+
+	iface = net6_iface_find(nn, dev->ifindex);
+	if (!iface)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		net6_iface_follow(iface);
+		break;
+	case NETDEV_CHANGEMTU:
+		net6_iface_new_mtu(iface);
+		break;
+	case NETDEV_CHANGEADDR:
+		net6_iface_new_lladdr(iface);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block net6_iface_notifier = {
+	.notifier_call	= net6_iface_event,
+};
+
+/**
+ * net6_iface_net_init() - a namespace without interfaces
+ * @nn: namespace
+ *
+ * Its devices are reported by the notifier: lo comes later than this.
+ * Context: process. Return: 0.
+ */
+int net6_iface_net_init(struct net6_net *nn)
+{
+	INIT_WORK(&nn->rescan, net6_iface_rescan);
+	return 0;
+}
+
+/**
+ * net6_iface_net_exit() - end of a namespace whose devices are gone
+ * @nn: namespace, exiting set
+ *
+ * Context: process, RTNL not held; sleeps.
+ */
+void net6_iface_net_exit(struct net6_net *nn)
+{
+	cancel_work_sync(&nn->rescan);
+	WARN_ON_ONCE(!list_empty(&nn->ifaces));
+}
+
+/**
+ * net6_iface_init() - interfaces for all devices that there are and will be
+ *
+ * Context: process; sleeps. Return: 0, -EINVAL (parameter attach), or -errno.
+ */
+int net6_iface_init(void)
+{
+	int err;
+
+	net6_attach_auto = !strcmp(attach, "auto");
+	if (!net6_attach_auto && strcmp(attach, "manual")) {
+		pr_err("attach=%s: neither auto nor manual\n", attach);
+		return -EINVAL;
+	}
+	err = net6_loopback_init();
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&net6_iface_notifier);
+	if (err)
+		net6_loopback_exit();
+	return err;
+}
+
+/**
+ * net6_iface_exit() - all interfaces go
+ *
+ * Unregistering replays NETDEV_UNREGISTER for every device.
+ * Context: process; sleeps.
+ */
+void net6_iface_exit(void)
+{
+	/* A rescan that still waits for RTNL finds nothing to do. */
+	rtnl_lock();
+	net6_iface_stopped = true;
+	rtnl_unlock();
+	unregister_netdevice_notifier(&net6_iface_notifier);
+	net6_loopback_exit();
+}

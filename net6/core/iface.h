@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Interfaces [IF in MSR IPv6]: a net_device as IPv6 sees it, with the parameters
+ * learned from Router Advertisements.
+ */
+#ifndef _NET6_IFACE_H
+#define _NET6_IFACE_H
+
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <linux/timer.h>
+#include <net6/link.h>
+
+#include "netns.h"
+
+/* struct net6_iface flags, atomic bit numbers. There is none for RFC 4862 5.4.5
+ * ("IP operation SHOULD be disabled"): our identifiers are never hardware addresses.
+ */
+enum {
+	NET6_IFACE_UP,			/* device is up and running: packets flow */
+	NET6_IFACE_DEAD,		/* being removed: take no new references into tables */
+	NET6_IFACE_HOOKED,		/* ingress hook is registered */
+};
+
+/**
+ * struct net6_iface - one interface
+ * @nn: namespace
+ * @dev: its device; the namespace's lo for the pseudo-loopback (never transmitted
+ *	on, never hooked: only a name, an index and a netns for skb->dev)
+ * @dev_tracker: reference on @dev
+ * @ops: link layer
+ * @ref: references; the tables hold one until NETDEV_UNREGISTER
+ * @rcu: freed after a grace period
+ * @hash_node: in nn->iface_hash; @list: in nn->ifaces (RTNL to write, RCU to read)
+ * @flags: NET6_IFACE_* bits
+ * @ifindex: dev->ifindex
+ * @lladdr: own link-layer address, @ops->addr_len bytes
+ * @hook: netdev ingress hook; its priv points to this interface
+ * @mtu: bytes of IPv6 packet that fit the link, at most dev->mtu, lowered by the
+ *	RA's MTU option, never below 1280 (RFC 8200 5)
+ * @cur_hop_limit: for unicast we send, RFC 4861 6.3.2 CurHopLimit
+ * @base_reachable_ms: BaseReachableTime
+ * @reachable: ReachableTime in jiffies, random 0.5..1.5 of the base, renewed at
+ *	least every few hours (RFC 4861 6.3.2)
+ * @retrans: RetransTimer in jiffies
+ * @dad_transmits: DupAddrDetectTransmits (RFC 4862 5.1); 0 switches DAD off
+ * @accept_ra: Router Advertisements are processed
+ * @autoconf: prefixes with the A flag make addresses
+ * @rs_timer: router solicitation; @rs_delay: jiffies to the next one (RFC 7559)
+ * @life_timer: the next end of a router's or prefix's lifetime
+ * @ra_mtu: value of the last valid MTU option, bytes, 0 for none; under nn->lock
+ * @addrs: struct net6_addr.iface_list; written under nn->lock, read under RCU
+ * @prefixes: struct net6_prefix.list; same
+ * @routers: struct net6_router.list; same
+ * @groups: struct net6_accept.list of joined groups; same
+ * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers alike
+ * @neighs: struct net6_neigh by address
+ * @n_neighs: entries in @neighs
+ * @neigh_lru: least recently used first, under @neigh_lock
+ * @neigh_lock: protects @neigh_lru and insertion; below nn->lock, above neigh->lock
+ * @reachable_renewed: jiffies when @reachable was drawn
+ */
+struct net6_iface {
+	struct net6_net			*nn;
+	struct net_device		*dev;
+	const struct net6_link_ops	*ops;
+	unsigned long			flags;
+	int				ifindex;
+	u32				mtu;
+	u8				cur_hop_limit;
+	u8				dad_transmits;
+	bool				accept_ra;
+	bool				autoconf;
+	u8				lladdr[MAX_ADDR_LEN];
+	unsigned long			reachable;
+	unsigned long			retrans;
+	u32				base_reachable_ms;
+
+	struct rhashtable		neighs;
+	atomic_t			n_neighs;
+	struct list_head		neigh_lru;
+	spinlock_t			neigh_lock;
+
+	struct list_head		addrs;
+	struct list_head		prefixes;
+	struct list_head		routers;
+	struct list_head		groups;
+	u32				n_addrs;
+	u32				n_prefixes;
+	u32				n_routers;
+
+	struct timer_list		rs_timer;
+	struct timer_list		life_timer;
+	unsigned long			rs_delay;
+	unsigned long			reachable_renewed;
+	u32				ra_mtu;
+
+	struct nf_hook_ops		hook;
+	netdevice_tracker		dev_tracker;
+	struct hlist_node		hash_node;
+	struct list_head		list;
+	refcount_t			ref;
+	struct rcu_head			rcu;
+};
+
+/* RCU read lock or RTNL held; borrowed. */
+struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex);
+
+/* An interface found under RCU always has a reference left to add to. */
+struct net6_iface *net6_iface_get(struct net6_iface *iface);
+void net6_iface_put(struct net6_iface *iface);
+
+/* RTNL held; both sleep. */
+int net6_iface_attach(struct net_device *dev);
+void net6_iface_detach(struct net_device *dev);
+void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
+
+/* core/hook.c: the ways into net6_rcv(). RTNL held. */
+int net6_hook_register(struct net6_iface *iface);
+void net6_hook_unregister(struct net6_iface *iface);
+
+int net6_iface_net_init(struct net6_net *nn);
+void net6_iface_net_exit(struct net6_net *nn);
+int net6_iface_init(void);
+void net6_iface_exit(void);
+
+static inline bool net6_iface_usable(const struct net6_iface *iface)
+{
+	return test_bit(NET6_IFACE_UP, &iface->flags);
+}
+
+static inline bool net6_iface_is_loopback(const struct net6_iface *iface)
+{
+	return iface->ops->flags & NET6_LINK_LOOPBACK;
+}
+
+#endif /* _NET6_IFACE_H */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A packet's way up: validity (RFC 8200 section 3, RFC 4291), is it ours, extension
+ * headers, and the protocol switch. Packets for others are dropped: this is a host.
+ */
+#include <linux/netfilter.h>
+#include <net/ipv6.h>
+
+#include "../transport/proto.h"
+#include "addr.h"
+#include "exthdr.h"
+#include "icmp.h"
+
+/* Addresses that begin with zeros or ones: the few that are not allowed everywhere. */
+static int net6_rcv_check_addrs(const struct ipv6hdr *h, bool looped)
+{
+	int stype = ipv6_addr_type(&h->saddr);
+	int dtype = ipv6_addr_type(&h->daddr);
+
+	/* RFC 4291 2.7: "Multicast addresses must not be used as source addresses";
+	 * 2.5.3: ::1 never leaves a node and "must be dropped" from the wire; RFC 4942
+	 * 2.2: IPv4-mapped addresses do not belong in IPv6 headers.
+	 */
+	if (stype & (IPV6_ADDR_MULTICAST | IPV6_ADDR_MAPPED))
+		return NET6_DROP_HEADER_SOURCE;
+	if ((stype & IPV6_ADDR_LOOPBACK) && !looped)
+		return NET6_DROP_HEADER_SOURCE;
+	if (dtype == IPV6_ADDR_ANY || (dtype & IPV6_ADDR_MAPPED))
+		return NET6_DROP_HEADER_DEST;
+	if ((dtype & IPV6_ADDR_LOOPBACK) && !looped)
+		return NET6_DROP_HEADER_DEST;
+	/* RFC 4291 2.7: scope 0 "must be silently dropped", scope 1 is for loopback. */
+	if ((dtype & IPV6_ADDR_MULTICAST) &&
+	    IPV6_ADDR_MC_SCOPE(&h->daddr) <= (looped ? 0 : 1))
+		return NET6_DROP_HEADER_DEST;
+	return NET6_DROP_MAX;
+}
+
+static bool net6_rcv_usual_addr(const struct in6_addr *addr)
+{
+	return addr->s6_addr32[0] && addr->s6_addr[0] != 0xff;
+}
+
+/* Returns NET6_DROP_MAX for a packet that is in order; it then ends where its header
+ * says.
+ */
+static int net6_rcv_check(struct sk_buff *skb, bool looped)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	unsigned int len = ntohs(h->payload_len) + sizeof(*h);
+	int reason;
+
+	if (unlikely(h->version != 6))
+		return NET6_DROP_HEADER_VERSION;
+	if (unlikely(!net6_rcv_usual_addr(&h->saddr) || !net6_rcv_usual_addr(&h->daddr))) {
+		reason = net6_rcv_check_addrs(h, looped);
+		if (reason != NET6_DROP_MAX)
+			return reason;
+	}
+	if (unlikely(len > skb->len))
+		return NET6_DROP_HEADER_LENGTH;
+	if (unlikely(pskb_trim_rcsum(skb, len)))
+		return NET6_DROP_NO_MEMORY;
+	return NET6_DROP_MAX;
+}
+
+/* Walk what is behind the IPv6 header; @skb's data is there. */
+static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
+{
+	const struct net6_proto *proto;
+	unsigned int headers = 0;
+	net6_exthdr_fn handler;
+
+	for (;;) {
+		u8 nexthdr = net6_rx_cb(skb)->nexthdr;
+
+		skb_reset_transport_header(skb);
+		proto = net6_proto_find(nexthdr);
+		if (likely(proto)) {
+			NET6_INC(nn, Ip6InDelivers);
+			proto->rcv(skb);
+			return;
+		}
+		handler = net6_exthdr_find(nexthdr);
+		if (!handler) {
+			/* RFC 8200 section 4: code 1, pointer to the unrecognised value */
+			net6_exthdr_problem(skb, NET6_DROP_NEXTHDR_UNKNOWN,
+					    NET6_PARAM_NEXT_HEADER, net6_rx_cb(skb)->nhoff);
+			return;
+		}
+		if (++headers > NET6_EXTHDR_MAX) {
+			net6_exthdr_problem(skb, NET6_DROP_EXTHDR_LIMIT,
+					    NET6_PARAM_TOO_MANY_HEADERS, net6_rx_cb(skb)->nhoff);
+			return;
+		}
+		skb = handler(skb);
+		if (!skb)
+			return;
+	}
+}
+
+/**
+ * net6_rcv_accepted() - receive a packet whose destination was found to be ours
+ * @iface: interface it came in on
+ * @skb: not shared, data at the IPv6 header, which is linear; consumed
+ * @flags: NET6_RX_MULTICAST for a group, else 0
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ */
+void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb, u16 flags)
+{
+	bool looped = skb->pkt_type == PACKET_LOOPBACK;
+	struct net6_net *nn = iface->nn;
+	struct net6_rx_cb *cb;
+	int reason;
+
+	NET6_INC(nn, Ip6InReceives);
+	NET6_ADD(nn, Ip6InOctets, skb->len);
+	skb_reset_network_header(skb);
+	reason = net6_rcv_check(skb, looped);
+	if (unlikely(reason != NET6_DROP_MAX)) {
+		net6_drop(nn, skb, reason);
+		return;
+	}
+
+	if (flags & NET6_RX_MULTICAST)
+		NET6_INC(nn, Ip6InMcastPkts);
+	if (looped)
+		flags |= NET6_RX_LOOPBACK;
+	else if (skb->pkt_type == PACKET_MULTICAST || skb->pkt_type == PACKET_BROADCAST)
+		flags |= NET6_RX_LL_MULTICAST;
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+
+	cb = net6_rx_cb(skb);
+	cb->iface = iface;
+	cb->ifindex = iface->ifindex;
+	cb->flags = flags;
+	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
+	cb->nexthdr = ipv6_hdr(skb)->nexthdr;
+	skb_pull_rcsum(skb, sizeof(struct ipv6hdr));
+	net6_rcv_walk(nn, skb);
+}
+
+void net6_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	const struct net6_accept *accept;
+	struct net6_net *nn = iface->nn;
+
+	if (unlikely(!net6_iface_usable(iface))) {
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+		return;
+	}
+	if (unlikely(!pskb_may_pull(skb, sizeof(struct ipv6hdr)))) {
+		net6_drop(nn, skb, NET6_DROP_HEADER_SHORT);
+		return;
+	}
+	skb_reset_network_header(skb);
+	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
+	if (unlikely(!accept)) {
+		net6_drop(nn, skb, NET6_DROP_NOT_OURS);
+		return;
+	}
+	net6_rcv_accepted(iface, skb,
+			  accept->type == NET6_ACCEPT_MULTICAST ? NET6_RX_MULTICAST : 0);
+}
+EXPORT_SYMBOL_GPL(net6_rcv);
+
+/**
+ * net6_input_init() - get ready to receive
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_input_init(void)
+{
+	return net6_reasm_init();
+}
+
+/**
+ * net6_input_exit() - end of receiving; all namespaces are gone
+ *
+ * Context: process, sleeps.
+ */
+void net6_input_exit(void)
+{
+	net6_reasm_exit();
+}

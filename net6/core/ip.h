@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* IPv6 packets on their way up and down: the control block, headroom, and the
+ * verbs that transports use.
+ */
+#ifndef _NET6_IP_H
+#define _NET6_IP_H
+
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
+#include <net/ip6_checksum.h>
+
+#include "dest.h"
+
+/* Room in front of a transport header for everything that may be put there: link
+ * header, IPv6 header, extension headers of ours (a fragment header).
+ */
+#define NET6_HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct frag_hdr))
+
+#define NET6_MIN_MTU	1280	/* bytes, RFC 8200 section 5 */
+#define NET6_DEFAULT_HOP_LIMIT	64
+
+#define NET6_RX_MULTICAST	BIT(0)	/* destination is a group */
+#define NET6_RX_LOOPBACK	BIT(1)	/* sent by ourselves */
+#define NET6_RX_FRAGMENTED	BIT(2)	/* had a fragment header (RFC 6980) */
+#define NET6_RX_HOPBYHOP	BIT(3)
+#define NET6_RX_LL_MULTICAST	BIT(4)	/* came in a link-layer group or broadcast frame */
+
+/**
+ * struct net6_rx_cb - what was parsed once, in skb->cb until the transport takes it
+ * @iface: interface received on; RCU only, so valid until the transport queues
+ * @ifindex: its index, which survives queueing
+ * @flags: NET6_RX_*
+ * @nhoff: offset from the network header of the next-header byte that named the
+ *	protocol now at skb->data (for Parameter Problem pointers)
+ * @nexthdr: that byte
+ */
+struct net6_rx_cb {
+	struct net6_iface	*iface;
+	int			ifindex;
+	u16			flags;
+	u16			nhoff;
+	u8			nexthdr;
+};
+
+static inline struct net6_rx_cb *net6_rx_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct net6_rx_cb) > sizeof(skb->cb));
+	return (struct net6_rx_cb *)skb->cb;
+}
+
+/**
+ * net6_push_header() - put the IPv6 header in front of a transport header
+ * @skb: data at the transport header, with room in front
+ * @saddr: source
+ * @daddr: destination
+ * @proto: next header
+ * @hop_limit: 0..255
+ * @flowinfo: traffic class and flow label, network byte order, low 28 bits
+ *
+ * Sets network header, payload length (0 for GSO packets over 64 KB never happens:
+ * 65,535 is the bound) and protocol. Context: any.
+ */
+static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *saddr,
+				    const struct in6_addr *daddr, u8 proto, u8 hop_limit,
+				    __be32 flowinfo)
+{
+	unsigned int len = skb->len;
+	struct ipv6hdr *h;
+
+	h = skb_push(skb, sizeof(*h));
+	skb_reset_network_header(skb);
+	*(__be32 *)h = htonl(6 << 28) | (flowinfo & htonl(0x0fffffff));
+	h->payload_len = htons(len);
+	h->nexthdr = proto;
+	h->hop_limit = hop_limit;
+	h->saddr = *saddr;
+	h->daddr = *daddr;
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+/**
+ * net6_output() - send a packet whose IPv6 header is complete
+ * @skb: data at the IPv6 header; consumed
+ * @dest: where to; the caller's reference is only borrowed
+ *
+ * Sends GSO packets as they are. A packet without GSO that exceeds the link's MTU
+ * is fragmented when its transport is UDP or ICMPv6 and skb->ignore_df allows it,
+ * else dropped (OUT_TOO_BIG). Multicast that we belong to is looped back when
+ * skb->sk's (or no sk's) multicast loop says so.
+ * Context: any; takes rcu_read_lock_bh itself; does not sleep, and does not call
+ * back into the sender's receive path: looped packets go through a per-CPU queue.
+ * Return: 0, or -ENOBUFS and other negative errnos from the qdisc.
+ */
+int net6_output(struct sk_buff *skb, struct net6_dest *dest);
+
+static inline __wsum net6_checksum_pseudo(struct sk_buff *skb, int proto)
+{
+	return ~csum_unfold(csum_ipv6_magic(&ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr,
+					    skb->len, proto, 0));
+}
+
+/**
+ * net6_checksum_init() - verify a transport checksum, or prepare to do so on copy
+ * @skb: data at the transport header, network header set
+ * @proto: protocol number in the pseudo-header
+ *
+ * As skb_checksum_init() with the IPv6 pseudo-header. Return: 0 if good or not yet
+ * known (skb_checksum_complete() tells), else non-zero.
+ */
+#define net6_checksum_init(skb, proto) \
+	skb_checksum_init(skb, proto, net6_checksum_pseudo)
+
+/* Traffic class and flow label of a received packet, network byte order. */
+static inline __be32 net6_flowinfo(const struct ipv6hdr *h)
+{
+	return *(const __be32 *)h & htonl(0x0fffffff);
+}
+
+void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb, u16 flags);
+
+/* core/frag.c: send @skb in pieces of at most @mtu bytes. BH disabled, RCU held. */
+int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int mtu);
+void net6_frag_init(void);
+
+int net6_output_init(void);
+void net6_output_exit(void);
+int net6_input_init(void);
+void net6_input_exit(void);
+
+#endif /* _NET6_IP_H */

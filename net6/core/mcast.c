@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The addresses that we receive for [ADE], and the groups among them: counted joins
+ * that carry the link-layer group with them.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rculist.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+
+#include "addr.h"
+
+static u32 net6_accept_hash(const struct net6_net *nn, const struct in6_addr *addr)
+{
+	return hash_32(ipv6_addr_hash(addr) ^ (u32)nn->secret.key[0], NET6_ADDR_HASH_BITS);
+}
+
+/* Link-local addresses and groups are accepted on their own interface only; a
+ * link-local one also where our own packets to it come back up.
+ */
+static bool net6_accept_on(const struct net6_accept *accept, const struct net6_iface *iface)
+{
+	if (accept->iface == iface)
+		return true;
+	if (accept->type == NET6_ACCEPT_MULTICAST)
+		return false;
+	return !(ipv6_addr_type(&accept->addr) & IPV6_ADDR_LINKLOCAL) ||
+	       net6_iface_is_loopback(iface);
+}
+
+/**
+ * net6_accept_find() - do we receive packets to this address?
+ * @nn: namespace
+ * @addr: destination address
+ * @iface: interface the packet came in on
+ *
+ * Context: RCU read lock held. Return: the entry or NULL.
+ */
+const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
+					   const struct net6_iface *iface)
+{
+	const struct net6_accept *accept;
+
+	hlist_for_each_entry_rcu(accept, &nn->accept_hash[net6_accept_hash(nn, addr)], hash_node)
+		if (ipv6_addr_equal(&accept->addr, addr) && net6_accept_on(accept, iface))
+			return accept;
+	return NULL;
+}
+
+static struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_accept *accept;
+
+	lockdep_assert_held(&nn->lock);
+	hlist_for_each_entry(accept, &nn->accept_hash[net6_accept_hash(nn, addr)], hash_node)
+		if (accept->iface == iface && ipv6_addr_equal(&accept->addr, addr))
+			return accept;
+	return NULL;
+}
+
+static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_addr *addr,
+					   enum net6_accept_type type)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC);
+
+	if (!accept)
+		return NULL;
+	accept->addr = *addr;
+	accept->iface = iface;
+	accept->type = type;
+	accept->users = 1;
+	INIT_LIST_HEAD(&accept->list);
+	hlist_add_head_rcu(&accept->hash_node, &nn->accept_hash[net6_accept_hash(nn, addr)]);
+	return accept;
+}
+
+static void net6_accept_free(struct net6_accept *accept)
+{
+	hlist_del_rcu(&accept->hash_node);
+	if (accept->type == NET6_ACCEPT_MULTICAST)
+		list_del_rcu(&accept->list);
+	kfree_rcu(accept, rcu);
+}
+
+/**
+ * net6_accept_add() - receive for a unicast or anycast address
+ * @iface: its interface
+ * @addr: address
+ * @type: not NET6_ACCEPT_MULTICAST, which net6_group_join() makes
+ *
+ * Context: nn->lock held. Return: 0, -EEXIST or -ENOMEM.
+ */
+int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
+		    enum net6_accept_type type)
+{
+	if (net6_accept_own(iface, addr))
+		return -EEXIST;
+	return net6_accept_new(iface, addr, type) ? 0 : -ENOMEM;
+}
+
+/**
+ * net6_accept_del() - no longer receive for an address
+ * @iface: its interface
+ * @addr: address; may be absent
+ *
+ * Context: nn->lock held.
+ */
+void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	struct net6_accept *accept = net6_accept_own(iface, addr);
+
+	if (accept)
+		net6_accept_free(accept);
+}
+
+static int net6_group_link(struct net6_iface *iface, const struct in6_addr *group, bool join)
+{
+	u8 lladdr[MAX_ADDR_LEN] = {};
+
+	/* Interface-local groups are never on the wire (RFC 4291 2.7). */
+	if (IPV6_ADDR_MC_SCOPE(group) <= IPV6_ADDR_SCOPE_NODELOCAL)
+		return 0;
+	iface->ops->map_multicast(group, lladdr);
+	return iface->ops->set_multicast(iface, lladdr, join);
+}
+
+/**
+ * net6_group_join_locked() - become a member of a group, or one more time
+ * @iface: interface
+ * @group: multicast address
+ *
+ * Context: nn->lock held.
+ * Return: 0, -EINVAL (no group), -ENODEV (interface is going), -ENOMEM, or what the
+ * link says.
+ */
+int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group)
+{
+	struct net6_accept *accept = net6_accept_own(iface, group);
+	int err;
+
+	if (!ipv6_addr_is_multicast(group))
+		return -EINVAL;
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return -ENODEV;
+	if (accept) {
+		if (accept->users == U32_MAX)
+			return -ENOBUFS;
+		accept->users++;
+		return 0;
+	}
+	err = net6_group_link(iface, group, true);
+	if (err)
+		return err;
+	accept = net6_accept_new(iface, group, NET6_ACCEPT_MULTICAST);
+	if (!accept) {
+		net6_group_link(iface, group, false);
+		return -ENOMEM;
+	}
+	list_add_tail_rcu(&accept->list, &iface->groups);
+	return 0;
+}
+
+/**
+ * net6_group_leave_locked() - undo one join
+ * @iface: interface
+ * @group: multicast address
+ *
+ * Context: nn->lock held. Return: 0 or -EADDRNOTAVAIL (no member, or not any more).
+ */
+int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group)
+{
+	struct net6_accept *accept = net6_accept_own(iface, group);
+
+	if (!accept || accept->type != NET6_ACCEPT_MULTICAST)
+		return -EADDRNOTAVAIL;
+	if (--accept->users)
+		return 0;
+	net6_group_link(iface, group, false);
+	net6_accept_free(accept);
+	return 0;
+}
+
+/**
+ * net6_group_leave_all() - end of all memberships
+ * @iface: interface that goes
+ *
+ * Context: nn->lock held, DEAD set.
+ */
+void net6_group_leave_all(struct net6_iface *iface)
+{
+	struct net6_accept *accept, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(accept, next, &iface->groups, list) {
+		net6_group_link(iface, &accept->addr, false);
+		net6_accept_free(accept);
+	}
+}
+
+/**
+ * net6_group_join() - as net6_group_join_locked(), for sockets
+ * @iface: interface
+ * @group: multicast address
+ *
+ * Context: any but hard interrupts; takes nn->lock. Return: as there.
+ */
+int net6_group_join(struct net6_iface *iface, const struct in6_addr *group)
+{
+	int err;
+
+	spin_lock_bh(&iface->nn->lock);
+	err = net6_group_join_locked(iface, group);
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
+}
+
+/**
+ * net6_group_leave() - as net6_group_leave_locked(), for sockets
+ * @iface: interface
+ * @group: multicast address
+ *
+ * Context: any but hard interrupts; takes nn->lock. Return: as there.
+ */
+int net6_group_leave(struct net6_iface *iface, const struct in6_addr *group)
+{
+	int err;
+
+	spin_lock_bh(&iface->nn->lock);
+	err = net6_group_leave_locked(iface, group);
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
+}

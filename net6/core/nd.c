@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Neighbor Discovery messages, RFC 4861: validation of all of them, Neighbor
+ * Solicitation, Neighbor Advertisement and Redirect in and out. Router messages are
+ * in ra.c. A host only: no proxy, no Router Solicitations answered.
+ */
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+#include <net/ndisc.h>
+
+#include "dest.h"
+#include "icmp.h"
+#include "nd.h"
+#include "nd_opts.h"
+
+#define NET6_ND_HOP_LIMIT	255	/* RFC 4861 section 4 */
+#define NET6_ND_OPTION_MAX	(8 + NET6_LINK_HEADER_MAX)
+
+/* Neighbor Solicitation and Advertisement, RFC 4861 4.3, 4.4. */
+struct net6_nd_msg {
+	struct icmp6hdr	icmp;
+	struct in6_addr	target;
+};
+
+/* Redirect, RFC 4861 4.5. */
+struct net6_nd_redirect {
+	struct icmp6hdr	icmp;
+	struct in6_addr	target;
+	struct in6_addr	dest;
+};
+
+static void net6_nd_drop(struct net6_iface *iface, struct sk_buff *skb,
+			 enum net6_drop_reason reason)
+{
+	net6_drop(iface->nn, skb, reason);
+}
+
+/**
+ * net6_nd_check() - what must hold for every ND message
+ * @iface: interface it came in on
+ * @skb: data at the ICMPv6 header, checksum good; linear when this returns true
+ * @len: bytes in front of the options
+ * @opts: its options, filled in; they point into @skb
+ *
+ * RFC 4861 6.1.1, 6.1.2, 7.1.1, 7.1.2, 8.1. Context: softirq.
+ * Return: false if the message was dropped.
+ */
+bool net6_nd_check(struct net6_iface *iface, struct sk_buff *skb, unsigned int len,
+		   struct net6_nd_opts *opts)
+{
+	enum net6_drop_reason reason;
+
+	/* "The IP Hop Limit field has a value of 255, i.e., the packet could not
+	 * possibly have been forwarded by a router."
+	 */
+	reason = NET6_DROP_ND_HOP_LIMIT;
+	if (ipv6_hdr(skb)->hop_limit != NET6_ND_HOP_LIMIT)
+		goto drop;
+	/* RFC 6980 section 5: fragmented ND messages MUST be ignored. */
+	reason = NET6_DROP_ND_FRAGMENTED;
+	if (net6_rx_cb(skb)->flags & NET6_RX_FRAGMENTED)
+		goto drop;
+	/* "ICMP length (derived from the IP length) is 8, 16, 24, 40 or more octets." */
+	reason = NET6_DROP_ND_SHORT;
+	if (skb->len < len)
+		goto drop;
+	reason = NET6_DROP_NO_MEMORY;
+	if (skb_linearize(skb))
+		goto drop;
+	/* "ICMP Code is 0." */
+	reason = NET6_DROP_ND_CODE;
+	if (((struct icmp6hdr *)skb->data)->icmp6_code)
+		goto drop;
+	/* "All included options have a length that is greater than zero." */
+	reason = NET6_DROP_ND_OPTION;
+	if (net6_nd_opts_parse(skb->data + len, skb->len - len, opts))
+		goto drop;
+	return true;
+
+drop:
+	net6_nd_drop(iface, skb, reason);
+	return false;
+}
+
+/* A link-layer address option: false if it is there and not of this link. */
+static bool net6_nd_lladdr(const struct net6_iface *iface, const u8 *body, unsigned int len,
+			   u8 *buf, const u8 **lladdr)
+{
+	*lladdr = NULL;
+	if (!body || !iface->ops->addr_len)
+		return true;
+	if (iface->ops->read_lladdr_option(body, len, buf))
+		return false;
+	*lladdr = buf;
+	return true;
+}
+
+/* RFC 4861 7.1.1, behind net6_nd_check(). */
+static enum net6_drop_reason net6_nd_ns_check(const struct sk_buff *skb,
+					      const struct net6_nd_msg *ns,
+					      const struct net6_nd_opts *opts)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+
+	/* "Target Address is not a multicast address." */
+	if (ipv6_addr_is_multicast(&ns->target) || ipv6_addr_any(&ns->target))
+		return NET6_DROP_ND_TARGET;
+	if (!ipv6_addr_any(&h->saddr))
+		return NET6_DROP_MAX;
+	/* "If the IP source address is the unspecified address, the IP destination
+	 * address is a solicited-node multicast address."
+	 */
+	if (!ipv6_addr_is_solict_mult(&h->daddr))
+		return NET6_DROP_ND_DEST;
+	/* "... there is no source link-layer address option in the message." */
+	if (opts->slla)
+		return NET6_DROP_ND_OPTION;
+	return NET6_DROP_MAX;
+}
+
+/* RFC 4861 7.2.3 and 7.2.4: the target is ours. */
+static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
+			   const struct net6_nd_msg *ns, const u8 *lladdr)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	struct net6_neigh_news news = {
+		.event	= NET6_NEIGH_EV_LLADDR,
+		.lladdr	= lladdr,
+		.create	= true,
+	};
+
+	/* "If the source of the solicitation is the unspecified address, the node
+	 * MUST set the Solicited flag to zero and multicast the advertisement to
+	 * the all-nodes address."
+	 */
+	if (ipv6_addr_any(&h->saddr)) {
+		net6_nd_send_na(iface, &ns->target, &in6addr_linklocal_allnodes, false, true);
+		return;
+	}
+	if (lladdr)
+		net6_neigh_learn(iface, &h->saddr, &news);
+	net6_nd_send_na(iface, &ns->target, &h->saddr, true, true);
+}
+
+static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	enum net6_drop_reason reason;
+	const struct net6_nd_msg *ns;
+	struct net6_nd_opts opts;
+	u8 buf[MAX_ADDR_LEN];
+	const u8 *lladdr;
+
+	NET6_INC(iface->nn, Icmp6InNeighborSolicits);
+	if (!net6_nd_check(iface, skb, sizeof(*ns), &opts))
+		return;
+	ns = (const struct net6_nd_msg *)skb->data;
+	reason = net6_nd_ns_check(skb, ns, &opts);
+	if (reason != NET6_DROP_MAX)
+		goto drop;
+	reason = NET6_DROP_ND_OPTION;
+	if (!net6_nd_lladdr(iface, opts.slla, opts.slla_len, buf, &lladdr))
+		goto drop;
+	/* RFC 4861 7.2.3: the target must be an address of the receiving interface. */
+	reason = NET6_DROP_ND_IGNORED;
+	if (net6_dad_ns(iface, &ns->target, ipv6_addr_any(&ipv6_hdr(skb)->saddr),
+			opts.nonce, opts.nonce_len))
+		goto drop;
+	net6_nd_answer(iface, skb, ns, lladdr);
+	consume_skb(skb);
+	return;
+
+drop:
+	net6_nd_drop(iface, skb, reason);
+}
+
+static void net6_nd_na_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	struct net6_neigh_news news = { .event = NET6_NEIGH_EV_NA };
+	enum net6_drop_reason reason;
+	const struct net6_nd_msg *na;
+	struct net6_nd_opts opts;
+	u8 buf[MAX_ADDR_LEN];
+
+	NET6_INC(iface->nn, Icmp6InNeighborAdvertisements);
+	if (!net6_nd_check(iface, skb, sizeof(*na), &opts))
+		return;
+	na = (const struct net6_nd_msg *)skb->data;
+	/* RFC 4861 7.1.2: "Target Address is not a multicast address." */
+	reason = NET6_DROP_ND_TARGET;
+	if (ipv6_addr_is_multicast(&na->target) || ipv6_addr_any(&na->target))
+		goto drop;
+	/* "If the IP Destination Address is a multicast address the Solicited flag is
+	 * zero."
+	 */
+	reason = NET6_DROP_ND_DEST;
+	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr) && na->icmp.icmp6_solicited)
+		goto drop;
+	reason = NET6_DROP_ND_OPTION;
+	if (!net6_nd_lladdr(iface, opts.tlla, opts.tlla_len, buf, &news.lladdr))
+		goto drop;
+
+	news.solicited = na->icmp.icmp6_solicited;
+	news.override = na->icmp.icmp6_override;
+	news.router = na->icmp.icmp6_router;
+	/* RFC 4861 7.2.5: no entry is made for an advertisement. */
+	reason = NET6_DROP_ND_IGNORED;
+	if (net6_dad_na(iface, &na->target) || !net6_neigh_learn(iface, &na->target, &news))
+		goto drop;
+	consume_skb(skb);
+	return;
+
+drop:
+	net6_nd_drop(iface, skb, reason);
+}
+
+/* RFC 4861 8.1: "The IP source address of the Redirect is the same as the current
+ * first-hop router for the specified ICMP Destination Address."
+ */
+static bool net6_nd_is_first_hop(struct net6_iface *iface, const struct in6_addr *dest,
+				 const struct in6_addr *router)
+{
+	struct net6_dest *d = net6_dest_lookup(iface->nn, dest, 0);
+	bool is;
+
+	if (IS_ERR(d))
+		return false;
+	is = d->iface == iface && d->neigh && ipv6_addr_equal(&d->neigh->addr, router);
+	net6_dest_put(d);
+	return is;
+}
+
+/* RFC 4861 8.1, behind net6_nd_check(). */
+static enum net6_drop_reason net6_nd_redirect_check(struct net6_iface *iface,
+						    const struct sk_buff *skb,
+						    const struct net6_nd_redirect *rd)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+
+	/* "IP Source Address is a link-local address." */
+	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
+		return NET6_DROP_ND_SOURCE;
+	/* "The ICMP Destination Address field does not contain a multicast address." */
+	if (ipv6_addr_is_multicast(&rd->dest) || ipv6_addr_any(&rd->dest) ||
+	    ipv6_addr_loopback(&rd->dest))
+		return NET6_DROP_ND_DEST;
+	/* "The ICMP Target Address is either a link-local address (when redirected to
+	 * a router) or the same as the ICMP Destination Address."
+	 */
+	if ((ipv6_addr_type(&rd->target) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST)) !=
+	    IPV6_ADDR_LINKLOCAL && !ipv6_addr_equal(&rd->target, &rd->dest))
+		return NET6_DROP_ND_TARGET;
+	if (!net6_nd_is_first_hop(iface, &rd->dest, &h->saddr))
+		return NET6_DROP_ND_SOURCE;
+	return NET6_DROP_MAX;
+}
+
+static void net6_nd_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	struct net6_neigh_news news = {
+		.event		= NET6_NEIGH_EV_LLADDR,
+		.nexthop	= true,
+		.create		= true,
+	};
+	const struct net6_nd_redirect *rd;
+	enum net6_drop_reason reason;
+	struct net6_nd_opts opts;
+	u8 buf[MAX_ADDR_LEN];
+
+	NET6_INC(iface->nn, Icmp6InRedirects);
+	if (!net6_nd_check(iface, skb, sizeof(*rd), &opts))
+		return;
+	rd = (const struct net6_nd_redirect *)skb->data;
+	reason = net6_nd_redirect_check(iface, skb, rd);
+	if (reason != NET6_DROP_MAX)
+		goto drop;
+	reason = NET6_DROP_ND_OPTION;
+	if (!net6_nd_lladdr(iface, opts.tlla, opts.tlla_len, buf, &news.lladdr))
+		goto drop;
+
+	/* RFC 4861 8.3: a target that is not the destination is a router. */
+	news.is_router = !ipv6_addr_equal(&rd->target, &rd->dest);
+	reason = NET6_DROP_ND_LIMIT;
+	if (!net6_neigh_learn(iface, &rd->target, &news))
+		goto drop;
+	net6_dest_redirect(iface->nn, &rd->dest, iface, &rd->target);
+	consume_skb(skb);
+	return;
+
+drop:
+	net6_nd_drop(iface, skb, reason);
+}
+
+/* RFC 4861 6.2.6: "A host MUST silently discard any received Router Solicitation
+ * messages."
+ */
+static void net6_nd_rs_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	net6_nd_drop(iface, skb, NET6_DROP_ND_IGNORED);
+}
+
+static void net6_nd_put_lladdr(const struct net6_iface *iface, struct sk_buff *skb, u8 type)
+{
+	u8 buf[NET6_ND_OPTION_MAX];
+	unsigned int len;
+
+	if (!iface->ops->addr_len)
+		return;
+	len = iface->ops->write_lladdr_option(type, iface->lladdr, buf);
+	skb_put_data(skb, buf, len);
+}
+
+static struct sk_buff *net6_nd_alloc(u8 type, const struct in6_addr *target,
+				     struct net6_nd_msg **msg)
+{
+	struct sk_buff *skb = net6_icmp_alloc(sizeof(**msg) + NET6_ND_OPTION_MAX + 8);
+
+	if (!skb)
+		return NULL;
+	*msg = skb_put_zero(skb, sizeof(**msg));
+	(*msg)->icmp.icmp6_type = type;
+	(*msg)->target = *target;
+	return skb;
+}
+
+/**
+ * net6_nd_send_ns() - send a Neighbor Solicitation
+ * @iface: interface
+ * @target: whose link-layer address is asked for
+ * @daddr: its solicited-node group, or @target for a unicast probe
+ * @saddr: source, :: for DAD, NULL to choose one
+ * @lladdr: link-layer destination, NULL for the ordinary way
+ * @nonce: NET6_NONCE_LEN bytes for a Nonce option, or NULL
+ *
+ * RFC 4861 4.3, 7.2.2. Context: RCU read lock held, BH disabled; no locks held.
+ */
+void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
+		     const struct in6_addr *daddr, const struct in6_addr *saddr,
+		     const u8 *lladdr, const u8 *nonce)
+{
+	u8 mapped[MAX_ADDR_LEN] = {};
+	struct net6_nd_msg *ns;
+	struct in6_addr own;
+	struct sk_buff *skb;
+
+	if (!saddr) {
+		if (net6_srcaddr_select(iface->nn, iface, target, &own))
+			return;
+		saddr = &own;
+	}
+	skb = net6_nd_alloc(NDISC_NEIGHBOUR_SOLICITATION, target, &ns);
+	if (!skb)
+		return;
+	/* RFC 4861 4.3: "MUST NOT be included when the source IP address is the
+	 * unspecified address".
+	 */
+	if (!ipv6_addr_any(saddr))
+		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA);
+	if (nonce) {
+		u8 *opt = skb_put(skb, 2 + NET6_NONCE_LEN);
+
+		opt[0] = NET6_ND_OPT_NONCE;
+		opt[1] = 1;
+		memcpy(opt + 2, nonce, NET6_NONCE_LEN);
+	}
+	if (ipv6_addr_is_multicast(daddr)) {
+		iface->ops->map_multicast(daddr, mapped);
+		lladdr = mapped;
+	}
+	NET6_INC(iface->nn, Icmp6OutNeighborSolicits);
+	net6_icmp_xmit(iface, skb, saddr, daddr, NET6_ND_HOP_LIMIT, lladdr);
+}
+
+/**
+ * net6_nd_send_na() - send a Neighbor Advertisement
+ * @iface: interface
+ * @target: address of ours on @iface; also the source
+ * @daddr: who asked, or all-nodes
+ * @solicited: Solicited flag
+ * @override: Override flag
+ *
+ * RFC 4861 4.4, 7.2.4. Context: RCU read lock held, BH disabled; no locks held.
+ */
+void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
+		     const struct in6_addr *daddr, bool solicited, bool override)
+{
+	u8 mapped[MAX_ADDR_LEN] = {};
+	const u8 *lladdr = NULL;
+	struct net6_nd_msg *na;
+	struct sk_buff *skb;
+
+	skb = net6_nd_alloc(NDISC_NEIGHBOUR_ADVERTISEMENT, target, &na);
+	if (!skb)
+		return;
+	na->icmp.icmp6_solicited = solicited;
+	na->icmp.icmp6_override = override;
+	net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA);
+	if (ipv6_addr_is_multicast(daddr)) {
+		iface->ops->map_multicast(daddr, mapped);
+		lladdr = mapped;
+	}
+	NET6_INC(iface->nn, Icmp6OutNeighborAdvertisements);
+	net6_icmp_xmit(iface, skb, target, daddr, NET6_ND_HOP_LIMIT, lladdr);
+}
+
+/**
+ * net6_nd_send_rs() - send a Router Solicitation
+ * @iface: interface
+ *
+ * RFC 4861 4.1, 6.3.7: from an assigned link-local address if there is one.
+ * Context: RCU read lock held, BH disabled; no locks held.
+ */
+void net6_nd_send_rs(struct net6_iface *iface)
+{
+	struct in6_addr saddr = in6addr_any;
+	u8 mapped[MAX_ADDR_LEN] = {};
+	const struct net6_addr *a;
+	struct icmp6hdr *rs;
+	struct sk_buff *skb;
+
+	list_for_each_entry_rcu(a, &iface->addrs, iface_list) {
+		if (net6_addr_is_assigned(a) &&
+		    (ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL)) {
+			saddr = a->addr;
+			break;
+		}
+	}
+	skb = net6_icmp_alloc(sizeof(*rs) + NET6_ND_OPTION_MAX);
+	if (!skb)
+		return;
+	rs = skb_put_zero(skb, sizeof(*rs));
+	rs->icmp6_type = NDISC_ROUTER_SOLICITATION;
+	if (!ipv6_addr_any(&saddr))
+		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA);
+	iface->ops->map_multicast(&in6addr_linklocal_allrouters, mapped);
+	NET6_INC(iface->nn, Icmp6OutRouterSolicits);
+	net6_icmp_xmit(iface, skb, &saddr, &in6addr_linklocal_allrouters,
+		       NET6_ND_HOP_LIMIT, mapped);
+}
+
+/**
+ * net6_nd_init() - take the five ND messages from ICMPv6
+ *
+ * Context: process. Return: 0.
+ */
+int net6_nd_init(void)
+{
+	net6_icmp_handle(NDISC_ROUTER_SOLICITATION, net6_nd_rs_rcv);
+	net6_icmp_handle(NDISC_ROUTER_ADVERTISEMENT, net6_ra_rcv);
+	net6_icmp_handle(NDISC_NEIGHBOUR_SOLICITATION, net6_nd_ns_rcv);
+	net6_icmp_handle(NDISC_NEIGHBOUR_ADVERTISEMENT, net6_nd_na_rcv);
+	net6_icmp_handle(NDISC_REDIRECT, net6_nd_redirect_rcv);
+	return 0;
+}
+
+/**
+ * net6_nd_exit() - undo net6_nd_init()
+ *
+ * Context: process; no interface is left.
+ */
+void net6_nd_exit(void)
+{
+	net6_icmp_handle(NDISC_REDIRECT, NULL);
+	net6_icmp_handle(NDISC_NEIGHBOUR_ADVERTISEMENT, NULL);
+	net6_icmp_handle(NDISC_NEIGHBOUR_SOLICITATION, NULL);
+	net6_icmp_handle(NDISC_ROUTER_ADVERTISEMENT, NULL);
+	net6_icmp_handle(NDISC_ROUTER_SOLICITATION, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Neighbor Discovery's tables of routers and prefixes, and the messages it sends. */
+#ifndef _NET6_ND_H
+#define _NET6_ND_H
+
+#include "addr.h"
+#include "neigh.h"
+
+/**
+ * struct net6_router - a default router [RLE]
+ * @addr: its link-local address
+ * @preference: RFC 4191: 1 high, 0 medium, -1 low
+ * @lifetime: seconds from @updated; never 0 here
+ * @neigh: its neighbor entry, reference held
+ */
+struct net6_router {
+	struct in6_addr		addr;
+	struct net6_iface	*iface;
+	struct net6_neigh	*neigh;
+	s8			preference;
+	bool			manual;
+	u32			lifetime;
+	unsigned long		updated;
+	struct list_head	list;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct net6_prefix - an on-link prefix [PLE]
+ * @prefix: address with bits beyond @plen zero
+ * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE
+ */
+struct net6_prefix {
+	struct in6_addr		prefix;
+	struct net6_iface	*iface;
+	u8			plen;
+	bool			manual;
+	u32			valid_lft;
+	unsigned long		updated;
+	struct list_head	list;
+	struct rcu_head		rcu;
+};
+
+/* Look-ups: RCU read lock held. NULL when there is none. */
+struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif);
+struct net6_router *net6_router_select(struct net6_net *nn, int oif);
+
+/* Writers: take nn->lock. lifetime 0 removes. */
+int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+		       u32 valid_lft, bool manual);
+int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
+		       u32 lifetime, bool manual);
+void net6_nd_iface_up(struct net6_iface *iface);	/* starts router solicitation */
+void net6_nd_iface_down(struct net6_iface *iface);	/* forgets routers and prefixes */
+
+/* The lists' own verbs (core/router.c, core/prefix.c, core/ra.c). nn->lock held;
+ * expire() removes what is over and returns the jiffies until the next end.
+ */
+void net6_nd_arm_life(struct net6_iface *iface);
+unsigned long net6_router_expire(struct net6_iface *iface);
+unsigned long net6_prefix_expire(struct net6_iface *iface);
+void net6_router_forget_all(struct net6_iface *iface);
+void net6_prefix_forget_all(struct net6_iface *iface, bool manual);
+void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr); /* takes it */
+void net6_nd_timers_init(struct net6_iface *iface);
+void net6_nd_timers_stop(struct net6_iface *iface);	/* process context, waits */
+void net6_nd_draw_reachable(struct net6_iface *iface);
+
+#define NET6_ND_NEVER	(~0UL)		/* expire(): nothing left that ends */
+
+/* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724.
+ * A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.
+ */
+void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
+		     const struct in6_addr *daddr, const struct in6_addr *saddr,
+		     const u8 *lladdr, const u8 *nonce);
+void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
+		     const struct in6_addr *daddr, bool solicited, bool override);
+void net6_nd_send_rs(struct net6_iface *iface);
+
+void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */
+
+/* What all ND messages have in common (core/nd.c): RFC 4861 6.1, 7.1, 8.1. */
+struct net6_nd_opts;
+bool net6_nd_check(struct net6_iface *iface, struct sk_buff *skb, unsigned int len,
+		   struct net6_nd_opts *opts);	/* false: dropped */
+
+int net6_nd_init(void);
+void net6_nd_exit(void);
+
+#endif /* _NET6_ND_H */

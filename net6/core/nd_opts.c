@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Neighbor Discovery options (RFC 4861 4.6): bytes only, no behaviour. Pure. */
+#include <asm/unaligned.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "nd_opts.h"
+
+/* Bodies in bytes, behind type and length. */
+#define NET6_ND_PREFIX_BODY	30
+#define NET6_ND_MTU_BODY	6
+
+/**
+ * net6_nd_opt_next() - take the next option
+ * @pos: where it begins; moved behind it
+ * @left: bytes from @pos to the end of the message; lowered
+ * @opt: filled in
+ *
+ * Context: any. Return: 1 with an option, 0 at the end, -EINVAL for an option of
+ * length 0 or one that goes beyond the end.
+ */
+int net6_nd_opt_next(const u8 **pos, unsigned int *left, struct net6_nd_opt *opt)
+{
+	unsigned int len;
+
+	if (!*left)
+		return 0;
+	if (*left < 2)
+		return -EINVAL;
+	/* RFC 4861 4.6: "Nodes MUST silently discard an ND packet that contains an
+	 * option with length zero."
+	 */
+	len = (*pos)[1] * 8U;
+	if (!len || len > *left)
+		return -EINVAL;
+
+	opt->type = (*pos)[0];
+	opt->body = *pos + 2;
+	opt->len = len - 2;
+	*pos += len;
+	*left -= len;
+	return 1;
+}
+
+/**
+ * net6_nd_opts_parse() - check all options and pick those that are read by name
+ * @data: first option
+ * @len: bytes to the end of the message
+ * @opts: filled in; points into @data
+ *
+ * Unknown options are passed over (RFC 4861 4.6), of options that may stand only
+ * once the first is taken.
+ * Context: any. Return: 0 or -EINVAL as net6_nd_opt_next().
+ */
+int net6_nd_opts_parse(const u8 *data, unsigned int len, struct net6_nd_opts *opts)
+{
+	struct net6_nd_opt opt;
+	int rc;
+
+	*opts = (struct net6_nd_opts){ .data = data, .len = len };
+	while ((rc = net6_nd_opt_next(&data, &len, &opt)) > 0) {
+		switch (opt.type) {
+		case NET6_ND_OPT_SLLA:
+			if (!opts->slla) {
+				opts->slla = opt.body;
+				opts->slla_len = opt.len;
+			}
+			break;
+		case NET6_ND_OPT_TLLA:
+			if (!opts->tlla) {
+				opts->tlla = opt.body;
+				opts->tlla_len = opt.len;
+			}
+			break;
+		case NET6_ND_OPT_NONCE:
+			if (!opts->nonce) {
+				opts->nonce = opt.body;
+				opts->nonce_len = opt.len;
+			}
+			break;
+		case NET6_ND_OPT_MTU:
+			/* RFC 4861 4.6.4: two reserved bytes, then the MTU */
+			if (opt.len == NET6_ND_MTU_BODY)
+				opts->mtu = get_unaligned_be32(opt.body + 2);
+			break;
+		}
+	}
+	return rc;
+}
+
+/**
+ * net6_nd_prefix_parse() - read a Prefix Information option
+ * @opt: the option; its body stays where it is
+ * @prefix: filled in
+ *
+ * Context: any. Return: 0, or -EINVAL when its length is not 4 or the prefix is
+ * longer than an address (RFC 4861 4.6.2).
+ */
+int net6_nd_prefix_parse(const struct net6_nd_opt *opt, struct net6_nd_prefix *prefix)
+{
+	const u8 *body = opt->body;
+
+	if (opt->type != NET6_ND_OPT_PREFIX || opt->len != NET6_ND_PREFIX_BODY || body[0] > 128)
+		return -EINVAL;
+	prefix->plen = body[0];
+	prefix->flags = body[1];
+	prefix->valid_lft = get_unaligned_be32(body + 2);
+	prefix->preferred_lft = get_unaligned_be32(body + 6);
+	prefix->prefix = body + 14;
+	return 0;
+}

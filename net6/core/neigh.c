@@ -1,0 +1,793 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The neighbor cache: a hash table per interface, bounded, and the driver of the
+ * state machine in neigh_fsm.c. The usual packet takes one state test and a copy of
+ * the cached link header.
+ */
+#include <linux/rhashtable.h>
+#include <net/addrconf.h>
+
+#include "../observe/note.h"
+#include "addr.h"
+#include "icmp.h"
+#include "nd.h"
+#include "neigh.h"
+
+/* How far eviction looks for a victim that nobody has used of late. */
+#define NET6_NEIGH_EVICT_SCAN	32
+
+static const struct rhashtable_params net6_neigh_params = {
+	.key_len		= sizeof(struct in6_addr),
+	.key_offset		= offsetof(struct net6_neigh, addr),
+	.head_offset		= offsetof(struct net6_neigh, node),
+	.automatic_shrinking	= true,
+};
+
+static void net6_neigh_timer_fn(struct timer_list *t);
+
+/* What is left to do when the lock is released. */
+struct net6_neigh_todo {
+	u32			actions;
+	bool			router_lost;
+	bool			rechoose;
+	u8			lladdr[MAX_ADDR_LEN];
+	struct in6_addr		saddr;
+	struct sk_buff_head	queue;
+};
+
+static bool net6_neigh_resolves(const struct net6_iface *iface, const struct in6_addr *addr)
+{
+	return (iface->ops->flags & NET6_LINK_ND) && !ipv6_addr_is_multicast(addr);
+}
+
+/**
+ * net6_neigh_find() - look a neighbor up
+ * @iface: interface
+ * @addr: its address
+ *
+ * Context: RCU read lock held. Return: borrowed entry or NULL.
+ */
+struct net6_neigh *net6_neigh_find(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return NULL;
+	return rhashtable_lookup_fast(&iface->neighs, addr, net6_neigh_params);
+}
+
+/**
+ * net6_neigh_put() - give a reference back
+ * @neigh: entry
+ *
+ * Context: any.
+ */
+void net6_neigh_put(struct net6_neigh *neigh)
+{
+	if (!refcount_dec_and_test(&neigh->ref))
+		return;
+	net6_iface_put(neigh->iface);
+	kfree_rcu(neigh, rcu);
+}
+
+/* neigh->lock held. A pending timer holds a reference. */
+static void net6_neigh_arm(struct net6_neigh *neigh, unsigned long delay)
+{
+	if (!mod_timer(&neigh->timer, jiffies + max(delay, 1UL)))
+		refcount_inc(&neigh->ref);
+}
+
+static void net6_neigh_disarm(struct net6_neigh *neigh)
+{
+	if (del_timer(&neigh->timer))
+		net6_neigh_put(neigh);
+}
+
+static void net6_neigh_drop_queue(struct net6_iface *iface, struct sk_buff_head *queue,
+				  enum net6_drop_reason reason)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(queue)))
+		net6_drop(iface->nn, skb, reason);
+}
+
+/* Take an entry out of the table; its packets go to @queue. The table's reference
+ * is given back.
+ */
+static void net6_neigh_unlink(struct net6_neigh *neigh, struct sk_buff_head *queue)
+{
+	struct net6_iface *iface = neigh->iface;
+	u8 was;
+
+	lockdep_assert_held(&iface->neigh_lock);
+	rhashtable_remove_fast(&iface->neighs, &neigh->node, net6_neigh_params);
+	list_del(&neigh->lru);
+	atomic_dec(&iface->n_neighs);
+
+	spin_lock(&neigh->lock);
+	was = neigh->state;
+	neigh->dead = true;
+	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
+	net6_note_neigh(neigh, was, NET6_NOTE_DEL);
+	skb_queue_splice_tail_init(&neigh->queue, queue);
+	net6_neigh_disarm(neigh);
+	spin_unlock(&neigh->lock);
+	net6_neigh_put(neigh);
+}
+
+static bool net6_neigh_must_stay(const struct net6_neigh *neigh)
+{
+	return READ_ONCE(neigh->flags) & (NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_ROUTER);
+}
+
+/* The entry to go when there is no room: the least recently used that is neither a
+ * router's nor the administrator's. Entries in use of late get a second chance.
+ */
+static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
+{
+	int scan = NET6_NEIGH_EVICT_SCAN;
+	struct net6_neigh *neigh, *next;
+
+	lockdep_assert_held(&iface->neigh_lock);
+	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
+		if (!scan--)
+			break;
+		if (!net6_neigh_must_stay(neigh) &&
+		    !time_after(READ_ONCE(neigh->used), neigh->lru_stamp))
+			return neigh;
+		neigh->lru_stamp = jiffies;
+		list_move_tail(&neigh->lru, &iface->neigh_lru);
+	}
+	list_for_each_entry(neigh, &iface->neigh_lru, lru)
+		if (!net6_neigh_must_stay(neigh))
+			return neigh;
+	return NULL;
+}
+
+static bool net6_neigh_evict(struct net6_iface *iface, struct sk_buff_head *queue)
+{
+	struct net6_neigh *neigh = net6_neigh_victim(iface);
+
+	if (!neigh)
+		return false;
+	net6_neigh_unlink(neigh, queue);
+	NET6_INC(iface->nn, NdNeighEvicted);
+	return true;
+}
+
+/* neigh->lock held or not yet shared. */
+static void net6_neigh_write_header(struct net6_neigh *neigh)
+{
+	const struct net6_link_ops *ops = neigh->iface->ops;
+	u8 header[NET6_LINK_HEADER_MAX] = {};
+
+	if (!ops->fill_header)
+		return;
+	ops->fill_header(neigh->iface, neigh->lladdr,
+			 header + NET6_LINK_HEADER_MAX - ops->header_len);
+	write_seqcount_begin(&neigh->header_seq);
+	memcpy(neigh->header, header, sizeof(header));
+	WRITE_ONCE(neigh->header_len, ops->header_len);
+	write_seqcount_end(&neigh->header_seq);
+}
+
+static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	struct net6_neigh *neigh = kzalloc(sizeof(*neigh), GFP_ATOMIC);
+
+	if (!neigh)
+		return NULL;
+	neigh->addr = *addr;
+	neigh->iface = net6_iface_get(iface);
+	neigh->state = NET6_NEIGH_NONE;
+	neigh->used = jiffies;
+	neigh->lru_stamp = jiffies;
+	spin_lock_init(&neigh->lock);
+	seqcount_spinlock_init(&neigh->header_seq, &neigh->lock);
+	__skb_queue_head_init(&neigh->queue);
+	timer_setup(&neigh->timer, net6_neigh_timer_fn, 0);
+	refcount_set(&neigh->ref, 2);		/* the table's and the caller's */
+
+	if (!net6_neigh_resolves(iface, addr)) {
+		if (iface->ops->addr_len && ipv6_addr_is_multicast(addr))
+			iface->ops->map_multicast(addr, neigh->lladdr);
+		neigh->state = NET6_NEIGH_PERMANENT;
+		spin_lock_bh(&neigh->lock);
+		net6_neigh_write_header(neigh);
+		spin_unlock_bh(&neigh->lock);
+	}
+	return neigh;
+}
+
+/* Under iface->neigh_lock: the entry that is there, or @new after it went in. */
+static struct net6_neigh *net6_neigh_insert(struct net6_iface *iface, struct net6_neigh *new,
+					    struct sk_buff_head *queue)
+{
+	struct net6_neigh *old;
+
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return NULL;
+	old = rhashtable_lookup_fast(&iface->neighs, &new->addr, net6_neigh_params);
+	if (old) {
+		refcount_inc(&old->ref);
+		return old;
+	}
+	if (atomic_read(&iface->n_neighs) >= READ_ONCE(iface->nn->limits.max_neighs) &&
+	    !net6_neigh_evict(iface, queue)) {
+		NET6_INC(iface->nn, NdNeighTableFull);
+		return NULL;
+	}
+	if (rhashtable_insert_fast(&iface->neighs, &new->node, net6_neigh_params))
+		return NULL;
+	list_add_tail(&new->lru, &iface->neigh_lru);
+	atomic_inc(&iface->n_neighs);
+	NET6_INC(iface->nn, NdNeighCreated);
+	return new;
+}
+
+/**
+ * net6_neigh_get_or_create() - a neighbor's entry, made if there is none
+ * @iface: interface
+ * @addr: unicast address or group on that link
+ *
+ * Context: RCU read lock held, BH disabled.
+ * Return: a reference; NULL when the interface is going, memory is short or the
+ * table is full of entries that must stay.
+ */
+struct net6_neigh *net6_neigh_get_or_create(struct net6_iface *iface,
+					    const struct in6_addr *addr)
+{
+	struct net6_neigh *neigh = net6_neigh_find(iface, addr);
+	struct sk_buff_head queue;
+	struct net6_neigh *new;
+
+	if (neigh && refcount_inc_not_zero(&neigh->ref))
+		return neigh;
+	new = net6_neigh_alloc(iface, addr);
+	if (!new)
+		return NULL;
+
+	__skb_queue_head_init(&queue);
+	spin_lock_bh(&iface->neigh_lock);
+	neigh = net6_neigh_insert(iface, new, &queue);
+	spin_unlock_bh(&iface->neigh_lock);
+	net6_neigh_drop_queue(iface, &queue, NET6_DROP_NEIGH_DEAD);
+
+	if (neigh != new) {
+		net6_iface_put(iface);
+		kfree(new);
+	}
+	return neigh;
+}
+
+/* Solicitations that this state still has; the last one's answer is waited for. */
+static bool net6_neigh_probes_over(const struct net6_neigh *neigh)
+{
+	if (neigh->state == NET6_NEIGH_INCOMPLETE)
+		return neigh->probes >= NET6_MAX_MULTICAST_SOLICIT;
+	return neigh->probes >= NET6_MAX_UNICAST_SOLICIT;
+}
+
+static unsigned long net6_neigh_reachable_time(struct net6_iface *iface)
+{
+	/* RFC 4861 6.3.2: a new random value at least every few hours. */
+	if (time_after(jiffies, READ_ONCE(iface->reachable_renewed) + 2 * 3600 * HZ))
+		net6_nd_draw_reachable(iface);
+	return READ_ONCE(iface->reachable);
+}
+
+/* RFC 4861 7.2.2: the source of the packet that asks, if it is ours on this link,
+ * makes the neighbor's answer go where the packet's answer will.
+ */
+static void net6_neigh_todo_saddr(struct net6_neigh *neigh, struct net6_neigh_todo *todo)
+{
+	const struct sk_buff *skb = skb_peek(&neigh->queue);
+
+	todo->saddr = in6addr_any;
+	if (skb)
+		todo->saddr = ipv6_hdr(skb)->saddr;
+}
+
+/* Timers and fields; what must wait for the lock's end is noted in @todo. */
+static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step step,
+			     const u8 *lladdr, bool router, struct net6_neigh_todo *todo)
+{
+	struct net6_iface *iface = neigh->iface;
+	u32 actions = step.actions;
+	u8 was = neigh->state;
+	bool was_reachable = net6_neigh_reachable(neigh);
+
+	lockdep_assert_held(&neigh->lock);
+	if (actions & NET6_NEIGH_DO_LLADDR) {
+		memcpy(neigh->lladdr, lladdr, iface->ops->addr_len);
+		net6_neigh_write_header(neigh);
+	}
+	if (actions & NET6_NEIGH_DO_ROUTER) {
+		todo->router_lost = neigh->is_router && !router;
+		neigh->is_router = router;
+	}
+	if (actions & NET6_NEIGH_DO_CONFIRM)
+		WRITE_ONCE(neigh->confirmed, jiffies);
+	if (actions & NET6_NEIGH_DO_RESTART)
+		neigh->probes = 0;
+	if (actions & (NET6_NEIGH_DO_MULTICAST | NET6_NEIGH_DO_UNICAST)) {
+		neigh->probes++;
+		net6_neigh_todo_saddr(neigh, todo);
+		memcpy(todo->lladdr, neigh->lladdr, sizeof(todo->lladdr));
+	}
+	WRITE_ONCE(neigh->state, step.state);
+	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
+
+	if (actions & NET6_NEIGH_DO_RETRANS)
+		net6_neigh_arm(neigh, READ_ONCE(iface->retrans));
+	else if (actions & NET6_NEIGH_DO_DELAY)
+		net6_neigh_arm(neigh, NET6_DELAY_FIRST_PROBE_TIME * HZ);
+	else if (actions & NET6_NEIGH_DO_REACHABLE)
+		net6_neigh_arm(neigh, net6_neigh_reachable_time(iface));
+	else if (actions & NET6_NEIGH_DO_STOP)
+		net6_neigh_disarm(neigh);
+
+	if (actions & (NET6_NEIGH_DO_FLUSH | NET6_NEIGH_DO_FAIL))
+		skb_queue_splice_tail_init(&neigh->queue, &todo->queue);
+	/* RFC 4861 6.3.6: a router that is lost or back changes the choice. */
+	if ((actions & NET6_NEIGH_DO_FAIL) || (!was_reachable && net6_neigh_reachable(neigh)))
+		todo->rechoose = neigh->flags & (NET6_NEIGH_F_ROUTER | NET6_NEIGH_F_NEXTHOP);
+	todo->actions = actions;
+}
+
+static void net6_neigh_solicit(struct net6_neigh *neigh, const struct net6_neigh_todo *todo)
+{
+	struct net6_iface *iface = neigh->iface;
+	const struct in6_addr *saddr = NULL;
+	const struct net6_addr *own;
+	struct in6_addr group;
+
+	own = net6_addr_find(iface->nn, &todo->saddr, iface);
+	if (own && net6_addr_is_assigned(own))
+		saddr = &todo->saddr;
+	if (todo->actions & NET6_NEIGH_DO_UNICAST) {
+		net6_nd_send_ns(iface, &neigh->addr, &neigh->addr, saddr, todo->lladdr, NULL);
+		return;
+	}
+	addrconf_addr_solict_mult(&neigh->addr, &group);
+	net6_nd_send_ns(iface, &neigh->addr, &group, saddr, NULL, NULL);
+}
+
+/* RFC 4861 7.2.2: "the sender MUST return ICMP destination unreachable indications
+ * with code 3 (Address Unreachable) for each packet queued awaiting resolution".
+ */
+static void net6_neigh_fail_queue(struct net6_iface *iface, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(queue))) {
+		struct net6_rx_cb *cb = net6_rx_cb(skb);
+
+		memset(cb, 0, sizeof(*cb));
+		cb->iface = iface;
+		cb->ifindex = iface->ifindex;
+		skb->dev = iface->dev;
+		net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH, 0);
+		net6_drop(iface->nn, skb, NET6_DROP_NEIGH_FAILED);
+	}
+}
+
+/* No lock held: may transmit and take others. */
+static void net6_neigh_finish(struct net6_neigh *neigh, struct net6_neigh_todo *todo)
+{
+	struct net6_iface *iface = neigh->iface;
+	struct sk_buff *skb;
+
+	if (!net6_iface_usable(iface)) {
+		net6_neigh_drop_queue(iface, &todo->queue, NET6_DROP_IFACE_DOWN);
+		return;
+	}
+	if (todo->actions & (NET6_NEIGH_DO_MULTICAST | NET6_NEIGH_DO_UNICAST))
+		net6_neigh_solicit(neigh, todo);
+	if (todo->actions & NET6_NEIGH_DO_FAIL) {
+		NET6_INC(iface->nn, NdNeighFailed);
+		net6_neigh_fail_queue(iface, &todo->queue);
+	}
+	/* Through the ordinary way, for what is sent in STALE starts the delay. */
+	while ((skb = __skb_dequeue(&todo->queue)))
+		net6_neigh_output(neigh, skb);
+	/* RFC 4861 7.2.5: no router any more, so out of the Default Router List. */
+	if (todo->router_lost)
+		net6_router_forget(iface, &neigh->addr);
+	if (todo->rechoose || todo->router_lost)
+		net6_dest_flush(iface->nn);
+}
+
+static void net6_neigh_todo_init(struct net6_neigh_todo *todo)
+{
+	memset(todo, 0, sizeof(*todo));
+	__skb_queue_head_init(&todo->queue);
+}
+
+static void net6_neigh_timer_fn(struct timer_list *t)
+{
+	struct net6_neigh *neigh = from_timer(neigh, t, timer);
+	struct net6_neigh_todo todo;
+	unsigned long end;
+
+	net6_neigh_todo_init(&todo);
+	rcu_read_lock();
+	spin_lock(&neigh->lock);
+	if (neigh->dead || timer_pending(&neigh->timer))
+		goto unlock;
+	end = READ_ONCE(neigh->confirmed) + READ_ONCE(neigh->iface->reachable);
+	if (neigh->state == NET6_NEIGH_REACHABLE && time_after(end, jiffies)) {
+		net6_neigh_arm(neigh, end - jiffies);
+		goto unlock;
+	}
+	net6_neigh_apply(neigh,
+			 net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_TIMER,
+					net6_neigh_probes_over(neigh) ? NET6_NEIGH_IF_LAST : 0),
+			 NULL, false, &todo);
+unlock:
+	spin_unlock(&neigh->lock);
+	net6_neigh_finish(neigh, &todo);
+	rcu_read_unlock();
+	net6_neigh_put(neigh);
+}
+
+static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
+{
+	struct net6_iface *iface = neigh->iface;
+	unsigned int len = READ_ONCE(neigh->header_len);
+	u8 lladdr[MAX_ADDR_LEN];
+	unsigned int seq;
+	int err;
+
+	if (unlikely(!len)) {
+		spin_lock_bh(&neigh->lock);
+		memcpy(lladdr, neigh->lladdr, sizeof(lladdr));
+		spin_unlock_bh(&neigh->lock);
+		return iface->ops->send(iface, skb, lladdr);
+	}
+	if (unlikely(skb_headroom(skb) < NET6_LINK_HEADER_MAX) &&
+	    skb_cow_head(skb, LL_RESERVED_SPACE(iface->dev))) {
+		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
+		return -ENOMEM;
+	}
+	do {
+		seq = read_seqcount_begin(&neigh->header_seq);
+		memcpy(skb->data - NET6_LINK_HEADER_MAX, neigh->header, NET6_LINK_HEADER_MAX);
+	} while (read_seqcount_retry(&neigh->header_seq, seq));
+	__skb_push(skb, len);
+	skb_reset_mac_header(skb);
+	skb->dev = iface->dev;
+	if (READ_ONCE(neigh->used) != jiffies)
+		WRITE_ONCE(neigh->used, jiffies);
+	err = dev_queue_xmit(skb);
+	return net_xmit_eval(err) ? -ENOBUFS : 0;
+}
+
+/* An evicted entry that somebody still holds: the packet goes through the entry
+ * that is in the table now, and holders are told to look again.
+ */
+static int net6_neigh_output_dead(struct net6_neigh *neigh, struct sk_buff *skb)
+{
+	struct net6_iface *iface = neigh->iface;
+	struct net6_neigh *now;
+	int err;
+
+	net6_dest_flush(iface->nn);
+	now = net6_neigh_get_or_create(iface, &neigh->addr);
+	if (!now || READ_ONCE(now->dead)) {
+		net6_drop(iface->nn, skb, NET6_DROP_NEIGH_DEAD);
+		err = -ENOBUFS;
+	} else {
+		err = net6_neigh_output(now, skb);
+	}
+	if (now)
+		net6_neigh_put(now);
+	return err;
+}
+
+/* neigh->lock held. RFC 4861 7.2.2: "the new arrival SHOULD replace the oldest". */
+static struct sk_buff *net6_neigh_enqueue(struct net6_neigh *neigh, struct sk_buff *skb)
+{
+	struct sk_buff *old = NULL;
+
+	if (skb_queue_len(&neigh->queue) >= READ_ONCE(neigh->iface->nn->limits.neigh_queue))
+		old = __skb_dequeue(&neigh->queue);
+	__skb_queue_tail(&neigh->queue, skb);
+	return old;
+}
+
+static int net6_neigh_output_slow(struct net6_neigh *neigh, struct sk_buff *skb)
+{
+	struct net6_iface *iface = neigh->iface;
+	struct net6_neigh_todo todo;
+	struct sk_buff *old = NULL;
+
+	if (!net6_iface_usable(iface)) {
+		net6_drop(iface->nn, skb, NET6_DROP_IFACE_DOWN);
+		return -ENETDOWN;
+	}
+	net6_neigh_todo_init(&todo);
+	spin_lock_bh(&neigh->lock);
+	if (unlikely(neigh->dead)) {
+		spin_unlock_bh(&neigh->lock);
+		return net6_neigh_output_dead(neigh, skb);
+	}
+	WRITE_ONCE(neigh->used, jiffies);
+	todo.actions = net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_PACKET, 0).actions;
+	if (todo.actions & NET6_NEIGH_DO_QUEUE)
+		old = net6_neigh_enqueue(neigh, skb);
+	net6_neigh_apply(neigh, net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_PACKET, 0),
+			 NULL, false, &todo);
+	spin_unlock_bh(&neigh->lock);
+
+	if (old)
+		net6_drop(iface->nn, old, NET6_DROP_NEIGH_QUEUE);
+	net6_neigh_finish(neigh, &todo);
+	if (todo.actions & NET6_NEIGH_DO_SEND)
+		return net6_neigh_send(neigh, skb);
+	return 0;
+}
+
+/**
+ * net6_neigh_output() - send a packet to a neighbor, or have it wait for its address
+ * @neigh: next hop; borrowed
+ * @skb: data at the IPv6 header; consumed
+ *
+ * Context: RCU read lock held, BH disabled; must not sleep. No locks of net6 held.
+ * Return: 0 if it went out or waits, a negative errno if it was dropped.
+ */
+int net6_neigh_output(struct net6_neigh *neigh, struct sk_buff *skb)
+{
+	if (likely(BIT(READ_ONCE(neigh->state)) & NET6_NEIGH_SENDABLE))
+		return net6_neigh_send(neigh, skb);
+	return net6_neigh_output_slow(neigh, skb);
+}
+
+static void net6_neigh_event(struct net6_neigh *neigh, enum net6_neigh_event event, u32 cond,
+			     const struct net6_neigh_news *news)
+{
+	const u8 *lladdr = news ? news->lladdr : NULL;
+	struct net6_iface *iface = neigh->iface;
+	struct net6_neigh_todo todo;
+
+	net6_neigh_todo_init(&todo);
+	spin_lock_bh(&neigh->lock);
+	if (neigh->dead)
+		goto unlock;
+	if (lladdr && memcmp(lladdr, neigh->lladdr, iface->ops->addr_len))
+		cond |= NET6_NEIGH_IF_DIFFERS;
+	if (news && news->is_router)
+		neigh->is_router = true;
+	if (news && news->nexthop)
+		neigh->flags |= NET6_NEIGH_F_NEXTHOP;
+	net6_neigh_apply(neigh, net6_neigh_fsm(neigh->state, event, cond), lladdr,
+			 news && news->router, &todo);
+unlock:
+	spin_unlock_bh(&neigh->lock);
+	net6_neigh_finish(neigh, &todo);
+}
+
+/**
+ * net6_neigh_confirm() - an upper protocol has seen forward progress
+ * @neigh: next hop that the progress was made through
+ *
+ * RFC 4861 7.3.1. Context: RCU read lock held, BH disabled.
+ */
+void net6_neigh_confirm(struct net6_neigh *neigh)
+{
+	if (READ_ONCE(neigh->state) == NET6_NEIGH_REACHABLE)
+		WRITE_ONCE(neigh->confirmed, jiffies);
+	else
+		net6_neigh_event(neigh, NET6_NEIGH_EV_CONFIRM, 0, NULL);
+}
+
+/**
+ * net6_neigh_learn() - take in what an ND message says about a neighbor
+ * @iface: interface it came in on
+ * @addr: the neighbor
+ * @news: what it says
+ *
+ * Context: RCU read lock held, BH disabled; no locks of net6 held.
+ * Return: false if there is no entry (and none was to be made, or could be).
+ */
+bool net6_neigh_learn(struct net6_iface *iface, const struct in6_addr *addr,
+		      const struct net6_neigh_news *news)
+{
+	struct net6_neigh *neigh;
+	u32 cond = 0;
+
+	if (!net6_neigh_resolves(iface, addr))
+		return false;
+	if (news->create) {
+		neigh = net6_neigh_get_or_create(iface, addr);
+		if (!neigh)
+			return false;
+	} else {
+		neigh = net6_neigh_find(iface, addr);
+		if (!neigh || !refcount_inc_not_zero(&neigh->ref))
+			return false;
+	}
+
+	if (news->lladdr)
+		cond |= NET6_NEIGH_IF_LLADDR;
+	if (news->solicited)
+		cond |= NET6_NEIGH_IF_SOLICITED;
+	if (news->override)
+		cond |= NET6_NEIGH_IF_OVERRIDE;
+	net6_neigh_event(neigh, news->event, cond, news);
+	net6_neigh_put(neigh);
+	return true;
+}
+
+/**
+ * net6_neigh_set_router() - mark an entry that the Default Router List refers to
+ * @neigh: entry
+ * @router: it is in the list from now on, or no more
+ *
+ * Context: any; nn->lock may be held.
+ */
+void net6_neigh_set_router(struct net6_neigh *neigh, bool router)
+{
+	spin_lock_bh(&neigh->lock);
+	if (router) {
+		neigh->flags |= NET6_NEIGH_F_ROUTER;
+		neigh->is_router = true;
+	} else {
+		neigh->flags &= ~NET6_NEIGH_F_ROUTER;
+	}
+	spin_unlock_bh(&neigh->lock);
+}
+
+/* A router's entry stays, for the list refers to it, and starts over. */
+static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queue)
+{
+	u8 was;
+
+	spin_lock(&neigh->lock);
+	was = neigh->state;
+	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
+	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
+	net6_neigh_disarm(neigh);
+	skb_queue_splice_tail_init(&neigh->queue, queue);
+	spin_unlock(&neigh->lock);
+}
+
+/**
+ * net6_neigh_remove() - take an entry out of the cache, or reset a router's
+ * @neigh: entry, referenced or borrowed by the caller; may be gone already
+ *
+ * Context: RCU read lock held, any; no locks of net6 held.
+ */
+void net6_neigh_remove(struct net6_neigh *neigh)
+{
+	struct net6_iface *iface = neigh->iface;
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	spin_lock_bh(&iface->neigh_lock);
+	if (neigh->flags & NET6_NEIGH_F_ROUTER)
+		net6_neigh_reset(neigh, &queue);
+	else if (!neigh->dead)
+		net6_neigh_unlink(neigh, &queue);
+	spin_unlock_bh(&iface->neigh_lock);
+	net6_neigh_drop_queue(iface, &queue, NET6_DROP_NEIGH_DEAD);
+	net6_dest_flush(iface->nn);
+}
+
+/* The administrator's entry stays, but our own link-layer address may be another. */
+static void net6_neigh_refresh(struct net6_neigh *neigh)
+{
+	spin_lock(&neigh->lock);
+	net6_neigh_write_header(neigh);
+	spin_unlock(&neigh->lock);
+}
+
+static void net6_neigh_clear(struct net6_iface *iface, bool all)
+{
+	struct net6_neigh *neigh, *next;
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	spin_lock_bh(&iface->neigh_lock);
+	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
+		if (!all && (neigh->flags & NET6_NEIGH_F_MANUAL))
+			net6_neigh_refresh(neigh);
+		else if (!all && (neigh->flags & NET6_NEIGH_F_ROUTER))
+			net6_neigh_reset(neigh, &queue);
+		else
+			net6_neigh_unlink(neigh, &queue);
+	}
+	spin_unlock_bh(&iface->neigh_lock);
+	net6_neigh_drop_queue(iface, &queue, NET6_DROP_NEIGH_DEAD);
+	net6_dest_flush(iface->nn);
+}
+
+/**
+ * net6_neigh_flush() - forget what was learned; the administrator's entries stay
+ * @iface: interface
+ *
+ * Context: any; no locks of net6 held.
+ */
+void net6_neigh_flush(struct net6_iface *iface)
+{
+	net6_neigh_clear(iface, false);
+}
+
+/**
+ * net6_neigh_purge() - forget all neighbors
+ * @iface: interface that goes down or away; no router refers to an entry any more
+ *
+ * Context: any; no locks of net6 held.
+ */
+void net6_neigh_purge(struct net6_iface *iface)
+{
+	net6_neigh_clear(iface, true);
+}
+
+/**
+ * net6_neigh_set_permanent() - the administrator's word on a neighbor
+ * @iface: interface
+ * @addr: unicast address
+ * @lladdr: link-layer address, ops->addr_len bytes
+ *
+ * Context: RCU read lock held, BH disabled; no locks of net6 held.
+ * Return: 0, -EINVAL if the link has no resolution or @addr is a group, -ENOBUFS.
+ */
+int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *addr,
+			     const u8 *lladdr)
+{
+	struct net6_neigh *neigh;
+	struct net6_neigh_todo todo;
+
+	if (!net6_neigh_resolves(iface, addr))
+		return -EINVAL;
+	neigh = net6_neigh_get_or_create(iface, addr);
+	if (!neigh)
+		return -ENOBUFS;
+	net6_neigh_todo_init(&todo);
+	spin_lock_bh(&neigh->lock);
+	if (!neigh->dead) {
+		struct net6_neigh_step step = {
+			.state = NET6_NEIGH_PERMANENT,
+			.actions = NET6_NEIGH_DO_LLADDR | NET6_NEIGH_DO_STOP |
+				   NET6_NEIGH_DO_FLUSH,
+		};
+
+		neigh->flags |= NET6_NEIGH_F_MANUAL;
+		net6_neigh_apply(neigh, step, lladdr, false, &todo);
+	}
+	spin_unlock_bh(&neigh->lock);
+	net6_neigh_finish(neigh, &todo);
+	net6_neigh_put(neigh);
+	return 0;
+}
+
+bool net6_neigh_reachable(const struct net6_neigh *neigh)
+{
+	u8 state = READ_ONCE(neigh->state);
+
+	return state != NET6_NEIGH_INCOMPLETE && state != NET6_NEIGH_FAILED;
+}
+
+/**
+ * net6_neigh_iface_init() - an interface's empty neighbor cache
+ * @iface: interface being made
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_neigh_iface_init(struct net6_iface *iface)
+{
+	spin_lock_init(&iface->neigh_lock);
+	INIT_LIST_HEAD(&iface->neigh_lru);
+	return rhashtable_init(&iface->neighs, &net6_neigh_params);
+}
+
+/**
+ * net6_neigh_iface_exit() - end of the cache
+ * @iface: interface: DEAD, purged, and a grace period ago
+ *
+ * Context: process, sleeps.
+ */
+void net6_neigh_iface_exit(struct net6_iface *iface)
+{
+	WARN_ON_ONCE(atomic_read(&iface->n_neighs));
+	rhashtable_destroy(&iface->neighs);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What net6 keeps per network namespace. */
+#ifndef _NET6_NETNS_H
+#define _NET6_NETNS_H
+
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/rhashtable-types.h>
+#include <linux/siphash.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "../observe/mib.h"
+
+#define NET6_IFACE_HASH_BITS	5
+#define NET6_ADDR_HASH_BITS	8
+
+/* Bounds on what the network can make us remember, per namespace or interface.
+ * Each is a field of struct net6_limits that `net6ctl set` changes.
+ */
+struct net6_limits {
+	u32	max_addrs;		/* SLAAC addresses per interface, default 16 */
+	u32	max_prefixes;		/* on-link prefixes per interface, default 64 */
+	u32	max_routers;		/* default routers per interface, default 16 */
+	u32	max_neighs;		/* neighbor entries per interface, default 1024 */
+	u32	max_dests;		/* destination cache entries, default 4096 */
+	u32	neigh_queue;		/* packets waiting per unresolved neighbor, default 16 */
+	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
+};
+
+/**
+ * struct net6_net - one network namespace's IPv6
+ * @net: the namespace we belong to (it holds us, we hold no reference)
+ * @lock: protects writes to the interface parameters, address, accept, prefix
+ *	and router tables and, below it, nothing else. BH-safe; taken in softirq.
+ *	Order: RTNL, @lock, neigh->lock. Readers use RCU.
+ * @iface_hash: interfaces by ifindex; written under RTNL, read under RCU
+ * @ifaces: all interfaces, same rules
+ * @loopback: the pseudo-loopback interface; lives as long as the namespace's lo, so
+ *	NULL at the very beginning and end (READ_ONCE)
+ * @addr_hash: struct net6_addr by address; written under @lock
+ * @accept_hash: struct net6_accept by address; written under @lock
+ * @dests: struct net6_dest by destination and interface
+ * @dest_count: entries in @dests
+ * @dest_lru: the same entries, oldest first; @dest_lock protects both against writers
+ *	and nests in nothing of ours but @lock
+ * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
+ *	have changed: all cached destinations with another number are stale
+ * @secret: key of all hashes and identifiers, random per namespace
+ * @iid_secret: RFC 7217 secret_key, 128 bits, never shown
+ * @limits: see struct net6_limits
+ * @mib: counters
+ * @wq: ordered; whatever may sleep or takes RTNL runs here. Flushed in pernet
+ *	exit only (a flush under RTNL deadlocks); work looks devices up again.
+ * @rescan: looks at all devices again (core/iface.c)
+ * @exiting: set at the beginning of pernet exit; no new timer, work or entry
+ */
+struct net6_net {
+	struct net		*net;
+	spinlock_t		lock;
+	DECLARE_HASHTABLE(iface_hash, NET6_IFACE_HASH_BITS);
+	struct list_head	ifaces;
+	struct net6_iface	*loopback;
+	DECLARE_HASHTABLE(addr_hash, NET6_ADDR_HASH_BITS);
+	DECLARE_HASHTABLE(accept_hash, NET6_ADDR_HASH_BITS);
+	struct rhashtable	dests;
+	atomic_t		dest_count;
+	struct list_head	dest_lru;
+	spinlock_t		dest_lock;
+	atomic_t		dest_gen;
+	siphash_key_t		secret;
+	siphash_key_t		iid_secret;
+	struct net6_limits	limits;
+	struct net6_mib __percpu *mib;
+	struct workqueue_struct	*wq;
+	struct work_struct	rescan;
+	bool			exiting;
+	struct net6_icmp_net	*icmp;		/* core/icmp.c */
+	struct fqdir		*fqdir;		/* core/reasm.c */
+	struct net6_tcp_net	*tcp;		/* transport/tcp/ */
+};
+
+extern unsigned int net6_net_id;
+
+/**
+ * net6_pernet() - our part of a namespace
+ * @net: any namespace while net6 is loaded
+ *
+ * Return: never NULL between pernet init and exit.
+ */
+static inline struct net6_net *net6_pernet(const struct net *net)
+{
+	return net_generic(net, net6_net_id);
+}
+
+/**
+ * net6_dest_flush() - make every cached destination of a namespace stale
+ * @nn: namespace
+ *
+ * Costs one atomic increment: entries are found stale by their next user.
+ * Context: any.
+ */
+static inline void net6_dest_flush(struct net6_net *nn)
+{
+	atomic_inc(&nn->dest_gen);
+}
+
+#endif /* _NET6_NETNS_H */

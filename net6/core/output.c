@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A packet's way down once its IPv6 header is complete: to ourselves, to a group, or to
+ * the next hop, in fragments if need be. The usual packet passes three tests.
+ */
+#include <net/sock.h>
+
+#include "../compat/inet_sock.h"
+#include "../link/link.h"
+#include "addr.h"
+#include "ip.h"
+
+/* Does the sender want its own datagrams to a group? (RFC 3493 5.2: by default) */
+static bool net6_output_wants_loop(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	return !sk || !sk_fullsock(sk) || net6_opt(sk, MC6_LOOP);
+}
+
+/* Returns NULL if the packet must not go to the wire. */
+static struct sk_buff *net6_output_multicast(struct sk_buff *skb, struct net6_iface *iface)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	struct net6_net *nn = iface->nn;
+	struct sk_buff *copy;
+	bool stays;
+
+	NET6_INC(nn, Ip6OutMcastPkts);
+	/* RFC 4291 2.7: interface-local scope never leaves the node. */
+	stays = IPV6_ADDR_MC_SCOPE(&h->daddr) <= IPV6_ADDR_SCOPE_NODELOCAL || !h->hop_limit ||
+		net6_iface_is_loopback(iface);
+	if (net6_output_wants_loop(skb) && net6_accept_find(nn, &h->daddr, iface)) {
+		copy = skb_clone(skb, GFP_ATOMIC);
+		if (copy)
+			net6_loopback_queue(iface, copy);
+		else
+			this_cpu_inc(nn->mib->drop[NET6_DROP_NO_MEMORY]);
+	}
+	if (!stays)
+		return skb;
+	consume_skb(skb);
+	return NULL;
+}
+
+static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
+{
+	unsigned int mtu = net6_dest_mtu(dest);
+	struct net6_iface *iface = dest->iface;
+	u8 proto = ipv6_hdr(skb)->nexthdr;
+
+	if (skb->len <= mtu)
+		return net6_neigh_output(dest->neigh, skb);
+	if (skb->ignore_df && (proto == IPPROTO_UDP || proto == IPPROTO_ICMPV6))
+		return net6_frag_output(skb, dest, mtu);
+	/* A segment made before the path MTU fell: the path's router will say so. */
+	if (skb->len <= READ_ONCE(iface->mtu))
+		return net6_neigh_output(dest->neigh, skb);
+	net6_drop(iface->nn, skb, NET6_DROP_OUT_TOO_BIG);
+	return -EMSGSIZE;
+}
+
+int net6_output(struct sk_buff *skb, struct net6_dest *dest)
+{
+	struct net6_iface *iface = dest->iface;
+	struct net6_net *nn = dest->nn;
+	int err = 0;
+
+	rcu_read_lock_bh();
+	NET6_INC(nn, Ip6OutRequests);
+	NET6_ADD(nn, Ip6OutOctets, skb->len);
+	if (unlikely(!net6_iface_usable(iface))) {
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+		err = -ENETDOWN;
+		goto out;
+	}
+	skb->dev = iface->dev;
+	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
+		if (dest->flags & NET6_DEST_LOCAL) {
+			err = net6_loopback_queue(iface, skb);
+			goto out;
+		}
+		skb = net6_output_multicast(skb, iface);
+		if (!skb)
+			goto out;
+	}
+	if (unlikely(skb->len > READ_ONCE(dest->pmtu) && !skb_is_gso(skb)))
+		err = net6_output_too_big(skb, dest);
+	else
+		err = net6_neigh_output(dest->neigh, skb);
+out:
+	rcu_read_unlock_bh();
+	return err;
+}
+
+/**
+ * net6_output_init() - get ready to send
+ *
+ * Context: process. Return: 0.
+ */
+int net6_output_init(void)
+{
+	net6_frag_init();
+	return 0;
+}
+
+/**
+ * net6_output_exit() - end of sending
+ *
+ * Context: process.
+ */
+void net6_output_exit(void)
+{
+}

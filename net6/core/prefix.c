@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The Prefix List [PLE]: what is on-link, RFC 4861 6.3.4 and RFC 5942. A short list
+ * per interface; the link-local prefix is not in it.
+ */
+#include <linux/rculist.h>
+#include <net/ipv6.h>
+
+#include "../observe/note.h"
+#include "nd.h"
+
+static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
+					    const struct in6_addr *prefix, u8 plen)
+{
+	struct net6_prefix *p;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry(p, &iface->prefixes, list)
+		if (p->plen == plen && ipv6_addr_equal(&p->prefix, prefix))
+			return p;
+	return NULL;
+}
+
+/* nn->lock held. */
+static void net6_prefix_free(struct net6_prefix *p)
+{
+	list_del_rcu(&p->list);
+	net6_note_prefix(p, NET6_NOTE_DEL);
+	p->iface->n_prefixes--;
+	net6_dest_flush(p->iface->nn);
+	kfree_rcu(p, rcu);
+}
+
+/* nn->lock held. */
+static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+			   u32 valid_lft, bool manual)
+{
+	struct net6_prefix *p;
+
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return -ENODEV;
+	if (!manual && iface->n_prefixes >= READ_ONCE(iface->nn->limits.max_prefixes)) {
+		NET6_INC(iface->nn, NdPrefixLimit);
+		return -ENOSPC;
+	}
+	p = kzalloc(sizeof(*p), GFP_ATOMIC);
+	if (!p)
+		return -ENOMEM;
+	p->prefix = *prefix;
+	p->iface = iface;
+	p->plen = plen;
+	p->manual = manual;
+	p->valid_lft = valid_lft;
+	p->updated = jiffies;
+	list_add_tail_rcu(&p->list, &iface->prefixes);
+	net6_note_prefix(p, NET6_NOTE_NEW);
+	iface->n_prefixes++;
+	net6_dest_flush(iface->nn);
+	return 0;
+}
+
+/**
+ * net6_prefix_update() - add, renew or (lifetime 0) remove an on-link prefix
+ * @iface: interface
+ * @prefix: prefix, bits beyond @plen zero
+ * @plen: 0..128
+ * @valid_lft: seconds, NET6_LIFETIME_INFINITE
+ * @manual: set by the administrator: advertisements do not change it, not counted
+ *	against the limit
+ *
+ * Context: process or softirq; takes nn->lock.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -ENOMEM.
+ */
+int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+		       u32 valid_lft, bool manual)
+{
+	struct net6_prefix *p;
+	int err = 0;
+
+	spin_lock_bh(&iface->nn->lock);
+	p = net6_prefix_find(iface, prefix, plen);
+	if (p && p->manual && !manual) {
+		goto unlock;
+	} else if (p && !valid_lft) {
+		/* RFC 4861 6.3.4: "time out the prefix immediately" */
+		net6_prefix_free(p);
+	} else if (p) {
+		p->manual = manual;
+		p->valid_lft = valid_lft;
+		p->updated = jiffies;
+	} else if (valid_lft) {
+		err = net6_prefix_new(iface, prefix, plen, valid_lft, manual);
+	} else {
+		err = -ENOENT;
+	}
+	net6_nd_arm_life(iface);
+unlock:
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
+}
+
+void net6_prefix_forget_all(struct net6_iface *iface, bool manual)
+{
+	struct net6_prefix *p, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(p, next, &iface->prefixes, list)
+		if (manual || !p->manual)
+			net6_prefix_free(p);
+}
+
+unsigned long net6_prefix_expire(struct net6_iface *iface)
+{
+	unsigned long soonest = NET6_ND_NEVER;
+	struct net6_prefix *p, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(p, next, &iface->prefixes, list) {
+		u32 left = net6_lifetime_left(p->valid_lft, p->updated);
+
+		if (!left)
+			net6_prefix_free(p);
+		else if (left != NET6_LIFETIME_INFINITE)
+			soonest = min_t(unsigned long, soonest, left);
+	}
+	return soonest == NET6_ND_NEVER ? soonest : soonest * HZ + 1;
+}
+
+/**
+ * net6_prefix_match() - is an address on-link?
+ * @nn: namespace
+ * @addr: unicast address, not link-local
+ * @oif: interface it must be on, 0 for any
+ *
+ * Context: RCU read lock held. Return: the longest match, borrowed; NULL if none.
+ */
+struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif)
+{
+	struct net6_prefix *p, *best = NULL;
+	struct net6_iface *iface;
+
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (!net6_iface_usable(iface) || (oif && iface->ifindex != oif))
+			continue;
+		list_for_each_entry_rcu(p, &iface->prefixes, list)
+			if ((!best || p->plen > best->plen) &&
+			    ipv6_prefix_equal(&p->prefix, addr, p->plen))
+				best = p;
+	}
+	return best;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Router discovery of a host: solicitations (RFC 4861 6.3.7, RFC 7559) and what
+ * advertisements say (6.3.4, RFC 4191, RFC 4862 5.5.3), whatever values they carry.
+ */
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <net/ipv6.h>
+#include <net/ndisc.h>
+
+#include "ip.h"
+#include "nd.h"
+#include "nd_opts.h"
+
+/* RFC 4861 section 10 and RFC 7559 section 2 */
+#define NET6_MAX_RTR_SOLICITATION_DELAY	1	/* second */
+#define NET6_RTR_SOLICITATION_INTERVAL	4	/* seconds: IRT */
+#define NET6_RS_MAX_INTERVAL		3600	/* seconds: MRT */
+
+/* RFC 4861 6.2.1: AdvReachableTime is at most an hour; more is not believed. The
+ * same bound is set to RetransTimer, which the RFC leaves open: with a larger one
+ * detection of duplicates would not end. Below 10 ms probes would be a flood.
+ */
+#define NET6_MAX_TIMER_MS		3600000U
+#define NET6_MIN_RETRANS_MS		10U
+
+/* Timers run at most that long; what is further off is looked at again. */
+#define NET6_LIFE_TIMER_MAX		(24 * 3600UL * HZ)
+
+/* Router Advertisement, RFC 4861 4.2 */
+struct net6_ra_msg {
+	struct icmp6hdr	icmp;
+	__be32		reachable;
+	__be32		retrans;
+};
+
+/**
+ * net6_nd_draw_reachable() - draw a new ReachableTime
+ * @iface: interface
+ *
+ * RFC 4861 6.3.2: uniform between MIN_RANDOM_FACTOR 0.5 and MAX_RANDOM_FACTOR 1.5
+ * times BaseReachableTime. Context: any.
+ */
+void net6_nd_draw_reachable(struct net6_iface *iface)
+{
+	u32 base = max(READ_ONCE(iface->base_reachable_ms), 2U);
+
+	WRITE_ONCE(iface->reachable,
+		   msecs_to_jiffies(base / 2 + get_random_u32_below(base)) ?: 1);
+	WRITE_ONCE(iface->reachable_renewed, jiffies);
+}
+
+/**
+ * net6_nd_arm_life() - drop routers and prefixes that are over, wait for the next end
+ * @iface: interface
+ *
+ * Context: nn->lock held.
+ */
+void net6_nd_arm_life(struct net6_iface *iface)
+{
+	unsigned long router = net6_router_expire(iface);
+	unsigned long prefix = net6_prefix_expire(iface);
+	unsigned long next = min(router, prefix);
+
+	lockdep_assert_held(&iface->nn->lock);
+	if (next == NET6_ND_NEVER)
+		del_timer(&iface->life_timer);
+	else if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
+		mod_timer(&iface->life_timer, jiffies + min(next, NET6_LIFE_TIMER_MAX));
+}
+
+static void net6_nd_life_fn(struct timer_list *t)
+{
+	struct net6_iface *iface = from_timer(iface, t, life_timer);
+
+	spin_lock(&iface->nn->lock);
+	net6_nd_arm_life(iface);
+	spin_unlock(&iface->nn->lock);
+}
+
+/* RFC 7559 section 2: RT = 2*RTprev + RAND*RTprev, RAND between -0.1 and 0.1. */
+static unsigned long net6_rs_backoff(unsigned long prev)
+{
+	unsigned long next = prev ? 2 * prev : NET6_RTR_SOLICITATION_INTERVAL * HZ;
+
+	next = min_t(unsigned long, next, NET6_RS_MAX_INTERVAL * HZ);
+	return next - next / 10 + get_random_u32_below(next / 5);
+}
+
+static void net6_nd_rs_fn(struct timer_list *t)
+{
+	struct net6_iface *iface = from_timer(iface, t, rs_timer);
+	bool send;
+
+	rcu_read_lock();
+	spin_lock(&iface->nn->lock);
+	send = net6_iface_usable(iface) && !timer_pending(&iface->rs_timer);
+	if (send) {
+		iface->rs_delay = net6_rs_backoff(iface->rs_delay);
+		mod_timer(&iface->rs_timer, jiffies + iface->rs_delay);
+	}
+	spin_unlock(&iface->nn->lock);
+	if (send)
+		net6_nd_send_rs(iface);
+	rcu_read_unlock();
+}
+
+void net6_nd_timers_init(struct net6_iface *iface)
+{
+	timer_setup(&iface->rs_timer, net6_nd_rs_fn, 0);
+	timer_setup(&iface->life_timer, net6_nd_life_fn, 0);
+}
+
+void net6_nd_timers_stop(struct net6_iface *iface)
+{
+	might_sleep();
+	del_timer_sync(&iface->rs_timer);
+	del_timer_sync(&iface->life_timer);
+}
+
+/**
+ * net6_nd_iface_up() - start router discovery
+ * @iface: interface, usable
+ *
+ * RFC 4861 6.3.7: after a random delay of at most MAX_RTR_SOLICITATION_DELAY.
+ * Context: process or softirq; takes nn->lock.
+ */
+void net6_nd_iface_up(struct net6_iface *iface)
+{
+	if (!(iface->ops->flags & NET6_LINK_ND))
+		return;
+	spin_lock_bh(&iface->nn->lock);
+	net6_nd_draw_reachable(iface);
+	if (iface->accept_ra && !test_bit(NET6_IFACE_DEAD, &iface->flags)) {
+		iface->rs_delay = 0;
+		mod_timer(&iface->rs_timer, jiffies + 1 +
+			  get_random_u32_below(NET6_MAX_RTR_SOLICITATION_DELAY * HZ));
+	}
+	spin_unlock_bh(&iface->nn->lock);
+}
+
+/**
+ * net6_nd_iface_down() - forget what routers have said
+ * @iface: interface, no longer usable; the administrator's routers and prefixes stay
+ *	unless it is DEAD
+ *
+ * Context: process or softirq; takes nn->lock.
+ */
+void net6_nd_iface_down(struct net6_iface *iface)
+{
+	spin_lock_bh(&iface->nn->lock);
+	del_timer(&iface->rs_timer);
+	net6_router_forget_all(iface);
+	net6_prefix_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
+	iface->ra_mtu = 0;
+	if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
+		net6_iface_set_mtu(iface);
+	net6_nd_arm_life(iface);
+	spin_unlock_bh(&iface->nn->lock);
+}
+
+/* RFC 4861 6.3.4: hop limit and timers; a value of zero is "unspecified". */
+static void net6_ra_parameters(struct net6_iface *iface, const struct net6_ra_msg *ra,
+			       const struct net6_nd_opts *opts)
+{
+	u32 reachable = ntohl(ra->reachable);
+	u32 retrans = ntohl(ra->retrans);
+
+	spin_lock_bh(&iface->nn->lock);
+	if (ra->icmp.icmp6_hop_limit)
+		WRITE_ONCE(iface->cur_hop_limit, ra->icmp.icmp6_hop_limit);
+	if (reachable && reachable <= NET6_MAX_TIMER_MS && reachable != iface->base_reachable_ms) {
+		WRITE_ONCE(iface->base_reachable_ms, reachable);
+		net6_nd_draw_reachable(iface);
+	}
+	if (retrans && retrans <= NET6_MAX_TIMER_MS)
+		WRITE_ONCE(iface->retrans, msecs_to_jiffies(max(retrans, NET6_MIN_RETRANS_MS)));
+	/* "hosts MUST NOT ... use MTU values larger than the link's default or
+	 * smaller than the minimum link MTU" (6.3.4, RFC 8200 5)
+	 */
+	if (opts->mtu >= NET6_MIN_MTU && opts->mtu <= iface->dev->mtu &&
+	    opts->mtu != iface->ra_mtu) {
+		iface->ra_mtu = opts->mtu;
+		net6_iface_set_mtu(iface);
+	}
+	spin_unlock_bh(&iface->nn->lock);
+}
+
+/* RFC 4191 2.2: two signed bits, of which 10 is reserved and MUST be taken as 00. */
+static s8 net6_ra_preference(const struct net6_ra_msg *ra)
+{
+	switch (ra->icmp.icmp6_router_pref) {
+	case 1:
+		return 1;
+	case 3:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr,
+			   const struct net6_ra_msg *ra, const u8 *lladdr)
+{
+	u32 lifetime = ntohs(ra->icmp.icmp6_rt_lifetime);
+	struct net6_neigh_news news = {
+		.event		= NET6_NEIGH_EV_LLADDR,
+		.lladdr		= lladdr,
+		.is_router	= true,
+		.create		= lladdr,
+	};
+
+	net6_neigh_learn(iface, addr, &news);
+	net6_router_update(iface, addr, net6_ra_preference(ra), lifetime, false);
+	if (!lifetime)
+		return;
+	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */
+	spin_lock_bh(&iface->nn->lock);
+	del_timer(&iface->rs_timer);
+	spin_unlock_bh(&iface->nn->lock);
+}
+
+static void net6_ra_prefix(struct net6_iface *iface, const struct net6_nd_opt *opt)
+{
+	struct net6_nd_prefix info;
+	struct in6_addr raw, prefix;
+	int type;
+
+	if (net6_nd_prefix_parse(opt, &info))
+		return;
+	memcpy(&raw, info.prefix, sizeof(raw));
+	ipv6_addr_prefix(&prefix, &raw, info.plen);
+	type = ipv6_addr_type(&prefix);
+	/* RFC 4861 6.3.4, RFC 4862 5.5.3 (b): "silently ignore the link-local
+	 * prefix"; a prefix of groups can only be an error.
+	 */
+	if (type & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST))
+		return;
+
+	if (info.flags & NET6_ND_PREFIX_ONLINK)
+		net6_prefix_update(iface, &prefix, info.plen, info.valid_lft, false);
+	/* RFC 4862 5.5.3 (a) A flag, (c) preferred not above valid, (d) prefix and
+	 * identifier make 128 bits.
+	 */
+	if ((info.flags & NET6_ND_PREFIX_AUTO) && READ_ONCE(iface->autoconf) &&
+	    info.preferred_lft <= info.valid_lft && info.plen == 64)
+		net6_addr_slaac(iface, &prefix, info.valid_lft, info.preferred_lft);
+}
+
+/**
+ * net6_ra_rcv() - a Router Advertisement
+ * @iface: interface it came in on
+ * @skb: data at the ICMPv6 header, checksum good; consumed
+ *
+ * Context: softirq, RCU read lock held.
+ */
+void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	enum net6_drop_reason reason;
+	const struct net6_ra_msg *ra;
+	const u8 *lladdr = NULL, *pos;
+	struct net6_nd_opts opts;
+	struct net6_nd_opt opt;
+	struct in6_addr saddr;
+	u8 buf[MAX_ADDR_LEN];
+	unsigned int left;
+
+	NET6_INC(iface->nn, Icmp6InRouterAdvertisements);
+	if (!net6_nd_check(iface, skb, sizeof(*ra), &opts))
+		return;
+	ra = (const struct net6_ra_msg *)skb->data;
+	saddr = ipv6_hdr(skb)->saddr;
+	/* RFC 4861 6.1.2: "IP Source Address is a link-local address." And not ours. */
+	reason = NET6_DROP_ND_SOURCE;
+	if (!(ipv6_addr_type(&saddr) & IPV6_ADDR_LINKLOCAL) ||
+	    net6_addr_find(iface->nn, &saddr, iface))
+		goto drop;
+	reason = NET6_DROP_ND_IGNORED;
+	if (!READ_ONCE(iface->accept_ra) || !net6_iface_usable(iface) ||
+	    !(iface->ops->flags & NET6_LINK_ND))
+		goto drop;
+	reason = NET6_DROP_ND_OPTION;
+	if (opts.slla) {
+		if (iface->ops->read_lladdr_option(opts.slla, opts.slla_len, buf))
+			goto drop;
+		lladdr = buf;
+	}
+
+	net6_ra_parameters(iface, ra, &opts);
+	net6_ra_router(iface, &saddr, ra, lladdr);
+	pos = opts.data;
+	left = opts.len;
+	while (net6_nd_opt_next(&pos, &left, &opt) > 0)
+		if (opt.type == NET6_ND_OPT_PREFIX)
+			net6_ra_prefix(iface, &opt);
+	consume_skb(skb);
+	return;
+
+drop:
+	net6_drop(iface->nn, skb, reason);
+}

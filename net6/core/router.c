@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The Default Router List [RLE]: RFC 4861 6.3.4 to 6.3.6, with the preferences of
+ * RFC 4191. A short list per interface.
+ */
+#include <linux/rculist.h>
+#include <net/ipv6.h>
+
+#include "../observe/note.h"
+#include "nd.h"
+
+/* nn->lock held. */
+static struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	struct net6_router *router;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry(router, &iface->routers, list)
+		if (ipv6_addr_equal(&router->addr, addr))
+			return router;
+	return NULL;
+}
+
+/* nn->lock held. RFC 4861 6.3.5: destinations that used it choose again. */
+static void net6_router_free(struct net6_router *router)
+{
+	struct net6_iface *iface = router->iface;
+
+	list_del_rcu(&router->list);
+	net6_note_router(router, NET6_NOTE_DEL);
+	iface->n_routers--;
+	net6_neigh_set_router(router->neigh, false);
+	net6_neigh_put(router->neigh);
+	net6_dest_flush(iface->nn);
+	kfree_rcu(router, rcu);
+}
+
+/* nn->lock held; takes over the reference on @neigh. */
+static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s8 preference,
+			   u32 lifetime, bool manual)
+{
+	struct net6_router *router;
+	int err = -ENOSPC;
+
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return -ENODEV;
+	if (!manual && iface->n_routers >= READ_ONCE(iface->nn->limits.max_routers)) {
+		NET6_INC(iface->nn, NdRouterLimit);
+		return err;
+	}
+	router = kzalloc(sizeof(*router), GFP_ATOMIC);
+	if (!router)
+		return -ENOMEM;
+	router->addr = neigh->addr;
+	router->iface = iface;
+	router->neigh = neigh;
+	router->preference = preference;
+	router->manual = manual;
+	router->lifetime = lifetime;
+	router->updated = jiffies;
+	net6_neigh_set_router(neigh, true);
+	list_add_tail_rcu(&router->list, &iface->routers);
+	net6_note_router(router, NET6_NOTE_NEW);
+	iface->n_routers++;
+	net6_dest_flush(iface->nn);
+	return 0;
+}
+
+/* nn->lock held. An entry that was thrown out before the list could mark it. */
+static struct net6_neigh *net6_router_swap_neigh(struct net6_router *router,
+						 struct net6_neigh *neigh)
+{
+	struct net6_neigh *old = router->neigh;
+
+	if (!neigh || neigh == old)
+		return neigh;
+	net6_neigh_set_router(neigh, true);
+	WRITE_ONCE(router->neigh, neigh);
+	return old;
+}
+
+/* nn->lock held. What the administrator has set, an advertisement does not change. */
+static int net6_router_renew(struct net6_router *router, s8 preference, u32 lifetime, bool manual)
+{
+	bool changed;
+
+	if (router->manual && !manual)
+		return 0;
+	if (!lifetime) {
+		net6_router_free(router);
+		return 0;
+	}
+	changed = router->preference != preference || router->manual != manual;
+	if (changed)
+		net6_dest_flush(router->iface->nn);
+	WRITE_ONCE(router->preference, preference);
+	router->manual = manual;
+	router->lifetime = lifetime;
+	router->updated = jiffies;
+	if (changed)
+		net6_note_router(router, NET6_NOTE_CHANGE);
+	return 0;
+}
+
+/**
+ * net6_router_update() - add, renew or (lifetime 0) remove a default router
+ * @iface: its interface
+ * @addr: its link-local address
+ * @preference: 1 high, 0 medium, -1 low
+ * @lifetime: seconds; NET6_LIFETIME_INFINITE only for manual ones
+ * @manual: set by the administrator; never ends, not counted against the limit
+ *
+ * Context: process or softirq, no locks of net6 held; takes nn->lock.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -ENOMEM.
+ */
+int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
+		       u32 lifetime, bool manual)
+{
+	struct net6_neigh *neigh = NULL;
+	struct net6_router *router;
+	int err;
+
+	rcu_read_lock_bh();
+	if (lifetime)
+		neigh = net6_neigh_get_or_create(iface, addr);
+	rcu_read_unlock_bh();
+
+	spin_lock_bh(&iface->nn->lock);
+	router = net6_router_find(iface, addr);
+	if (router) {
+		neigh = net6_router_swap_neigh(router, neigh);
+		err = net6_router_renew(router, preference, lifetime, manual);
+	} else if (!lifetime) {
+		err = -ENOENT;
+	} else {
+		err = neigh ? net6_router_new(iface, neigh, preference, lifetime, manual) : -ENOMEM;
+		if (!err)
+			neigh = NULL;
+	}
+	net6_nd_arm_life(iface);
+	spin_unlock_bh(&iface->nn->lock);
+	if (neigh)
+		net6_neigh_put(neigh);
+	return err;
+}
+
+/**
+ * net6_router_forget() - it says that it is no router any more
+ * @iface: interface
+ * @addr: its address
+ *
+ * RFC 4861 7.2.5. Context: softirq or BH disabled; takes nn->lock.
+ */
+void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	struct net6_router *router;
+
+	spin_lock_bh(&iface->nn->lock);
+	router = net6_router_find(iface, addr);
+	if (router && !router->manual)
+		net6_router_free(router);
+	spin_unlock_bh(&iface->nn->lock);
+}
+
+void net6_router_forget_all(struct net6_iface *iface)
+{
+	struct net6_router *router, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(router, next, &iface->routers, list)
+		net6_router_free(router);
+}
+
+unsigned long net6_router_expire(struct net6_iface *iface)
+{
+	unsigned long soonest = NET6_ND_NEVER;
+	struct net6_router *router, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(router, next, &iface->routers, list) {
+		u32 left = net6_lifetime_left(router->lifetime, router->updated);
+
+		if (!left)
+			net6_router_free(router);
+		else if (left != NET6_LIFETIME_INFINITE)
+			soonest = min_t(unsigned long, soonest, left);
+	}
+	return soonest == NET6_ND_NEVER ? soonest : soonest * HZ + 1;
+}
+
+/* RFC 4191 3.2: reachable routers first, then by preference. */
+static int net6_router_score(const struct net6_router *router)
+{
+	bool reachable = net6_neigh_reachable(READ_ONCE(router->neigh));
+
+	return READ_ONCE(router->preference) + (reachable ? 4 : 0);
+}
+
+static bool net6_router_serves(const struct net6_iface *iface, int oif)
+{
+	return net6_iface_usable(iface) && (!oif || iface->ifindex == oif);
+}
+
+/* When no router is known to be reachable, they are tried in turn (RFC 4861 6.3.6,
+ * RFC 4191 3.2 within a preference).
+ */
+static struct net6_router *net6_router_turn(struct net6_net *nn, int oif, int score, int n)
+{
+	unsigned int turn = (unsigned int)atomic_read(&nn->dest_gen) % n;
+	struct net6_router *router, *last = NULL;
+	struct net6_iface *iface;
+
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (!net6_router_serves(iface, oif))
+			continue;
+		list_for_each_entry_rcu(router, &iface->routers, list) {
+			if (net6_router_score(router) != score)
+				continue;
+			last = router;
+			if (!turn--)
+				return router;
+		}
+	}
+	return last;
+}
+
+/**
+ * net6_router_select() - a default router for a new destination
+ * @nn: namespace
+ * @oif: interface it must be on, 0 for any
+ *
+ * Context: RCU read lock held. Return: borrowed entry; NULL when there is none.
+ */
+struct net6_router *net6_router_select(struct net6_net *nn, int oif)
+{
+	struct net6_router *router, *best = NULL;
+	struct net6_iface *iface;
+	int best_score = -2;
+	int n = 0;
+
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (!net6_router_serves(iface, oif))
+			continue;
+		list_for_each_entry_rcu(router, &iface->routers, list) {
+			int score = net6_router_score(router);
+
+			if (score > best_score) {
+				best = router;
+				best_score = score;
+				n = 1;
+			} else if (score == best_score) {
+				n++;
+			}
+		}
+	}
+	if (n > 1 && best_score < 2)
+		return net6_router_turn(nn, oif, best_score, n);
+	return best;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Source address selection, RFC 6724 sections 4 and 5: the candidates are the unicast
+ * addresses of the outgoing interface; for destinations of a wider scope, if it has
+ * none of that scope, those of the other interfaces too.
+ */
+#include <net/ipv6.h>
+
+#include "addr.h"
+#include "srcaddr_rules.h"
+
+/* Candidates of one interface; true if *best was changed. */
+static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
+				const struct in6_addr *daddr, bool found,
+				struct net6_srcaddr *best)
+{
+	const struct net6_addr *addr;
+
+	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
+		u8 state = READ_ONCE(addr->state);
+		struct net6_srcaddr candidate = {
+			.addr		= addr->addr,
+			.plen		= addr->plen,
+			.deprecated	= state == NET6_ADDR_DEPRECATED,
+			.outgoing	= outgoing,
+		};
+
+		if (state != NET6_ADDR_PREFERRED && state != NET6_ADDR_DEPRECATED)
+			continue;
+		if (!found || net6_srcaddr_cmp(&candidate, best, daddr) > 0)
+			*best = candidate;
+		found = true;
+	}
+	return found;
+}
+
+/**
+ * net6_srcaddr_select() - the source address for a destination
+ * @nn: namespace
+ * @out: interface the packet leaves by
+ * @daddr: destination
+ * @saddr: filled in
+ *
+ * Context: RCU read lock held. Return: 0 or -EADDRNOTAVAIL.
+ */
+int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
+			const struct in6_addr *daddr, struct in6_addr *saddr)
+{
+	int scope = net6_srcaddr_scope(daddr);
+	const struct net6_iface *iface;
+	struct net6_srcaddr best;
+	bool found;
+
+	found = net6_srcaddr_better(out, true, daddr, false, &best);
+	/* RFC 6724 section 4: for multicast and link-local destinations the candidates
+	 * "MUST only include addresses assigned to interfaces belonging to the same link".
+	 */
+	if (scope > IPV6_ADDR_SCOPE_LINKLOCAL && !ipv6_addr_is_multicast(daddr) &&
+	    (!found || net6_srcaddr_scope(&best.addr) < scope)) {
+		list_for_each_entry_rcu(iface, &nn->ifaces, list)
+			if (iface != out)
+				found = net6_srcaddr_better(iface, false, daddr, found, &best);
+	}
+	/* ::1 is no source for what leaves the node (RFC 4291 2.5.3). */
+	if (!found || (ipv6_addr_loopback(&best.addr) && !net6_iface_is_loopback(out)))
+		return -EADDRNOTAVAIL;
+	*saddr = best.addr;
+	return 0;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Source address selection, RFC 6724 section 5, as a comparison of two candidates.
+ * Rules 4 (home addresses) and 7 (temporary addresses) have nothing to compare here,
+ * and 5.5 is optional.
+ */
+#include <linux/kernel.h>
+
+#include "srcaddr_rules.h"
+
+/* RFC 6724 section 2.1; precedences serve destination selection only. */
+static const struct {
+	u8	prefix[16];
+	u8	plen;
+	u8	label;
+} net6_policy[] = {
+	{ { [15] = 1 },				128, 0 },	/* ::1 */
+	{ { [10] = 0xff, [11] = 0xff },		96, 4 },	/* ::ffff:0:0/96 */
+	{ { 0 },				96, 3 },	/* ::/96 */
+	{ { 0x20, 0x01 },			32, 5 },	/* 2001::/32 */
+	{ { 0x20, 0x02 },			16, 2 },	/* 2002::/16 */
+	{ { 0x3f, 0xfe },			16, 12 },	/* 3ffe::/16 */
+	{ { 0xfe, 0xc0 },			10, 11 },	/* fec0::/10 */
+	{ { 0xfc },				7, 13 },	/* fc00::/7 */
+	{ { 0 },				0, 1 },		/* ::/0 */
+};
+
+static unsigned int net6_srcaddr_common_bytes(const u8 *a, const u8 *b)
+{
+	unsigned int i, bit;
+
+	for (i = 0; i < 16; i++) {
+		u8 differ = a[i] ^ b[i];
+
+		if (!differ)
+			continue;
+		for (bit = 0; !(differ & (0x80 >> bit)); bit++)
+			;
+		return i * 8 + bit;
+	}
+	return 128;
+}
+
+unsigned int net6_srcaddr_common(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return net6_srcaddr_common_bytes(a->s6_addr, b->s6_addr);
+}
+
+u8 net6_srcaddr_label(const struct in6_addr *addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(net6_policy) - 1; i++)
+		if (net6_srcaddr_common_bytes(addr->s6_addr, net6_policy[i].prefix) >=
+		    net6_policy[i].plen)
+			break;
+	return net6_policy[i].label;
+}
+
+int net6_srcaddr_scope(const struct in6_addr *addr)
+{
+	static const u8 loopback[16] = { [15] = 1 };
+	const u8 *a = addr->s6_addr;
+
+	if (a[0] == 0xff)
+		return a[1] & 0x0f;
+	if (a[0] == 0xfe && (a[1] & 0xc0) == 0x80)
+		return 0x2;			/* link-local */
+	if (a[0] == 0xfe && (a[1] & 0xc0) == 0xc0)
+		return 0x5;			/* site-local, deprecated */
+	/* RFC 6724 3.4: "the loopback address MUST be treated as having link-local scope" */
+	if (net6_srcaddr_common_bytes(a, loopback) == 128)
+		return 0x2;
+	return 0xe;
+}
+
+int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
+		     const struct in6_addr *daddr)
+{
+	int scope_a = net6_srcaddr_scope(&a->addr), scope_b = net6_srcaddr_scope(&b->addr);
+	unsigned int len_a = net6_srcaddr_common(&a->addr, daddr);
+	unsigned int len_b = net6_srcaddr_common(&b->addr, daddr);
+	u8 label = net6_srcaddr_label(daddr);
+	int scope = net6_srcaddr_scope(daddr);
+	bool match_a, match_b;
+
+	/* Rule 1: prefer same address */
+	match_a = len_a == 128;
+	match_b = len_b == 128;
+	if (match_a != match_b)
+		return match_a ? 1 : -1;
+	/* Rule 2: prefer appropriate scope */
+	if (scope_a < scope_b)
+		return scope_a < scope ? -1 : 1;
+	if (scope_b < scope_a)
+		return scope_b < scope ? 1 : -1;
+	/* Rule 3: avoid deprecated addresses */
+	if (a->deprecated != b->deprecated)
+		return a->deprecated ? -1 : 1;
+	/* Rule 5: prefer outgoing interface */
+	if (a->outgoing != b->outgoing)
+		return a->outgoing ? 1 : -1;
+	/* Rule 6: prefer matching label */
+	match_a = net6_srcaddr_label(&a->addr) == label;
+	match_b = net6_srcaddr_label(&b->addr) == label;
+	if (match_a != match_b)
+		return match_a ? 1 : -1;
+	/* Rule 8: longest matching prefix; section 2.2: "limited to the portion [...]
+	 * not including the interface ID", that is to the source's prefix
+	 */
+	return (int)min_t(unsigned int, len_a, a->plen) - (int)min_t(unsigned int, len_b, b->plen);
+}

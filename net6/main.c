@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Load and unload of net6, and the set-up of each network namespace, in one readable
+ * order: what is started last is stopped first.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/random.h>
+
+#include "admin/admin.h"
+#include "core/dest.h"
+#include "core/exthdr.h"
+#include "core/icmp.h"
+#include "core/iface.h"
+#include "core/ip.h"
+#include "core/nd.h"
+#include "core/netns.h"
+#include "socket/sock.h"
+#include "transport/tcp/tcp.h"
+
+unsigned int net6_net_id __read_mostly;
+
+static void net6_limits_init(struct net6_limits *l)
+{
+	l->max_addrs = 16;
+	l->max_prefixes = 64;
+	l->max_routers = 16;
+	l->max_neighs = 1024;
+	l->max_dests = 4096;
+	l->neigh_queue = 16;
+	l->icmp_rate = 1000;
+}
+
+static int __net_init net6_net_init(struct net *net)
+{
+	struct net6_net *nn = net6_pernet(net);
+	int err = -ENOMEM;
+
+	nn->net = net;
+	spin_lock_init(&nn->lock);
+	hash_init(nn->iface_hash);
+	hash_init(nn->addr_hash);
+	hash_init(nn->accept_hash);
+	INIT_LIST_HEAD(&nn->ifaces);
+	get_random_bytes(&nn->secret, sizeof(nn->secret));
+	get_random_bytes(&nn->iid_secret, sizeof(nn->iid_secret));
+	net6_limits_init(&nn->limits);
+
+	nn->mib = alloc_percpu(struct net6_mib);
+	if (!nn->mib)
+		return -ENOMEM;
+	nn->wq = alloc_ordered_workqueue("net6", 0);
+	if (!nn->wq)
+		goto err_mib;
+	err = net6_dest_net_init(nn);
+	if (err)
+		goto err_wq;
+	err = net6_reasm_net_init(nn);
+	if (err)
+		goto err_dest;
+	err = net6_icmp_net_init(nn);
+	if (err)
+		goto err_reasm;
+	err = net6_tcp_net_init(nn);
+	if (err)
+		goto err_icmp;
+	err = net6_iface_net_init(nn);
+	if (err)
+		goto err_tcp;
+	return 0;
+
+err_tcp:
+	net6_tcp_net_exit(nn);
+err_icmp:
+	net6_icmp_net_exit(nn);
+err_reasm:
+	net6_reasm_net_pre_exit(nn);
+	net6_reasm_net_exit(nn);
+err_dest:
+	net6_dest_net_exit(nn);
+err_wq:
+	destroy_workqueue(nn->wq);
+err_mib:
+	free_percpu(nn->mib);
+	return err;
+}
+
+/* A grace period follows. */
+static void __net_exit net6_net_pre_exit(struct net *net)
+{
+	struct net6_net *nn = net6_pernet(net);
+
+	WRITE_ONCE(nn->exiting, true);
+	net6_reasm_net_pre_exit(nn);
+}
+
+static void __net_exit net6_net_exit(struct net *net)
+{
+	struct net6_net *nn = net6_pernet(net);
+
+	/* No RTNL here, and this namespace's devices are gone: flushing is safe. */
+	net6_tcp_net_exit(nn);
+	net6_iface_net_exit(nn);
+	destroy_workqueue(nn->wq);
+	net6_dest_net_exit(nn);
+	net6_reasm_net_exit(nn);
+	net6_icmp_net_exit(nn);
+	rcu_barrier();
+	free_percpu(nn->mib);
+}
+
+static struct pernet_operations net6_net_ops = {
+	.init		= net6_net_init,
+	.pre_exit	= net6_net_pre_exit,
+	.exit		= net6_net_exit,
+	.id		= &net6_net_id,
+	.size		= sizeof(struct net6_net),
+};
+
+/* Pairs of start and stop in the order of loading. */
+static const struct {
+	const char *name;
+	int (*init)(void);
+	void (*exit)(void);
+} net6_parts[] = {
+	{ "destination cache",	net6_dest_init,		net6_dest_exit },
+	{ "output",		net6_output_init,	net6_output_exit },
+	{ "input",		net6_input_init,	net6_input_exit },
+	{ "ICMPv6",		net6_icmp_init,		net6_icmp_exit },
+	{ "Neighbor Discovery",	net6_nd_init,		net6_nd_exit },
+	{ "UDP",		net6_udp_init,		net6_udp_exit },
+	{ "TCP",		net6_tcp_init,		net6_tcp_exit },
+	{ "namespaces",		NULL,			NULL },
+	{ "interfaces",		net6_iface_init,	net6_iface_exit },
+	{ "netlink",		net6_genl_init,		net6_genl_exit },
+	{ "sockets",		net6_family_init,	net6_family_exit },
+};
+
+static int net6_part_start(size_t i)
+{
+	if (net6_parts[i].init)
+		return net6_parts[i].init();
+	return register_pernet_subsys(&net6_net_ops);
+}
+
+static void net6_part_stop(size_t i)
+{
+	if (net6_parts[i].exit)
+		net6_parts[i].exit();
+	else
+		unregister_pernet_subsys(&net6_net_ops);
+}
+
+static int __init net6_init(void)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(net6_parts); i++) {
+		err = net6_part_start(i);
+		if (err) {
+			pr_err("cannot start %s: error %d\n", net6_parts[i].name, err);
+			while (i-- > 0)
+				net6_part_stop(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void __exit net6_exit(void)
+{
+	size_t i = ARRAY_SIZE(net6_parts);
+
+	while (i-- > 0)
+		net6_part_stop(i);
+	rcu_barrier();
+}
+
+module_init(net6_init);
+module_exit(net6_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("net6, an independent IPv6 stack");
+MODULE_ALIAS_NETPROTO(19);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Per-CPU, per-namespace counters: one list of names (RFC 4293 spelling where it
+ * has one), from which enum, printing and netlink attributes are made.
+ */
+#ifndef _NET6_MIB_H
+#define _NET6_MIB_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include "drop.h"
+
+#define NET6_MIB_NAMES(X)							\
+	X(Ip6InReceives) X(Ip6InOctets) X(Ip6InDelivers) X(Ip6InMcastPkts)	\
+	X(Ip6OutRequests) X(Ip6OutOctets) X(Ip6OutMcastPkts) X(Ip6OutNoRoutes)	\
+	X(Ip6ReasmReqds) X(Ip6ReasmOKs) X(Ip6ReasmFails)			\
+	X(Ip6OutFragOKs) X(Ip6OutFragFails) X(Ip6OutFragCreates)		\
+	X(Ip6DestCreated) X(Ip6DestEvicted)					\
+	X(Icmp6InMsgs) X(Icmp6InErrors) X(Icmp6OutMsgs) X(Icmp6OutRateLimited)	\
+	X(Icmp6InEchos) X(Icmp6InEchoReplies) X(Icmp6OutEchoReplies)		\
+	X(Icmp6InDestUnreachs) X(Icmp6InPktTooBigs) X(Icmp6InTimeExcds)	\
+	X(Icmp6InParmProblems) X(Icmp6OutDestUnreachs) X(Icmp6OutParmProblems)	\
+	X(Icmp6InRouterAdvertisements) X(Icmp6OutRouterSolicits)		\
+	X(Icmp6InNeighborSolicits) X(Icmp6OutNeighborSolicits)			\
+	X(Icmp6InNeighborAdvertisements) X(Icmp6OutNeighborAdvertisements)	\
+	X(Icmp6InRedirects)							\
+	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
+	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped)	\
+	X(NdNeighFailed) X(NdNeighTableFull)			\
+	X(Udp6InDatagrams) X(Udp6NoPorts) X(Udp6InErrors) X(Udp6OutDatagrams)	\
+	X(Udp6RcvbufErrors) X(Udp6SndbufErrors) X(Udp6InCsumErrors)		\
+	X(TcpActiveOpens) X(TcpPassiveOpens) X(TcpAttemptFails) X(TcpEstabResets) \
+	X(TcpInSegs) X(TcpOutSegs) X(TcpRetransSegs) X(TcpInErrs) X(TcpOutRsts) \
+	X(TcpInCsumErrors) X(TcpSyncookiesSent) X(TcpSyncookiesRecv)		\
+	X(TcpSyncookiesFailed) X(TcpListenOverflows) X(TcpListenDrops)		\
+	X(TcpReqQFullDoCookies) X(TcpReqQFullDrop) X(TcpTimeWaited)		\
+	X(TcpTimeWaitOverflow) X(TcpDelayedACKs) X(TcpFastRetrans)		\
+	X(TcpSlowStartRetrans) X(TcpTimeouts) X(TcpSpuriousRTOs)		\
+	X(TcpLossProbes) X(TcpSACKReneging) X(TcpDSACKRecv) X(TcpDSACKOldSent)	\
+	X(TcpPAWSActive) X(TcpPAWSEstab) X(TcpChallengeACK)			\
+	X(TcpOFOQueue) X(TcpOFODrop) X(TcpOFOPrune) X(TcpRcvCoalesce)		\
+	X(TcpHPHits) X(TcpPureAcks) X(TcpRcvQDrop) X(TcpZeroWindowDrop)		\
+	X(TcpBacklogDrop) X(TcpAbortOnTimeout) X(TcpAbortOnClose)		\
+	X(TcpAbortOnData) X(TcpAbortOnMemory) X(TcpAbortOnLinger)		\
+	X(TcpMemoryPressures) X(TcpKeepAlive) X(TcpOrphanDrops)
+
+enum net6_mib_item {
+#define X(name)	NET6_MIB_##name,
+	NET6_MIB_NAMES(X)
+#undef X
+	NET6_MIB_MAX
+};
+
+/**
+ * struct net6_mib - one CPU's counters of one network namespace
+ * @item: packets, octets or events, indexed by enum net6_mib_item
+ * @drop: packets dropped, indexed by enum net6_drop_reason
+ */
+struct net6_mib {
+	u64	item[NET6_MIB_MAX];
+	u64	drop[NET6_DROP_MAX];
+};
+
+/* Any context. Counters are 64 bits and bumped with one instruction. */
+#define NET6_INC(nn, name)	this_cpu_inc((nn)->mib->item[NET6_MIB_##name])
+#define NET6_ADD(nn, name, n)	this_cpu_add((nn)->mib->item[NET6_MIB_##name], n)
+
+const char *net6_mib_name(enum net6_mib_item item);
+u64 net6_mib_read(const struct net6_net *nn, enum net6_mib_item item);
+u64 net6_mib_read_drop(const struct net6_net *nn, enum net6_drop_reason reason);
+
+#endif /* _NET6_MIB_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Telling of changes: one call at the place where the change is made feeds the
+ * tracepoints and, through a table that the operator's side registers, listeners.
+ * Costs a call and two tests when nobody looks.
+ */
+#ifndef _NET6_NOTE_H
+#define _NET6_NOTE_H
+
+#include <linux/types.h>
+
+struct net6_addr;
+struct net6_neigh;
+struct net6_prefix;
+struct net6_router;
+struct sock;
+
+enum net6_note_event {
+	NET6_NOTE_NEW,
+	NET6_NOTE_CHANGE,
+	NET6_NOTE_DEL,
+};
+
+enum net6_dad_event {
+	NET6_DAD_PROBE,		/* a probe is sent */
+	NET6_DAD_LOOPED,	/* one of our own came back (RFC 7527) */
+	NET6_DAD_CONFLICT,	/* somebody else has the address, or wants it */
+	NET6_DAD_DONE,		/* it is ours */
+};
+
+/**
+ * struct net6_note_ops - who wants to be told of changes
+ * @addr, @neigh, @router, @prefix: called under the lock that protects the object;
+ *	must not sleep
+ */
+struct net6_note_ops {
+	void (*addr)(const struct net6_addr *addr, enum net6_note_event event);
+	void (*neigh)(const struct net6_neigh *neigh, enum net6_note_event event);
+	void (*router)(const struct net6_router *router, enum net6_note_event event);
+	void (*prefix)(const struct net6_prefix *prefix, enum net6_note_event event);
+};
+
+void net6_note_register(const struct net6_note_ops *ops);
+void net6_note_unregister(void);	/* sleeps */
+
+/* nn->lock held, of the neighbor its own lock. Any context. */
+void net6_note_addr(const struct net6_addr *addr, enum net6_note_event event);
+void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event);
+void net6_note_router(const struct net6_router *router, enum net6_note_event event);
+void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
+/* @was: state before; DEL for an entry that is out of the table. */
+void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_event event);
+/* sk locked; before the state is changed. */
+void net6_note_tcp_state(const struct sock *sk, int was, int now);
+
+#endif /* _NET6_NOTE_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where a change is noted: tracepoints first, then who registered. */
+#include <linux/rcupdate.h>
+
+#include "../core/nd.h"
+#include "../socket/sock.h"
+#include "note.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+static const struct net6_note_ops __rcu *net6_note_ops;
+
+/* Who registered, if anybody. Callers hold a spinlock with BH disabled, which keeps
+ * the ops as an RCU section would.
+ */
+static const struct net6_note_ops *net6_note_listener(void)
+{
+	return rcu_dereference_bh_check(net6_note_ops, in_softirq());
+}
+
+/**
+ * net6_note_register() - be told of all changes from now on
+ * @ops: constant until net6_note_unregister(); there is one at a time
+ *
+ * Context: process.
+ */
+void net6_note_register(const struct net6_note_ops *ops)
+{
+	rcu_assign_pointer(net6_note_ops, ops);
+}
+
+/**
+ * net6_note_unregister() - be told no more; no call is going on when it returns
+ *
+ * Context: process, sleeps.
+ */
+void net6_note_unregister(void)
+{
+	RCU_INIT_POINTER(net6_note_ops, NULL);
+	synchronize_rcu();
+}
+
+/**
+ * net6_note_addr() - an address came, went or changed its state
+ * @addr: address as it is now
+ * @event: what happened
+ *
+ * Context: nn->lock held.
+ */
+void net6_note_addr(const struct net6_addr *addr, enum net6_note_event event)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	trace_net6_addr(addr->iface->ifindex, &addr->addr, addr->plen, event, addr->state);
+	if (ops)
+		ops->addr(addr, event);
+}
+
+/**
+ * net6_note_dad() - a step of duplicate address detection
+ * @addr: tentative address
+ * @event: what happened
+ *
+ * Context: nn->lock held.
+ */
+void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event)
+{
+	trace_net6_dad(addr->iface->ifindex, &addr->addr, event, addr->dad_left);
+}
+
+/**
+ * net6_note_neigh() - a neighbor changed its state or went
+ * @neigh: neighbor as it is now
+ * @was: state before
+ * @event: NET6_NOTE_CHANGE or NET6_NOTE_DEL
+ *
+ * Context: neigh->lock held.
+ */
+void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_event event)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	if (event == NET6_NOTE_CHANGE && was == neigh->state)
+		return;
+	trace_net6_neigh_state(neigh->iface->ifindex, &neigh->addr, was, neigh->state,
+			       neigh->probes);
+	if (ops)
+		ops->neigh(neigh, event);
+}
+
+/**
+ * net6_note_router() - a default router came, went or changed
+ * @router: router as it is now
+ * @event: what happened
+ *
+ * Context: nn->lock held.
+ */
+void net6_note_router(const struct net6_router *router, enum net6_note_event event)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	trace_net6_router(router->iface->ifindex, &router->addr, event, router->preference,
+			  router->lifetime);
+	if (ops)
+		ops->router(router, event);
+}
+
+/**
+ * net6_note_prefix() - an on-link prefix came, went or changed
+ * @prefix: prefix as it is now
+ * @event: what happened
+ *
+ * Context: nn->lock held.
+ */
+void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	trace_net6_prefix(prefix->iface->ifindex, &prefix->prefix, prefix->plen, event,
+			  prefix->valid_lft);
+	if (ops)
+		ops->prefix(prefix, event);
+}
+
+/**
+ * net6_note_tcp_state() - a TCP socket changes its state
+ * @sk: socket, locked
+ * @was: TCP_* before
+ * @now: TCP_* from now on
+ *
+ * Context: any.
+ */
+void net6_note_tcp_state(const struct sock *sk, int was, int now)
+{
+	trace_net6_tcp_state(sk, &sk->sk_v6_rcv_saddr, sk->sk_num, &sk->sk_v6_daddr,
+			     ntohs(sk->sk_dport), was, now);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Socket addresses: checking what programs pass, bind(), getsockname(), getpeername()
+ * and the calls that every type of socket shares. IPv4-mapped addresses are refused:
+ * no IPv4 comes or goes through these sockets.
+ */
+#include <net/addrconf.h>
+#include <net/inet_common.h>
+
+#include "../compat/bpf_cgroup.h"
+#include "../compat/inet_sock.h"
+#include "../core/addr.h"
+#include "sock.h"
+
+/**
+ * net6_sk_oif() - interface that a socket's options insist on for a destination
+ * @sk: socket
+ * @daddr: destination
+ *
+ * Context: any. Return: interface index, 0 for any.
+ */
+int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
+{
+	const struct ipv6_pinfo *np = inet6_sk(sk);
+	int oif = READ_ONCE(sk->sk_bound_dev_if);
+
+	if (oif)
+		return oif;
+	oif = np->sticky_pktinfo.ipi6_ifindex;
+	if (oif)
+		return oif;
+	return ipv6_addr_is_multicast(daddr) ? np->mcast_oif : np->ucast_oif;
+}
+
+/**
+ * net6_sk_check_addr() - is this an address that connect() and sendto() can go to?
+ * @sk: socket
+ * @addr: at least @len bytes in kernel memory
+ * @len: as the program gave it
+ * @oif: set to the interface index to use, 0 for any
+ *
+ * Context: any.
+ * Return: 0; -EINVAL (short, a zone that contradicts SO_BINDTODEVICE, a link-local
+ * address without zone); -EAFNOSUPPORT; -ENETUNREACH (IPv4-mapped).
+ */
+int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
+{
+	int bound = READ_ONCE(sk->sk_bound_dev_if);
+	int type;
+
+	if (len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	if (addr->sin6_family != AF_INET6)
+		return -EAFNOSUPPORT;
+
+	type = ipv6_addr_type(&addr->sin6_addr);
+	if (type & IPV6_ADDR_MAPPED)
+		return -ENETUNREACH;
+	*oif = net6_sk_oif(sk, &addr->sin6_addr);
+	if (!__ipv6_addr_needs_scope_id(type))
+		return 0;
+
+	if (len >= sizeof(*addr) && addr->sin6_scope_id) {
+		if (bound && bound != addr->sin6_scope_id)
+			return -EINVAL;
+		*oif = addr->sin6_scope_id;
+	}
+	/* RFC 4007 section 6: without a zone a link-local address means nothing. */
+	if (!*oif && !(type & IPV6_ADDR_MULTICAST))
+		return -EINVAL;
+	return 0;
+}
+
+/* Is this address one that may be bound to? May set sk_bound_dev_if. sk owned. */
+static int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
+{
+	struct net6_net *nn = net6_pernet(sock_net(sk));
+	int type = ipv6_addr_type(&addr->sin6_addr);
+	int err = 0;
+
+	if (type & IPV6_ADDR_MAPPED)
+		return sk->sk_ipv6only ? -EINVAL : -EADDRNOTAVAIL;
+	if (type == IPV6_ADDR_ANY)
+		return 0;
+	if (__ipv6_addr_needs_scope_id(type)) {
+		if (len >= sizeof(*addr) && addr->sin6_scope_id)
+			sk->sk_bound_dev_if = addr->sin6_scope_id;
+		if (!sk->sk_bound_dev_if)
+			return -EINVAL;
+	}
+
+	rcu_read_lock();
+	if (sk->sk_bound_dev_if && !dev_get_by_index_rcu(sock_net(sk), sk->sk_bound_dev_if))
+		err = -ENODEV;
+	else if (!(type & IPV6_ADDR_MULTICAST) && !net6_opt(sk, FREEBIND) &&
+		 !net6_opt(sk, TRANSPARENT) &&
+		 !net6_addr_usable(nn, &addr->sin6_addr, sk->sk_bound_dev_if))
+		err = -EADDRNOTAVAIL;
+	rcu_read_unlock();
+	return err;
+}
+
+static void net6_reset_saddr(struct sock *sk)
+{
+	memset(&sk->sk_v6_rcv_saddr, 0, sizeof(sk->sk_v6_rcv_saddr));
+	memset(&inet6_sk(sk)->saddr, 0, sizeof(struct in6_addr));
+}
+
+static int net6_bind_port(struct sock *sk, unsigned short snum)
+{
+	int err;
+
+	if (!snum && net6_opt(sk, BIND_ADDRESS_NO_PORT))
+		return 0;
+	err = sk->sk_prot->get_port(sk, snum);
+	if (err)
+		return err;
+	err = BPF_CGROUP_RUN_PROG_INET6_POST_BIND(sk);
+	if (err && sk->sk_prot->put_port)
+		sk->sk_prot->put_port(sk);
+	return err;
+}
+
+static int __net6_bind(struct sock *sk, const struct sockaddr_in6 *addr, int len)
+{
+	unsigned short snum = ntohs(addr->sin6_port);
+	struct inet_sock *inet = inet_sk(sk);
+	int type = ipv6_addr_type(&addr->sin6_addr);
+	int err;
+
+	sock_owned_by_me(sk);
+	if (sk->sk_state != TCP_CLOSE || inet->inet_num)
+		return -EINVAL;
+	err = net6_bind_check(sk, addr, len);
+	if (err)
+		return err;
+
+	sk->sk_v6_rcv_saddr = addr->sin6_addr;
+	if (!(type & IPV6_ADDR_MULTICAST))
+		inet6_sk(sk)->saddr = addr->sin6_addr;
+	err = net6_bind_port(sk, snum);
+	if (err) {
+		net6_reset_saddr(sk);
+		return err;
+	}
+	if (type != IPV6_ADDR_ANY)
+		sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
+	if (snum)
+		sk->sk_userlocks |= SOCK_BINDPORT_LOCK;
+	inet->inet_sport = htons(inet->inet_num);
+	inet->inet_dport = 0;
+	net6_sk_dest_reset(sk);
+	return 0;
+}
+
+/**
+ * net6_bind() - proto_ops.bind
+ * @sock: socket
+ * @uaddr: address, copied to kernel memory
+ * @addr_len: its length
+ *
+ * Context: process. Return: 0 or -errno, as native bind().
+ */
+int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
+{
+	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
+	struct sock *sk = sock->sk;
+	u32 flags = BIND_WITH_LOCK;
+	unsigned short snum;
+	int err;
+
+	if (sk->sk_prot->bind)
+		return sk->sk_prot->bind(sk, uaddr, addr_len);
+	if (addr_len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	err = net6_bpf_bind(sk, uaddr, &addr_len, &flags);
+	if (err)
+		return err;
+	if (addr->sin6_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	if (sk->sk_type == SOCK_STREAM && ipv6_addr_is_multicast(&addr->sin6_addr))
+		return -EINVAL;
+
+	snum = ntohs(addr->sin6_port);
+	if (!(flags & BIND_NO_CAP_NET_BIND_SERVICE) && snum &&
+	    sk->sk_protocol != IPPROTO_ICMPV6 &&
+	    inet_port_requires_bind_service(sock_net(sk), snum) &&
+	    !ns_capable(sock_net(sk)->user_ns, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+
+	lock_sock(sk);
+	err = __net6_bind(sk, addr, addr_len);
+	release_sock(sk);
+	return err;
+}
+
+/**
+ * net6_getname() - proto_ops.getname
+ * @sock: socket
+ * @uaddr: room for a struct sockaddr_storage
+ * @peer: 0 for our name, 1 for the peer's, 2 for the peer's before the connection is up
+ *
+ * Our name can be had before bind(), as :: and port 0: LSMs ask for it in bind().
+ * Context: process. Return: length or -ENOTCONN.
+ */
+int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)uaddr;
+	struct sock *sk = sock->sk;
+	struct inet_sock *inet = inet_sk(sk);
+	struct ipv6_pinfo *np = inet6_sk(sk);
+	int len = sizeof(*sin6);
+
+	sin6->sin6_family = AF_INET6;
+	sin6->sin6_flowinfo = 0;
+	lock_sock(sk);
+	if (peer) {
+		if (!inet->inet_dport ||
+		    (((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_SYN_SENT)) && peer == 1)) {
+			release_sock(sk);
+			return -ENOTCONN;
+		}
+		sin6->sin6_port = inet->inet_dport;
+		sin6->sin6_addr = sk->sk_v6_daddr;
+		if (net6_opt(sk, SNDFLOW))
+			sin6->sin6_flowinfo = np->flow_label;
+		net6_bpf_getname(sk, uaddr, &len, CGROUP_INET6_GETPEERNAME);
+	} else {
+		sin6->sin6_addr = ipv6_addr_any(&sk->sk_v6_rcv_saddr) ? np->saddr :
+			sk->sk_v6_rcv_saddr;
+		sin6->sin6_port = inet->inet_sport;
+		net6_bpf_getname(sk, uaddr, &len, CGROUP_INET6_GETSOCKNAME);
+	}
+	sin6->sin6_scope_id = ipv6_iface_scope_id(&sin6->sin6_addr, sk->sk_bound_dev_if);
+	release_sock(sk);
+	return len;
+}
+
+/**
+ * net6_release() - proto_ops.release
+ * @sock: socket that programs have closed
+ *
+ * Context: process. Return: 0, or -EINVAL without a sock.
+ */
+int net6_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sk)
+		return -EINVAL;
+	if (sk->sk_type != SOCK_STREAM) {
+		lock_sock(sk);
+		net6_sk_group_leave_all(sk);
+		release_sock(sk);
+	}
+	return inet_release(sock);
+}
+
+/**
+ * net6_ioctl() - proto_ops.ioctl
+ * @sock: socket
+ * @cmd: request; routes and addresses are net6ctl's business, not ours
+ * @arg: its argument
+ *
+ * Context: process. Return: what the protocol says, -ENOIOCTLCMD for unknown ones
+ * (the device layer then has its turn).
+ */
+int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sk->sk_prot->ioctl)
+		return -ENOIOCTLCMD;
+	return sk->sk_prot->ioctl(sk, cmd, arg);
+}

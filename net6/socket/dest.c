@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The destination that a socket remembers. One entry a socket: enough for connected
+ * sockets, and for unconnected ones that talk to one peer at a time.
+ */
+#include "sock.h"
+
+/* Put @dest (reference passed in, or NULL) in the place of what was there. */
+static void net6_sk_dest_set(struct sock *sk, struct net6_dest *dest)
+{
+	struct net6_dest *old = xchg(&net6_sk(sk)->dest, dest);
+
+	if (old)
+		net6_dest_put(old);
+}
+
+/**
+ * net6_sk_dest_reset() - forget the cached destination
+ * @sk: any socket of ours
+ *
+ * Context: any.
+ */
+void net6_sk_dest_reset(struct sock *sk)
+{
+	net6_sk_dest_set(sk, NULL);
+}
+
+/**
+ * net6_sk_dest_slow() - look the destination of a connected socket up again
+ * @sk: connected socket; locked by the caller or, for datagrams, in an RCU section
+ *
+ * Context: any, does not sleep.
+ * Return: an entry that the socket holds, or ERR_PTR(-errno).
+ */
+struct net6_dest *net6_sk_dest_slow(struct sock *sk)
+{
+	struct net6_net *nn = net6_pernet(sock_net(sk));
+	struct net6_dest *dest;
+
+	dest = net6_dest_lookup(nn, &sk->sk_v6_daddr, net6_sk_oif(sk, &sk->sk_v6_daddr));
+	if (!IS_ERR(dest))
+		net6_sk_dest_set(sk, dest);
+	return dest;
+}
+
+/**
+ * net6_dgram_dest() - the destination of one datagram
+ * @sk: datagram socket
+ * @tx: where it goes
+ *
+ * Usually two compares: the last datagram went there too.
+ * Context: RCU read lock held, which also keeps the result; does not sleep.
+ * Return: an entry without a reference of its own, or ERR_PTR(-errno).
+ */
+struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
+{
+	struct net6_dest *dest = READ_ONCE(net6_sk(sk)->dest);
+
+	if (likely(dest && net6_dest_valid(dest) && dest->key.oif == tx->oif &&
+		   ipv6_addr_equal(&dest->key.daddr, &tx->daddr)))
+		return dest;
+	dest = net6_dest_lookup(net6_pernet(sock_net(sk)), &tx->daddr, tx->oif);
+	if (!IS_ERR(dest))
+		net6_sk_dest_set(sk, dest);
+	return dest;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What UDP and ping sockets have in common: connecting, and finding out where and how
+ * one datagram is to be sent.
+ */
+#include <net/sock_reuseport.h>
+
+#include "../compat/inet_sock.h"
+#include "sock.h"
+
+/* Save and restore what a failed connect() must leave as it was. */
+struct net6_dgram_peer {
+	struct in6_addr	daddr;
+	__be32		flow_label;
+	__be16		dport;
+	int		bound;
+};
+
+static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int len)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct net6_dgram_peer old = {
+		.daddr = sk->sk_v6_daddr,
+		.flow_label = np->flow_label,
+		.dport = inet->inet_dport,
+		.bound = sk->sk_bound_dev_if,
+	};
+	struct net6_dest *dest;
+	struct in6_addr saddr;
+	int oif, err;
+
+	sock_owned_by_me(sk);
+	err = net6_sk_check_addr(sk, addr, len, &oif);
+	if (err)
+		return err;
+	if (ipv6_addr_any(&addr->sin6_addr))
+		addr->sin6_addr = in6addr_loopback;
+	if (__ipv6_addr_needs_scope_id(__ipv6_addr_type(&addr->sin6_addr))) {
+		if (!oif)
+			return -EINVAL;
+		WRITE_ONCE(sk->sk_bound_dev_if, oif);
+	}
+
+	sk->sk_v6_daddr = addr->sin6_addr;
+	np->flow_label = net6_opt(sk, SNDFLOW) ? addr->sin6_flowinfo & IPV6_FLOWINFO_MASK : 0;
+	inet->inet_dport = addr->sin6_port;
+
+	rcu_read_lock();
+	dest = net6_sk_dest_slow(sk);
+	if (!IS_ERR(dest))
+		saddr = dest->saddr;
+	rcu_read_unlock();
+	if (IS_ERR(dest)) {
+		sk->sk_v6_daddr = old.daddr;
+		np->flow_label = old.flow_label;
+		inet->inet_dport = old.dport;
+		WRITE_ONCE(sk->sk_bound_dev_if, old.bound);
+		return PTR_ERR(dest);
+	}
+	/* The source is fixed now: the peer knows us by it. */
+	if (ipv6_addr_any(&np->saddr))
+		np->saddr = saddr;
+	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr))
+		sk->sk_v6_rcv_saddr = saddr;
+	reuseport_has_conns_set(sk);
+	sk->sk_state = TCP_ESTABLISHED;
+	sk_set_txhash(sk);
+	return 0;
+}
+
+/**
+ * net6_dgram_connect() - struct proto's connect of datagram sockets
+ * @sk: socket, bound already
+ * @uaddr: peer
+ * @addr_len: its length
+ *
+ * Sends nothing. Context: process. Return: 0 or -errno; the old peer stays on error.
+ */
+int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+{
+	int err;
+
+	lock_sock(sk);
+	err = __net6_dgram_connect(sk, (struct sockaddr_in6 *)uaddr, addr_len);
+	release_sock(sk);
+	return err;
+}
+
+/**
+ * net6_dgram_disconnect() - connect() with AF_UNSPEC
+ * @sk: socket
+ * @flags: not used
+ *
+ * Addresses and ports that bind() did not set go as well, and the interface.
+ * Context: process. Return: 0.
+ */
+int net6_dgram_disconnect(struct sock *sk, int flags)
+{
+	struct inet_sock *inet = inet_sk(sk);
+
+	lock_sock(sk);
+	sk->sk_state = TCP_CLOSE;
+	memset(&sk->sk_v6_daddr, 0, sizeof(sk->sk_v6_daddr));
+	inet->inet_dport = 0;
+	sk->sk_txhash = net_tx_rndhash();
+	WRITE_ONCE(sk->sk_bound_dev_if, 0);
+	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK)) {
+		memset(&sk->sk_v6_rcv_saddr, 0, sizeof(sk->sk_v6_rcv_saddr));
+		memset(&inet6_sk(sk)->saddr, 0, sizeof(struct in6_addr));
+	}
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
+		sk->sk_prot->unhash(sk);
+		inet->inet_sport = 0;
+	}
+	net6_sk_dest_reset(sk);
+	release_sock(sk);
+	return 0;
+}
+
+/* The destination as the call names it. */
+static int net6_dgram_set_name(struct sock *sk, struct msghdr *msg, struct net6_tx *tx)
+{
+	const struct sockaddr_in6 *sin6 = msg->msg_name;
+	int err;
+
+	if (msg->msg_namelen < offsetof(struct sockaddr, sa_data))
+		return -EINVAL;
+	if (sin6->sin6_family == AF_INET)
+		return -ENETUNREACH;
+	if (sin6->sin6_family != AF_INET6)
+		return -EINVAL;
+	err = net6_sk_check_addr(sk, sin6, msg->msg_namelen, &tx->oif);
+	if (err)
+		return err;
+	if (!sin6->sin6_port && sk->sk_protocol == IPPROTO_UDP)
+		return -EINVAL;
+	tx->daddr = sin6->sin6_addr;
+	if (ipv6_addr_any(&tx->daddr))
+		tx->daddr = in6addr_loopback;
+	tx->dport = sin6->sin6_port;
+	tx->flowinfo = net6_opt(sk, SNDFLOW) ? sin6->sin6_flowinfo & IPV6_FLOWINFO_MASK : 0;
+	return 0;
+}
+
+/**
+ * net6_dgram_set_tx() - find out where and how a datagram is to be sent
+ * @sk: datagram socket
+ * @msg: the program's call
+ * @tx: filled in
+ * @connected: set to whether it goes to the socket's peer by the socket's settings
+ *
+ * Context: process. Return: 0; -EDESTADDRREQ without a peer; other -errno.
+ */
+int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected)
+{
+	const struct sockaddr_in6 *sin6 = msg->msg_name;
+	int err;
+
+	tx->hop_limit = -1;
+	tx->tclass = -1;
+	tx->dontfrag = -1;
+	tx->gso_size = READ_ONCE(net6_dgram_sk(sk)->gso_size);
+	sockcm_init(&tx->sockc, sk);
+	tx->sockc.mark = READ_ONCE(sk->sk_mark);
+	tx->saddr = inet6_sk(sk)->saddr;
+
+	*connected = !sin6 || (msg->msg_namelen >= sizeof(sa_family_t) &&
+			       sin6->sin6_family == AF_UNSPEC);
+	if (*connected) {
+		if (sk->sk_state != TCP_ESTABLISHED)
+			return -EDESTADDRREQ;
+		tx->daddr = sk->sk_v6_daddr;
+		tx->dport = inet_sk(sk)->inet_dport;
+		tx->flowinfo = inet6_sk(sk)->flow_label;
+		tx->oif = net6_sk_oif(sk, &tx->daddr);
+	} else {
+		err = net6_dgram_set_name(sk, msg, tx);
+		if (err)
+			return err;
+	}
+	if (msg->msg_controllen) {
+		*connected = false;
+		return net6_cmsg_send(sk, msg, tx);
+	}
+	return 0;
+}
+
+/**
+ * net6_dgram_mtu() - the largest packet that a socket's datagrams may be sent in
+ * @sk: socket
+ * @dest: where it goes
+ *
+ * The path's MTU (for IPV6_PMTUDISC_PROBE and above the link's), or IPV6_MTU if lower.
+ * Context: RCU read lock held. Return: bytes with the IPv6 header.
+ */
+u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest)
+{
+	const struct ipv6_pinfo *np = inet6_sk(sk);
+	u32 mtu = np->pmtudisc >= IPV6_PMTUDISC_PROBE ? READ_ONCE(dest->iface->mtu) :
+		net6_dest_mtu(dest);
+	u32 set = READ_ONCE(np->frag_size);
+
+	return unlikely(set) ? min(mtu, set) : mtu;
+}
+
+/**
+ * net6_dgram_output() - send a complete packet, in fragments as IPV6_MTU wants them
+ * @sk: socket
+ * @skb: data at the IPv6 header; consumed
+ * @dest: where it goes
+ *
+ * To groups the path's MTU alone decides.
+ * Context: RCU read lock held, process. Return: as net6_output().
+ */
+int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest)
+{
+	u32 set = READ_ONCE(inet6_sk(sk)->frag_size);
+	int err;
+
+	if (likely(!set || skb->len <= set || skb_is_gso(skb) || !skb->ignore_df ||
+		   (dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST)) ||
+		   !net6_iface_usable(dest->iface)))
+		return net6_output(skb, dest);
+	rcu_read_lock_bh();
+	skb->dev = dest->iface->dev;
+	NET6_INC(dest->nn, Ip6OutRequests);
+	NET6_ADD(dest->nn, Ip6OutOctets, skb->len);
+	err = net6_frag_output(skb, dest, min(set, net6_dest_mtu(dest)));
+	rcu_read_unlock_bh();
+	return err;
+}
+
+/**
+ * net6_dgram_mtu_check() - may a datagram of this size be sent?
+ * @sk: socket
+ * @tx: how it is sent
+ * @dest: where it goes
+ * @len: bytes behind the IPv6 header
+ *
+ * Context: RCU read lock held.
+ * Return: 0 (fragmenting is allowed, or it fits), or -EMSGSIZE, of which the program
+ * is also told in its error queue.
+ */
+int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
+			 unsigned int len)
+{
+	u32 mtu = net6_dgram_mtu(sk, dest);
+	bool dontfrag;
+
+	if (likely(len + sizeof(struct ipv6hdr) <= mtu))
+		return 0;
+	dontfrag = tx->dontfrag >= 0 ? tx->dontfrag : net6_opt(sk, DONTFRAG);
+	if (len <= IPV6_MAXPLEN && !dontfrag && net6_dgram_may_fragment(sk))
+		return 0;
+	if (dontfrag)
+		net6_queue_path_mtu(sk, &tx->daddr, tx->oif, mtu);
+	net6_queue_local_error(sk, EMSGSIZE, &tx->daddr, tx->dport, mtu);
+	return -EMSGSIZE;
+}
+
+/**
+ * net6_dgram_flowinfo() - traffic class and flow label of a datagram
+ * @sk: socket
+ * @tx: how it is sent
+ *
+ * Our own label depends on socket and destination port, so that flows differ and each
+ * keeps its label (RFC 6437 section 3); 0 if IPV6_AUTOFLOWLABEL is off.
+ * Context: any. Return: network byte order, low 28 bits.
+ */
+__be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
+{
+	int tclass = tx->tclass >= 0 ? tx->tclass : inet6_sk(sk)->tclass;
+	__be32 label = tx->flowinfo;
+
+	if (!(label & IPV6_FLOWLABEL_MASK) &&
+	    (net6_opt(sk, AUTOFLOWLABEL) || !net6_opt(sk, AUTOFLOWLABEL_SET)))
+		label |= (__force __be32)(sk->sk_txhash ^ ((__force u32)tx->dport << 12)) &
+			IPV6_FLOWLABEL_MASK;
+	return htonl(tclass << 20) | label;
+}
+
+/**
+ * net6_dgram_hop_limit() - hop limit of a datagram
+ * @sk: socket
+ * @tx: how it is sent
+ * @dest: where it goes
+ *
+ * Context: RCU read lock held. Return: 0..255.
+ */
+u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx, const struct net6_dest *dest)
+{
+	int hops = tx->hop_limit;
+
+	if (hops < 0)
+		hops = dest->flags & NET6_DEST_MULTICAST ? inet6_sk(sk)->mcast_hops :
+			inet6_sk(sk)->hop_limit;
+	if (hops < 0)
+		hops = READ_ONCE(dest->iface->cur_hop_limit);
+	return hops;
+}

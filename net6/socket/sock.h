@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What every net6 socket has, and what the face to programs and the transports ask
+ * of each other.
+ */
+#ifndef _NET6_SOCK_H
+#define _NET6_SOCK_H
+
+#include <linux/ipv6.h>
+#include <linux/net.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include <linux/udp.h>
+
+#include "../core/dest.h"
+#include "../core/ip.h"
+
+struct net6_tcp_port;
+struct net6_icmp_error;
+
+/**
+ * struct net6_sk - the part of a socket that is net6's
+ * @dest: cached destination, reference held. Replaced with xchg(); readers own the
+ *	socket (streams) or are in an RCU section (datagrams, which send without lock)
+ *
+ * The socket's IPv6 options are in the kernel's struct ipv6_pinfo (inet6_sk()),
+ * its addresses in sk_v6_rcv_saddr, sk_v6_daddr and inet6_sk()->saddr, its ports in
+ * inet_sk(): as the core, LSMs and BPF expect.
+ */
+struct net6_sk {
+	struct net6_dest	*dest;
+};
+
+/**
+ * struct net6_tx - what one datagram is sent with: options of the socket, overruled by
+ * ancillary data of the call
+ * @daddr: destination
+ * @saddr: source, :: to let the destination's entry choose
+ * @flowinfo: flow label the user asked for, network byte order, 0 for our own
+ * @dport: destination port, network byte order
+ * @gso_size: bytes of payload per datagram (UDP_SEGMENT), 0 for one datagram
+ * @oif: interface insisted on, 0 for any
+ * @hop_limit, @tclass, @dontfrag: as given, -1 for the socket's
+ * @sockc: SOL_SOCKET ancillary data
+ */
+struct net6_tx {
+	struct in6_addr		daddr;
+	struct in6_addr		saddr;
+	__be32			flowinfo;
+	__be16			dport;
+	u16			gso_size;
+	int			oif;
+	int			hop_limit;
+	int			tclass;
+	int			dontfrag;
+	struct sockcm_cookie	sockc;
+};
+
+/**
+ * struct net6_sk_group - a group that a datagram socket has joined
+ * @node: in the socket's list; socket lock to write, RCU to read
+ * @addr: group
+ * @ifindex: interface it was joined on, never 0
+ * @rcu: freed after a grace period
+ */
+struct net6_sk_group {
+	struct hlist_node	node;
+	struct in6_addr		addr;
+	int			ifindex;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct net6_dgram_sock - UDP and ping sockets
+ * @udp6: must be first: core code casts (sk_is_udp and friends)
+ * @n6: the part that every net6 socket has
+ * @groups: struct net6_sk_group
+ * @gso_size: UDP_SEGMENT, 0 for off
+ * @gro: UDP_GRO: datagrams may come in joined, with their size as ancillary data
+ * @cork: UDP_CORK
+ * @pending: bytes of payload waiting in sk_write_queue to become one datagram
+ * @corked: sk_write_queue holds the beginning of a datagram; under the socket lock
+ * @tx: what that datagram will be sent with
+ */
+struct net6_dgram_sock {
+	struct udp6_sock	udp6;
+	struct net6_sk		n6;
+	struct hlist_head	groups;
+	u16			gso_size;
+	bool			gro;
+	bool			cork;
+	bool			corked;
+	unsigned int		pending;
+	struct net6_tx		tx;
+};
+
+static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
+{
+	return (struct net6_dgram_sock *)sk;
+}
+
+/**
+ * struct net6_tcp_sock - TCP sockets
+ * @tcp6: must be first and complete: core code casts every AF_INET6 stream socket
+ *	with IPPROTO_TCP to it. The engine's state lives in its fields wherever it
+ *	has one, with the kernel's meaning and units.
+ * @n6: the part that every net6 socket has
+ * @port: local port it owns, NULL if not bound
+ * @accept_list: a listener's children ready for accept(), under rskq_lock; a child's
+ *	place in it
+ * @listener: while in a listener's accept queue, that listener (no reference)
+ * @ca: congestion control module in use, counted (transport/tcp/cong.c)
+ */
+struct net6_tcp_sock {
+	struct tcp6_sock	tcp6;
+	struct net6_sk		n6;
+	struct net6_tcp_port	*port;
+	struct list_head	accept_list;
+	struct sock		*listener;
+	struct net6_tcp_ca	*ca;
+};
+
+static inline struct net6_sk *net6_sk(const struct sock *sk)
+{
+	if (sk->sk_type == SOCK_STREAM)
+		return &((struct net6_tcp_sock *)sk)->n6;
+	return &((struct net6_dgram_sock *)sk)->n6;
+}
+
+struct net6_dest *net6_sk_dest_slow(struct sock *sk);
+
+/**
+ * net6_sk_dest() - the destination of a connected socket, looked up again if stale
+ * @sk: connected socket, locked by the caller (owned or spinlock)
+ *
+ * The fast path is one compare. The source address of a connected socket is fixed
+ * (inet6_sk()->saddr) and does not change with the entry.
+ * Context: any; does not sleep.
+ * Return: a borrowed entry (the socket holds it), or ERR_PTR(-errno).
+ */
+static inline struct net6_dest *net6_sk_dest(struct sock *sk)
+{
+	struct net6_dest *dest = net6_sk(sk)->dest;
+
+	if (likely(dest && net6_dest_valid(dest)))
+		return dest;
+	return net6_sk_dest_slow(sk);
+}
+
+void net6_sk_dest_reset(struct sock *sk);
+
+/* socket/family.c: common to all protocols; protocols fill in struct proto. */
+int net6_sk_init(struct sock *sk);	/* pinet6, defaults; called by proto->init's caller */
+void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
+
+/* Validates a sockaddr for bind/connect/sendto: length, family AF_INET6 (AF_UNSPEC
+ * where allowed by the caller beforehand), scope id against SO_BINDTODEVICE;
+ * mapped IPv4 addresses give -ENETUNREACH / -EINVAL. Returns 0 or -errno and the
+ * interface index in *oif.
+ */
+int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
+
+/* IPPROTO_IPV6 level options (socket/sockopt.c) and ancillary data (socket/cmsg.c). */
+int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
+		    unsigned int optlen);
+int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
+		    int __user *optlen);
+
+/* A type/protocol pair that socket() can make. */
+struct net6_protosw {
+	struct list_head	list;
+	unsigned short		type;		/* SOCK_STREAM, ... */
+	unsigned short		protocol;	/* IPPROTO_TCP, ... */
+	struct proto		*prot;
+	const struct proto_ops	*ops;
+};
+
+int net6_protosw_register(struct net6_protosw *p);
+void net6_protosw_unregister(struct net6_protosw *p);
+
+/* Generic proto_ops shared by stream and datagram sockets (socket/family.c). */
+int net6_release(struct socket *sock);
+int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len);
+int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
+int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+
+int net6_family_init(void);
+void net6_family_exit(void);
+
+/* SOCK_STREAM (socket/stream.c) and SOCK_DGRAM (socket/dgram.c) calls. */
+extern const struct proto_ops net6_stream_ops;
+int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
+int net6_dgram_disconnect(struct sock *sk, int flags);
+int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected);
+struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
+u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
+int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
+int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
+			 unsigned int len);
+__be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx);
+u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx, const struct net6_dest *dest);
+
+/* IPV6_MTU_DISCOVER: may what does not fit the path be fragmented? PROBE and INTERFACE
+ * send up to the link's MTU in one piece instead.
+ */
+static inline bool net6_dgram_may_fragment(const struct sock *sk)
+{
+	u8 pmtudisc = inet6_sk(sk)->pmtudisc;
+
+	return pmtudisc < IPV6_PMTUDISC_DO || pmtudisc == IPV6_PMTUDISC_OMIT;
+}
+
+int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
+
+/* Groups of a datagram socket (socket/group.c). sk owned, process context. */
+int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr);
+int net6_sk_group_leave(struct sock *sk, int ifindex, const struct in6_addr *addr);
+void net6_sk_group_leave_all(struct sock *sk);
+/* Would this socket take packets for the group? RCU read lock held. */
+bool net6_sk_group_match(const struct sock *sk, const struct in6_addr *addr, int ifindex);
+
+/* Ancillary data (socket/cmsg.c). skb: a received packet, network header set. */
+int net6_cmsg_send(struct sock *sk, struct msghdr *msg, struct net6_tx *tx);
+void net6_cmsg_recv(struct sock *sk, struct msghdr *msg, struct sk_buff *skb, int ifindex);
+
+/* Errors told to programs (socket/errqueue.c). */
+int net6_recv_error(struct sock *sk, struct msghdr *msg, int len, int *addr_len);
+int net6_recv_path_mtu(struct sock *sk, struct msghdr *msg, int *addr_len);
+void net6_queue_path_mtu(struct sock *sk, const struct in6_addr *daddr, int oif, u32 mtu);
+void net6_queue_icmp_error(struct sock *sk, struct sk_buff *skb, int err, __be16 port,
+			   const struct net6_icmp_error *icmp, unsigned int payload);
+void net6_queue_local_error(struct sock *sk, int err, const struct in6_addr *daddr,
+			    __be16 port, u32 info);
+
+/* transport/udp.c */
+int net6_udp_init(void);
+void net6_udp_exit(void);
+
+/* Walk the UDP sockets of a namespace, as net6_tcp_walk() does for TCP. */
+int net6_udp_walk(struct net *net, u32 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
+
+/* transport/ping.c: echo sockets, after net6_icmp_init() */
+int net6_ping_init(void);
+void net6_ping_exit(void);
+
+#endif /* _NET6_SOCK_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What UDP and ping share: the table of local ports and the receive queue. */
+#ifndef _NET6_DGRAM_H
+#define _NET6_DGRAM_H
+
+#include "../socket/sock.h"
+#include "proto.h"
+
+/**
+ * struct net6_dgram_bucket - sockets whose local ports share a hash value
+ * @head: sockets by sk_node; RCU to read
+ * @lock: to write; taken with BH disabled, below the socket lock
+ */
+struct net6_dgram_bucket {
+	struct hlist_head	head;
+	spinlock_t		lock;	/* see above */
+};
+
+/**
+ * struct net6_dgram_key - a datagram as its receiver sees it
+ * @laddr, @faddr: local (its destination) and foreign address
+ * @lport: local port, host byte order; the identifier of an echo
+ * @fport: foreign port, network byte order; 0 for an echo
+ * @dif: interface it came in on
+ * @protocol: IPPROTO_UDP or IPPROTO_ICMPV6
+ */
+struct net6_dgram_key {
+	const struct in6_addr	*laddr;
+	const struct in6_addr	*faddr;
+	u16			lport;
+	__be16			fport;
+	int			dif;
+	u8			protocol;
+};
+
+/* dgram_hash.c */
+struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net, u8 protocol, u16 port);
+bool net6_dgram_match(const struct sock *sk, const struct net *net,
+		      const struct net6_dgram_key *key, int *score);
+struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key,
+			       struct sk_buff *skb);
+int net6_dgram_get_port(struct sock *sk, unsigned short snum);
+void net6_dgram_unhash(struct sock *sk);
+int net6_dgram_walk(struct net *net, u8 protocol, u32 *pos,
+		    int (*fn)(struct sock *sk, void *arg), void *arg);
+int net6_dgram_hash_init(void);
+void net6_dgram_hash_exit(void);
+
+/* dgram_queue.c */
+int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb);
+struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *err);
+int net6_dgram_drop_bad(struct sock *sk, struct sk_buff *skb, int flags);
+int net6_dgram_first_len(struct sock *sk);
+void net6_dgram_destruct(struct sock *sk);
+
+/* dgram_recv.c */
+int net6_dgram_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
+		       int *addr_len);
+
+/* dgram_ops.c */
+extern const struct proto_ops net6_dgram_ops;
+int net6_dgram_init_sock(struct sock *sk);
+void net6_dgram_close(struct sock *sk, long timeout);
+int net6_dgram_ioctl(struct sock *sk, int cmd, unsigned long arg);
+int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
+int net6_dgram_autobind(struct sock *sk);
+
+/* udp_send.c */
+int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
+int net6_udp_push_pending(struct sock *sk);		/* sk owned */
+
+#endif /* _NET6_DGRAM_H */

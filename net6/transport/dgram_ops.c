@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The calls of SOCK_DGRAM sockets, and the beginning and end of such a socket. */
+#include <asm/ioctls.h>
+#include <net/inet_common.h>
+
+#include "../compat/bpf_cgroup.h"
+#include "dgram.h"
+
+/**
+ * net6_dgram_init_sock() - struct proto's init
+ * @sk: new socket
+ *
+ * Context: process. Return: 0.
+ */
+int net6_dgram_init_sock(struct sock *sk)
+{
+	INIT_HLIST_HEAD(&net6_dgram_sk(sk)->groups);
+	sk->sk_destruct = net6_dgram_destruct;
+	sk->sk_txhash = net_tx_rndhash();
+	/* Receivers look sockets up without taking references. */
+	sock_set_flag(sk, SOCK_RCU_FREE);
+	return 0;
+}
+
+/**
+ * net6_dgram_close() - struct proto's close
+ * @sk: socket without a process from now on
+ * @timeout: not used: nothing waits for a datagram
+ *
+ * Context: process.
+ */
+void net6_dgram_close(struct sock *sk, long timeout)
+{
+	lock_sock(sk);
+	skb_queue_purge(&sk->sk_write_queue);
+	net6_dgram_sk(sk)->corked = false;
+	release_sock(sk);
+	sk_common_release(sk);
+}
+
+/**
+ * net6_dgram_pre_connect() - struct proto's pre_connect: cgroup BPF has its say
+ * @sk: socket
+ * @uaddr: peer, may be changed
+ * @addr_len: its length
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+{
+	if (addr_len < offsetofend(struct sockaddr, sa_family))
+		return -EINVAL;
+	if (addr_len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	return net6_bpf_connect(sk, uaddr, &addr_len);
+}
+
+/**
+ * net6_dgram_autobind() - take an ephemeral port if there is none yet
+ * @sk: socket
+ *
+ * Context: process. Return: 0 or -EAGAIN when all ports are taken.
+ */
+int net6_dgram_autobind(struct sock *sk)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	int err = 0;
+
+	if (likely(inet->inet_num))
+		return 0;
+	lock_sock(sk);
+	if (!inet->inet_num) {
+		if (sk->sk_prot->get_port(sk, 0))
+			err = -EAGAIN;
+		else
+			inet->inet_sport = htons(inet->inet_num);
+	}
+	release_sock(sk);
+	return err;
+}
+
+/**
+ * net6_dgram_ioctl() - struct proto's ioctl
+ * @sk: socket
+ * @cmd: SIOCINQ, SIOCOUTQ
+ * @arg: user pointer to an int
+ *
+ * Context: process. Return: 0, -EFAULT, -ENOIOCTLCMD.
+ */
+int net6_dgram_ioctl(struct sock *sk, int cmd, unsigned long arg)
+{
+	int amount;
+
+	switch (cmd) {
+	case SIOCOUTQ:
+		amount = sk_wmem_alloc_get(sk);
+		break;
+	case SIOCINQ:
+		amount = max(0, net6_dgram_first_len(sk));
+		break;
+	default:
+		return -ENOIOCTLCMD;
+	}
+	return put_user(amount, (int __user *)arg);
+}
+
+/* A blocking reader must not be told of a datagram that its read would drop. */
+static __poll_t net6_dgram_poll(struct file *file, struct socket *sock,
+				struct poll_table_struct *wait)
+{
+	__poll_t mask = datagram_poll(file, sock, wait);
+	struct sock *sk = sock->sk;
+
+	if ((mask & EPOLLRDNORM) && !(file->f_flags & O_NONBLOCK) &&
+	    !(sk->sk_shutdown & RCV_SHUTDOWN) && net6_dgram_first_len(sk) < 0)
+		mask &= ~(EPOLLIN | EPOLLRDNORM);
+	if (inet6_sk(sk)->rxopt.bits.rxpmtu && READ_ONCE(inet6_sk(sk)->rxpmtu))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	return mask;
+}
+
+static int net6_dgram_sendmsg(struct socket *sock, struct msghdr *msg, size_t size)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	sock_rps_record_flow(sk);
+	err = net6_dgram_autobind(sk);
+	if (unlikely(err))
+		return err;
+	if (likely(sk->sk_protocol == IPPROTO_UDP))
+		return net6_udp_sendmsg(sk, msg, size);
+	return sk->sk_prot->sendmsg(sk, msg, size);
+}
+
+static int net6_dgram_sock_recvmsg(struct socket *sock, struct msghdr *msg, size_t size,
+				   int flags)
+{
+	struct sock *sk = sock->sk;
+	int addr_len = 0;
+	int err;
+
+	if (likely(!(flags & MSG_ERRQUEUE)))
+		sock_rps_record_flow(sk);
+	err = net6_dgram_recvmsg(sk, msg, size, flags, &addr_len);
+	if (err >= 0)
+		msg->msg_namelen = addr_len;
+	return err;
+}
+
+const struct proto_ops net6_dgram_ops = {
+	.family		= PF_INET6,
+	.owner		= THIS_MODULE,
+	.release	= net6_release,
+	.bind		= net6_bind,
+	.connect	= inet_dgram_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= sock_no_accept,
+	.getname	= net6_getname,
+	.poll		= net6_dgram_poll,
+	.ioctl		= net6_ioctl,
+	.gettstamp	= sock_gettstamp,
+	.listen		= sock_no_listen,
+	.shutdown	= inet_shutdown,
+	.setsockopt	= sock_common_setsockopt,
+	.getsockopt	= sock_common_getsockopt,
+	.sendmsg	= net6_dgram_sendmsg,
+	.recvmsg	= net6_dgram_sock_recvmsg,
+	.mmap		= sock_no_mmap,
+	.sendpage	= sock_no_sendpage,
+	.set_peek_off	= sk_set_peek_off,
+};

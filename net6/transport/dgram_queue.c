@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The receive queue of datagram sockets and its memory accounting. Everything happens
+ * under the queue's own lock: receiving a datagram never takes the socket lock.
+ */
+#include <linux/skbuff.h>
+#include <net/busy_poll.h>
+#include <net/inet_common.h>
+
+#include "dgram.h"
+
+/* Give the memory of a datagram back, keeping a page for the next. Queue locked. */
+static void net6_dgram_uncharge(struct sock *sk, struct sk_buff *skb)
+{
+	int size = skb->truesize;
+
+	lockdep_assert_held(&sk->sk_receive_queue.lock);
+	atomic_sub(size, &sk->sk_rmem_alloc);
+	/* Echo sockets are charged to nobody but their buffer. */
+	if (!sk_has_account(sk))
+		return;
+	sk_forward_alloc_add(sk, size);
+	if (unlikely(sk->sk_forward_alloc > (int)PAGE_SIZE))
+		__sk_mem_reclaim(sk, sk->sk_forward_alloc - 1);
+}
+
+/**
+ * net6_dgram_enqueue() - queue a datagram and wake the reader
+ * @sk: socket
+ * @skb: orphaned, data at what the program reads; consumed on success only
+ *
+ * One datagram is always taken, however big, if the queue is empty.
+ * Context: softirq. Return: 0; -ENOMEM (SO_RCVBUF is full); -ENOBUFS (udp_mem is).
+ */
+int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb)
+{
+	struct sk_buff_head *queue = &sk->sk_receive_queue;
+	unsigned int rcvbuf = READ_ONCE(sk->sk_rcvbuf);
+	unsigned int rmem = atomic_read(&sk->sk_rmem_alloc);
+	int size, err = -ENOMEM;
+
+	if (rmem > rcvbuf)
+		goto full;
+	size = skb->truesize;
+	if ((unsigned int)atomic_add_return(size, &sk->sk_rmem_alloc) > size + rcvbuf)
+		goto uncharge;
+
+	skb->dev = NULL;
+	spin_lock(&queue->lock);
+	if (!sk_rmem_schedule(sk, skb, size)) {
+		spin_unlock(&queue->lock);
+		err = -ENOBUFS;
+		goto uncharge;
+	}
+	sk_mem_charge(sk, size);
+	sock_skb_set_dropcount(sk, skb);
+	__skb_queue_tail(queue, skb);
+	spin_unlock(&queue->lock);
+
+	if (!sock_flag(sk, SOCK_DEAD))
+		sk->sk_data_ready(sk);
+	return 0;
+
+uncharge:
+	atomic_sub(size, &sk->sk_rmem_alloc);
+full:
+	atomic_inc(&sk->sk_drops);
+	return err;
+}
+
+/* The first datagram, or the one at *off bytes for MSG_PEEK. Queue locked. */
+static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, int *off)
+{
+	struct sk_buff_head *queue = &sk->sk_receive_queue;
+	struct sk_buff *skb;
+
+	if (likely(!(flags & MSG_PEEK))) {
+		skb = __skb_dequeue(queue);
+		if (skb)
+			net6_dgram_uncharge(sk, skb);
+		*off = 0;
+		return skb;
+	}
+	if (*off < 0)
+		*off = 0;
+	skb_queue_walk(queue, skb) {
+		if (*off && *off >= skb->len) {
+			*off -= skb->len;
+			continue;
+		}
+		refcount_inc(&skb->users);
+		return skb;
+	}
+	return NULL;
+}
+
+/**
+ * net6_dgram_dequeue() - take the next datagram, waiting for it if need be
+ * @sk: socket
+ * @flags: MSG_DONTWAIT, MSG_PEEK
+ * @off: for MSG_PEEK the peek offset, then the offset within the datagram
+ * @err: set when there is none; 0 after shutdown()
+ *
+ * Context: process. Return: a datagram with one reference, or NULL.
+ */
+struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *err)
+{
+	struct sk_buff_head *queue = &sk->sk_receive_queue;
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	int start = *off;
+	struct sk_buff *skb, *last;
+
+	for (;;) {
+		*err = sock_error(sk);
+		if (*err)
+			return NULL;
+		if (!skb_queue_empty_lockless(queue)) {
+			*off = start;
+			spin_lock_bh(&queue->lock);
+			skb = net6_dgram_pick(sk, flags, off);
+			last = skb_peek_tail(queue);
+			spin_unlock_bh(&queue->lock);
+			if (skb)
+				return skb;
+		} else {
+			last = NULL;
+		}
+		if (sk_can_busy_loop(sk)) {
+			sk_busy_loop(sk, flags & MSG_DONTWAIT);
+			if (!skb_queue_empty_lockless(queue))
+				continue;
+		}
+		*err = -EAGAIN;
+		if (!timeo)
+			return NULL;
+		/* An empty queue's last element is its head. */
+		if (__skb_wait_for_more_packets(sk, queue, err, &timeo,
+						last ?: (struct sk_buff *)queue))
+			return NULL;
+	}
+}
+
+static void net6_dgram_unlink(struct sock *sk, struct sk_buff *skb)
+{
+	__skb_unlink(skb, &sk->sk_receive_queue);
+	net6_dgram_uncharge(sk, skb);
+}
+
+/**
+ * net6_dgram_drop_bad() - a datagram turned out to have a wrong checksum
+ * @sk: socket
+ * @skb: what net6_dgram_dequeue() gave; the caller still frees its reference
+ * @flags: as given to net6_dgram_dequeue(): a peeked one is taken off the queue
+ *
+ * Context: process.
+ * Return: 0, or -ENOENT when another reader has taken it off and counted it.
+ */
+int net6_dgram_drop_bad(struct sock *sk, struct sk_buff *skb, int flags)
+{
+	struct sk_buff_head *queue = &sk->sk_receive_queue;
+	int err = 0;
+
+	if (flags & MSG_PEEK) {
+		err = -ENOENT;
+		spin_lock_bh(&queue->lock);
+		if (skb->next) {
+			net6_dgram_unlink(sk, skb);
+			refcount_dec(&skb->users);
+			err = 0;
+		}
+		spin_unlock_bh(&queue->lock);
+	}
+	if (!err)
+		atomic_inc(&sk->sk_drops);
+	return err;
+}
+
+/**
+ * net6_dgram_first_len() - length of the first datagram whose checksum is right
+ * @sk: socket
+ *
+ * Drops wrong ones in front of it, so that a poll() that says readable is true.
+ * Context: process. Return: bytes, or -1 when the queue is empty.
+ */
+int net6_dgram_first_len(struct sock *sk)
+{
+	struct sk_buff_head *queue = &sk->sk_receive_queue;
+	struct net6_net *nn = net6_pernet(sock_net(sk));
+	struct sk_buff *skb;
+	int len = -1;
+
+	spin_lock_bh(&queue->lock);
+	while ((skb = skb_peek(queue)) != NULL) {
+		if (skb_csum_unnecessary(skb) || !__skb_checksum_complete(skb)) {
+			len = skb->len;
+			break;
+		}
+		net6_dgram_unlink(sk, skb);
+		atomic_inc(&sk->sk_drops);
+		NET6_INC(nn, Udp6InCsumErrors);
+		NET6_INC(nn, Udp6InErrors);
+		net6_drop(nn, skb, NET6_DROP_UDP_CSUM);
+	}
+	spin_unlock_bh(&queue->lock);
+	return len;
+}
+
+/**
+ * net6_dgram_destruct() - sk_destruct of datagram sockets
+ * @sk: unhashed, nobody refers to it
+ *
+ * Context: any, RCU callback.
+ */
+void net6_dgram_destruct(struct sock *sk)
+{
+	struct sk_buff_head *queue = &sk->sk_receive_queue;
+	struct sk_buff *skb;
+
+	spin_lock_bh(&queue->lock);
+	while ((skb = __skb_dequeue(queue)) != NULL) {
+		net6_dgram_uncharge(sk, skb);
+		kfree_skb(skb);
+	}
+	spin_unlock_bh(&queue->lock);
+	net6_sk_destruct(sk);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Echo sockets (SOCK_DGRAM, IPPROTO_ICMPV6): a program sends ICMPv6 echo requests and
+ * reads the replies: with CAP_NET_RAW, or if net.ipv4.ping_group_range has its group.
+ * The local port is the identifier; a reply goes to one socket.
+ */
+#include <linux/icmpv6.h>
+#include <linux/cred.h>
+#include <net/inet_common.h>
+#include <net/ip6_checksum.h>
+
+#include "../compat/inet_sock.h"
+#include "../compat/sock.h"
+#include "../core/icmp.h"
+#include "dgram.h"
+
+/* As native ping sockets: the groups from net.ipv4.ping_group_range may. So may who
+ * could open a raw socket, for there are none to fall back to.
+ */
+static int net6_ping_init_sock(struct sock *sk)
+{
+	struct ping_group_range *pgr = &sock_net(sk)->ipv4.ping_group_range;
+	struct group_info *groups;
+	kgid_t low, high;
+	unsigned int seq;
+	bool allowed;
+	int i;
+
+	do {
+		seq = read_seqbegin(&pgr->lock);
+		low = pgr->range[0];
+		high = pgr->range[1];
+	} while (read_seqretry(&pgr->lock, seq));
+
+	allowed = ns_capable(sock_net(sk)->user_ns, CAP_NET_RAW) ||
+		  (gid_lte(low, current_egid()) && gid_lte(current_egid(), high));
+	groups = get_current_groups();
+	for (i = 0; i < groups->ngroups && !allowed; i++)
+		allowed = gid_lte(low, groups->gid[i]) && gid_lte(groups->gid[i], high);
+	put_group_info(groups);
+	if (!allowed)
+		allowed = ns_capable(sock_net(sk)->user_ns, CAP_NET_RAW);
+
+	/* Also for a refused socket: it is torn down as any other. */
+	net6_dgram_init_sock(sk);
+	sk->sk_ipv6only = 1;
+	sk->sk_reuse = SK_CAN_REUSE;
+	return allowed ? 0 : -EACCES;
+}
+
+/* What the program may choose of the ICMPv6 header: type, code, sequence number. */
+static int net6_ping_check(const struct icmp6hdr *h)
+{
+	return h->icmp6_type == ICMPV6_ECHO_REQUEST && !h->icmp6_code ? 0 : -EINVAL;
+}
+
+static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx)
+{
+	struct net6_net *nn = net6_pernet(sock_net(sk));
+	struct icmp6hdr *h = icmp6_hdr(skb);
+	const struct in6_addr *saddr;
+	struct net6_dest *dest;
+	int err;
+
+	dest = net6_dgram_dest(sk, tx);
+	err = IS_ERR(dest) ? PTR_ERR(dest) : net6_dgram_mtu_check(sk, tx, dest, skb->len);
+	if (err) {
+		kfree_skb(skb);
+		return err;
+	}
+	saddr = ipv6_addr_any(&tx->saddr) ? &dest->saddr : &tx->saddr;
+	h->icmp6_identifier = inet_sk(sk)->inet_sport;
+	h->icmp6_cksum = 0;
+	h->icmp6_cksum = csum_ipv6_magic(saddr, &tx->daddr, skb->len, IPPROTO_ICMPV6,
+					 skb_checksum(skb, 0, skb->len, 0));
+	net6_push_header(skb, saddr, &tx->daddr, IPPROTO_ICMPV6,
+			 net6_dgram_hop_limit(sk, tx, dest), net6_dgram_flowinfo(sk, tx));
+	skb->priority = READ_ONCE(sk->sk_priority);
+	skb->mark = tx->sockc.mark;
+	skb->ignore_df = net6_dgram_may_fragment(sk);
+	if (tx->sockc.tsflags)
+		net6_compat_tx_timestamp(skb, &tx->sockc);
+	NET6_INC(nn, Icmp6OutMsgs);
+	return net6_dgram_output(sk, skb, dest);
+}
+
+static int net6_ping_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct net6_tx tx;
+	struct sk_buff *skb;
+	bool connected;
+	int err;
+
+	if (len > IPV6_MAXPLEN)
+		return -EMSGSIZE;
+	if (len < sizeof(struct icmp6hdr))
+		return -EINVAL;
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	err = net6_dgram_set_tx(sk, msg, &tx, &connected);
+	if (err)
+		return err;
+
+	skb = sock_alloc_send_pskb(sk, NET6_HEADROOM + sizeof(struct icmp6hdr),
+				   len - sizeof(struct icmp6hdr),
+				   msg->msg_flags & MSG_DONTWAIT, &err,
+				   PAGE_ALLOC_COSTLY_ORDER);
+	if (!skb)
+		return err;
+	skb_reserve(skb, NET6_HEADROOM);
+	skb_reset_transport_header(skb);
+	skb_put(skb, sizeof(struct icmp6hdr));
+	skb->data_len = len - sizeof(struct icmp6hdr);
+	skb->len += skb->data_len;
+	err = skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len) ? -EFAULT :
+		net6_ping_check(icmp6_hdr(skb));
+	if (err) {
+		kfree_skb(skb);
+		return err;
+	}
+	rcu_read_lock();
+	err = net6_ping_xmit(sk, skb, &tx);
+	rcu_read_unlock();
+	return err ?: len;
+}
+
+/* An echo reply, from the ICMPv6 code; checksum verified. Consumes. */
+static void net6_ping_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_dgram_key key = {
+		.dif = net6_rx_cb(skb)->ifindex,
+		.protocol = IPPROTO_ICMPV6,
+	};
+	struct sock *sk;
+
+	if (!pskb_may_pull(skb, sizeof(struct icmp6hdr))) {
+		net6_drop(nn, skb, NET6_DROP_ICMP_SHORT);
+		return;
+	}
+	key.laddr = &ipv6_hdr(skb)->daddr;
+	key.faddr = &ipv6_hdr(skb)->saddr;
+	key.lport = ntohs(icmp6_hdr(skb)->icmp6_identifier);
+	sk = key.lport ? net6_dgram_lookup(nn->net, &key, skb) : NULL;
+	if (!sk) {
+		net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
+		return;
+	}
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	if (sk_filter(sk, skb)) {
+		atomic_inc(&sk->sk_drops);
+		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
+		return;
+	}
+	skb_orphan(skb);
+	if (net6_dgram_enqueue(sk, skb))
+		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
+}
+
+/* An error about an echo request of ours, as net6_proto.error. */
+static void net6_ping_error(struct sk_buff *skb, const struct net6_icmp_error *icmp)
+{
+	const struct icmp6hdr *h = (struct icmp6hdr *)(skb->data + icmp->offset);
+	struct net6_dgram_key key = {
+		.laddr = icmp->saddr,
+		.faddr = icmp->daddr,
+		.lport = ntohs(h->icmp6_identifier),
+		.dif = icmp->ifindex,
+		.protocol = IPPROTO_ICMPV6,
+	};
+	struct sock *sk;
+	bool hard;
+	int err;
+
+	if (net6_ping_check(h) || !key.lport)
+		return;
+	sk = net6_dgram_lookup(dev_net(skb->dev), &key, NULL);
+	if (!sk)
+		return;
+	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
+	if (icmp->type == ICMPV6_PKT_TOOBIG)
+		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp->daddr, icmp->ifindex,
+				      icmp->info);
+	if (net6_opt(sk, RECVERR6))
+		net6_queue_icmp_error(sk, skb, err, 0, icmp, icmp->offset);
+	else if (!hard || sk->sk_state != TCP_ESTABLISHED)
+		return;
+	WRITE_ONCE(sk->sk_err, err);
+	sk_error_report(sk);
+}
+
+static struct proto net6_ping_prot = {
+	.name		= "NET6-PING",
+	.owner		= THIS_MODULE,
+	.close		= net6_dgram_close,
+	.pre_connect	= net6_dgram_pre_connect,
+	.connect	= net6_dgram_connect,
+	.disconnect	= net6_dgram_disconnect,
+	.ioctl		= net6_dgram_ioctl,
+	.init		= net6_ping_init_sock,
+	.setsockopt	= net6_setsockopt,
+	.getsockopt	= net6_getsockopt,
+	.sendmsg	= net6_ping_sendmsg,
+	.recvmsg	= net6_dgram_recvmsg,
+	.get_port	= net6_dgram_get_port,
+	.put_port	= net6_dgram_unhash,
+	.unhash		= net6_dgram_unhash,
+	.obj_size	= sizeof(struct net6_dgram_sock),
+};
+
+static struct net6_protosw net6_ping_protosw = {
+	.type		= SOCK_DGRAM,
+	.protocol	= IPPROTO_ICMPV6,
+	.prot		= &net6_ping_prot,
+	.ops		= &net6_dgram_ops,
+};
+
+/**
+ * net6_ping_init() - register echo sockets, behind UDP
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_ping_init(void)
+{
+	int err = net6_protosw_register(&net6_ping_protosw);
+
+	if (err)
+		return err;
+	net6_icmp_handle(ICMPV6_ECHO_REPLY, net6_ping_rcv);
+	net6_icmp_handle_error(net6_ping_error);
+	return 0;
+}
+
+/**
+ * net6_ping_exit() - undo net6_ping_init(); no socket is left
+ */
+void net6_ping_exit(void)
+{
+	net6_icmp_handle_error(NULL);
+	net6_icmp_handle(ICMPV6_ECHO_REPLY, NULL);
+	net6_protosw_unregister(&net6_ping_protosw);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Beginning and end of the engine's state in a socket: as the kernel's TCP leaves a
+ * new socket, so that TCP_INFO and congestion control modules find what they expect.
+ */
+#include "../../compat/timer.h"
+#include "engine.h"
+
+/* What a new socket, a child and a disconnected socket have in common. */
+static void tcp_fresh(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->out_of_order_queue = RB_ROOT;
+	sk->tcp_rtx_queue = RB_ROOT;
+	INIT_LIST_HEAD(&tp->tsq_node);
+	INIT_LIST_HEAD(&tp->tsorted_sent_queue);
+	tp->ooo_last_skb = NULL;
+	tp->highest_sack = NULL;
+	tp->retransmit_skb_hint = NULL;
+	tp->lost_skb_hint = NULL;
+
+	icsk->icsk_rto = TCP_TIMEOUT_INIT;	/* RFC 6298 2.1 */
+	icsk->icsk_retransmits = 0;
+	icsk->icsk_backoff = 0;
+	icsk->icsk_probes_out = 0;
+	icsk->icsk_probes_tstamp = 0;
+	icsk->icsk_ca_state = TCP_CA_Open;
+	memset(&icsk->icsk_ack, 0, sizeof(icsk->icsk_ack));
+	icsk->icsk_ack.rcv_mss = TCP_MIN_MSS;
+
+	tp->srtt_us = 0;
+	tp->mdev_us = jiffies_to_usecs(TCP_TIMEOUT_INIT);
+	tp->mdev_max_us = 0;
+	tp->rttvar_us = 0;
+	tp->rtt_seq = 0;
+	minmax_reset(&tp->rtt_min, tcp_jiffies32, ~0U);
+
+	/* RFC 6928: ten segments until something is known. */
+	tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
+	tp->snd_cwnd_cnt = 0;
+	tp->snd_cwnd_used = 0;
+	tp->snd_cwnd_clamp = ~0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->prior_cwnd = 0;
+	tp->prior_ssthresh = 0;
+	tp->is_cwnd_limited = 0;
+	tp->max_packets_out = 0;
+	tp->cwnd_usage_seq = 0;
+	tp->app_limited = ~0U;	/* until the first full window */
+	tp->rate_app_limited = 1;
+	tp->rate_delivered = 0;
+	tp->rate_interval_us = 0;
+	tp->first_tx_mstamp = 0;
+	tp->delivered_mstamp = 0;
+	tp->mss_cache = TCP_MSS_DEFAULT;
+	tp->gso_segs = 0;
+
+	tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+	tp->reord_seen = 0;
+	memset(&tp->rack, 0, sizeof(tp->rack));
+	tp->rack.reo_wnd_steps = 1;
+	tp->undo_marker = 0;
+	tp->undo_retrans = -1;
+	tp->retrans_stamp = 0;
+	tp->high_seq = 0;
+	tp->tlp_high_seq = 0;
+	tp->frto = 0;
+	tp->is_sack_reneg = 0;
+	memset(tp->recv_sack_cache, 0, sizeof(tp->recv_sack_cache));
+
+	tp->tcp_wstamp_ns = 0;
+	tp->tcp_clock_cache = 0;
+	tp->last_oow_ack_time = 0;
+	tp->urg_data = 0;
+	tp->ecn_flags = 0;
+	tp->pred_flags = 0;
+	tp->chrono_type = TCP_CHRONO_UNSPEC;
+	memset(tp->chrono_stat, 0, sizeof(tp->chrono_stat));
+	memset(&tp->rcv_rtt_est, 0, sizeof(tp->rcv_rtt_est));
+	memset(&tp->rcvq_space, 0, sizeof(tp->rcvq_space));
+	tp->rcv_rtt_last_tsecr = 0;
+	WRITE_ONCE(sk->sk_tsq_flags, 0);
+}
+
+static void tcp_fresh_counters(struct tcp_sock *tp)
+{
+	tp->packets_out = 0;
+	tp->retrans_out = 0;
+	tp->sacked_out = 0;
+	tp->lost_out = 0;
+	tp->delivered = 0;
+	tp->delivered_ce = 0;
+	tp->lost = 0;
+	tp->prr_out = 0;
+	tp->prr_delivered = 0;
+	tp->total_retrans = 0;
+	tp->bytes_sent = 0;
+	tp->bytes_acked = 0;
+	tp->bytes_received = 0;
+	tp->bytes_retrans = 0;
+	tp->segs_in = 0;
+	tp->segs_out = 0;
+	tp->data_segs_in = 0;
+	tp->data_segs_out = 0;
+	tp->dsack_dups = 0;
+	tp->rcv_ooopack = 0;
+	tp->timeout_rehash = 0;
+	tcp_clear_options(&tp->rx_opt);
+	tp->rx_opt.num_sacks = 0;
+	tp->rx_opt.dsack = 0;
+	tp->rx_opt.saw_tstamp = 0;
+}
+
+/**
+ * net6_tcp_engine_init() - a new socket's engine
+ * @sk: socket, zeroed
+ *
+ * Context: process.
+ */
+void net6_tcp_engine_init(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	net6_tcp_timers_init(sk);
+	tcp_fresh(sk);
+	tcp_fresh_counters(tp);
+	icsk->icsk_rto_min = TCP_RTO_MIN;
+	icsk->icsk_delack_max = TCP_DELACK_MAX;
+	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;
+	tp->tcp_header_len = sizeof(struct tcphdr);
+	sk->sk_gso_max_size = GSO_LEGACY_MAX_SIZE;
+	sk->sk_gso_max_segs = GSO_MAX_SEGS;
+	net6_tcp_cong_assign(sk);
+}
+
+/**
+ * net6_tcp_engine_child() - a child's engine, at the end of its handshake
+ * @child: copy of @listener, locked, seen by nobody
+ * @listener: its listener
+ *
+ * Context: softirq.
+ */
+void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
+{
+	struct tcp_sock *tp = tcp_sk(child);
+
+	net6_tcp_timers_init(child);
+	tcp_fresh(child);
+	tcp_fresh_counters(tp);
+	tp->saved_syn = NULL;
+	tp->fastopen_req = NULL;
+	RCU_INIT_POINTER(tp->fastopen_rsk, NULL);
+	skb_queue_head_init(&child->sk_write_queue);
+	net6_tcp_cong_inherit(child, listener);
+}
+
+/**
+ * net6_tcp_engine_established() - the handshake is done
+ * @sk: socket in ESTABLISHED with all that was negotiated
+ *
+ * Context: any.
+ */
+void net6_tcp_engine_established(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct net6_dest *dest;
+
+	dest = net6_sk_dest(sk);
+	net6_tcp_sync_mss(sk, IS_ERR(dest) ? NET6_MIN_MTU : net6_dest_mtu(dest));
+	/* The peer's segment size, until some have been seen. */
+	icsk->icsk_ack.rcv_mss = clamp_t(u32, min_t(u32, tp->advmss, tp->mss_cache),
+					 TCP_MIN_MSS, max_t(u32, TCP_MIN_MSS, TCP_MSS_DEFAULT));
+	net6_tcp_clock(tp);
+	/* RFC 6298 5.7: the SYN was retransmitted and no sample came of it. */
+	if (!tp->srtt_us && tp->total_retrans > 0)
+		icsk->icsk_rto = TCP_TIMEOUT_FALLBACK;
+	/* RFC 5681 3.1: one segment when the SYN was lost more than once. A time-out of
+	 * the SYN says nothing about the path's capacity: ssthresh starts afresh.
+	 */
+	tcp_snd_cwnd_set(tp, tp->total_retrans > 1 ? 1 : TCP_INIT_CWND);
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->snd_cwnd_stamp = tcp_jiffies32;
+	net6_tcp_cong_init(sk);
+	net6_tcp_buffers_init(sk);
+	net6_tcp_pacing_rate(sk);
+	tcp_fast_path_on(tp);
+}
+
+/**
+ * net6_tcp_engine_reset() - disconnect: forget the connection, keep the settings
+ * @sk: socket in CLOSE; its queues and timers were cleared
+ *
+ * Context: any.
+ */
+void net6_tcp_engine_reset(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_congestion_ops *ca = net6_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (icsk->icsk_ca_initialized && ca->release)
+		ca->release(sk);
+	memset(icsk->icsk_ca_priv, 0, sizeof(icsk->icsk_ca_priv));
+	icsk->icsk_ca_initialized = 0;
+	net6_tcp_ofo_purge(sk);
+	tcp_fresh(sk);
+	tcp_fresh_counters(tp);
+	icsk->icsk_ack.rcv_mss = TCP_MIN_MSS;
+	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;
+	tp->tcp_header_len = sizeof(struct tcphdr);
+	tp->window_clamp = 0;
+	tp->rcv_wnd = 0;
+	tp->rcv_wup = 0;
+	tp->snd_wnd = 0;
+}
+
+#define NET6_TCP_DEFERRED	(TCPF_TSQ_DEFERRED | TCPF_WRITE_TIMER_DEFERRED |	\
+				 TCPF_DELACK_TIMER_DEFERRED | TCPF_MTU_REDUCED_DEFERRED)
+
+/**
+ * net6_tcp_release_cb() - what came up while a process owned the socket
+ * @sk: socket; struct proto's release_cb
+ *
+ * Context: process, BH disabled, the socket's spinlock held and still owned: ownership
+ * ends here, because the work below counts as softirq's.
+ */
+void net6_tcp_release_cb(struct sock *sk)
+{
+	unsigned long flags = READ_ONCE(sk->sk_tsq_flags);
+
+	do {
+		if (!(flags & NET6_TCP_DEFERRED))
+			return;
+	} while (!try_cmpxchg(&sk->sk_tsq_flags, &flags, flags & ~NET6_TCP_DEFERRED));
+
+	if (flags & TCPF_TSQ_DEFERRED) {
+		net6_tcp_tsq_write(sk);
+		__sock_put(sk);
+	}
+	sock_release_ownership(sk);
+	if (flags & TCPF_WRITE_TIMER_DEFERRED) {
+		net6_tcp_write_timer_handler(sk);
+		__sock_put(sk);
+	}
+	if (flags & TCPF_DELACK_TIMER_DEFERRED) {
+		net6_tcp_delack_timer_handler(sk);
+		__sock_put(sk);
+	}
+	if (flags & TCPF_MTU_REDUCED_DEFERRED) {
+		net6_tcp_mtu_reduced(sk, READ_ONCE(tcp_sk(sk)->mtu_info));
+		__sock_put(sk);
+	}
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Listeners: listen(), the queue of children that wait for accept(), the birth of a
+ * child at the end of its handshake, and what becomes of them when a listener closes.
+ */
+#include <linux/sched/signal.h>
+
+#include "../../compat/tcp.h"
+#include "tcp.h"
+
+/**
+ * net6_tcp_listen() - make a socket listen, or change its backlog
+ * @sk: socket, owned by the caller
+ * @backlog: children that may wait; the request queue has the same bound
+ *
+ * Context: process.
+ * Return: 0, -EINVAL in a wrong state, -EADDRINUSE, -ENOMEM.
+ */
+int net6_tcp_listen(struct sock *sk, int backlog)
+{
+	int err;
+
+	if (!((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN)))
+		return -EINVAL;
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (sk->sk_state == TCP_LISTEN)
+		return 0;
+
+	WRITE_ONCE(sk->sk_ack_backlog, 0);
+	INIT_LIST_HEAD(&net6_tcp_sk(sk)->accept_list);
+	/* In this state others see the conflict while the port is checked again. */
+	net6_tcp_set_state(sk, TCP_LISTEN);
+	err = net6_tcp_get_port(sk, inet_sk(sk)->inet_num);
+	if (!err) {
+		inet_sk(sk)->inet_sport = htons(inet_sk(sk)->inet_num);
+		err = net6_tcp_hash_listener(sk);
+	}
+	if (err)
+		net6_tcp_set_state(sk, TCP_CLOSE);
+	return err;
+}
+
+/**
+ * net6_tcp_accept_queue_add() - a child waits for accept()
+ * @listener: its listener
+ * @child: locked, hashed; the queue takes one reference
+ *
+ * Context: softirq.
+ * Return: false if the listener has stopped.
+ */
+bool net6_tcp_accept_queue_add(struct sock *listener, struct sock *child)
+{
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	bool ok;
+
+	spin_lock(&queue->rskq_lock);
+	ok = listener->sk_state == TCP_LISTEN;
+	if (likely(ok)) {
+		net6_tcp_sk(child)->listener = listener;
+		list_add_tail(&net6_tcp_sk(child)->accept_list,
+			      &net6_tcp_sk(listener)->accept_list);
+		sk_acceptq_added(listener);
+	}
+	spin_unlock(&queue->rskq_lock);
+	return ok;
+}
+
+static struct sock *net6_tcp_accept_queue_pop(struct sock *listener)
+{
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	struct net6_tcp_sock *child;
+
+	spin_lock_bh(&queue->rskq_lock);
+	child = list_first_entry_or_null(&net6_tcp_sk(listener)->accept_list,
+					 struct net6_tcp_sock, accept_list);
+	if (child) {
+		list_del_init(&child->accept_list);
+		child->listener = NULL;
+		sk_acceptq_removed(listener);
+	}
+	spin_unlock_bh(&queue->rskq_lock);
+	return (struct sock *)child;
+}
+
+static bool net6_tcp_accept_queue_empty(const struct sock *sk)
+{
+	return list_empty_careful(&net6_tcp_sk(sk)->accept_list);
+}
+
+static int net6_tcp_accept_wait(struct sock *sk, long timeo)
+{
+	DEFINE_WAIT(wait);
+	int err;
+
+	for (;;) {
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
+		release_sock(sk);
+		if (net6_tcp_accept_queue_empty(sk))
+			timeo = schedule_timeout(timeo);
+		sched_annotate_sleep();
+		lock_sock(sk);
+		err = 0;
+		if (!net6_tcp_accept_queue_empty(sk))
+			break;
+		err = -EINVAL;
+		if (sk->sk_state != TCP_LISTEN)
+			break;
+		err = sock_intr_errno(timeo);
+		if (signal_pending(current))
+			break;
+		err = -EAGAIN;
+		if (!timeo)
+			break;
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return err;
+}
+
+/**
+ * net6_tcp_accept() - take a child out of the queue; proto->accept
+ * @sk: listener
+ * @flags: O_NONBLOCK
+ * @err: filled when there is none: -EAGAIN, -EINVAL, -EINTR or -ERESTARTSYS
+ * @kern: for the kernel's own use
+ *
+ * Context: process.
+ * Return: the child, with the queue's reference, or NULL.
+ */
+struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
+{
+	struct sock *child = NULL;
+	int error = 0;
+	long timeo;
+
+	lock_sock(sk);
+	if (sk->sk_state != TCP_LISTEN) {
+		error = -EINVAL;
+		goto out;
+	}
+	while (!(child = net6_tcp_accept_queue_pop(sk))) {
+		timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
+		error = timeo ? net6_tcp_accept_wait(sk, timeo) : -EAGAIN;
+		if (error)
+			break;
+	}
+out:
+	release_sock(sk);
+	if (!child)
+		*err = error;
+	return child;
+}
+
+/* Nobody will accept this one. It is locked by its spinlock. */
+static void net6_tcp_child_forget(struct sock *child)
+{
+	net6_tcp_disconnect(child, O_NONBLOCK);
+	net6_tcp_prepare_orphan(child);
+	net6_tcp_destroy(child);
+}
+
+/**
+ * net6_tcp_listen_stop() - end what a listener has begun
+ * @sk: in state CLOSE already, out of the table, owned by the caller
+ *
+ * Children that nobody accepted are reset (RFC 9293 3.10.4), requests forgotten.
+ * Context: process.
+ */
+void net6_tcp_listen_stop(struct sock *sk)
+{
+	struct sock *child;
+
+	if (atomic_read(&inet_csk(sk)->icsk_accept_queue.qlen))
+		net6_tcp_request_purge(sock_net(sk), sk);
+	while ((child = net6_tcp_accept_queue_pop(sk))) {
+		local_bh_disable();
+		bh_lock_sock(child);
+		WARN_ON(sock_owned_by_user(child));
+		sock_hold(child);
+		net6_tcp_child_forget(child);
+		bh_unlock_sock(child);
+		local_bh_enable();
+		sock_put(child);
+		cond_resched();
+	}
+}
+
+/* A child that could not be entered: it never was a connection. */
+static void net6_tcp_child_destroy(struct sock *child)
+{
+	/* sk_clone_lock() left it locked, with two references. */
+	net6_tcp_child_unlock(child);
+	sock_put(child);
+	net6_tcp_prepare_orphan(child);
+	net6_tcp_done(child);
+}
+
+static void net6_tcp_child_sequence(struct sock *child, const struct sk_buff *skb,
+				    const struct net6_tcp_request *req)
+{
+	struct tcp_sock *tp = tcp_sk(child);
+
+	tp->rx_opt.tstamp_ok = req->tstamp_ok;
+	tp->rx_opt.saw_tstamp = 0;
+	tp->rx_opt.ts_recent = req->ts_recent;
+	tp->rx_opt.ts_recent_stamp = req->tstamp_ok ? ktime_get_seconds() : 0;
+	tp->rx_opt.sack_ok = req->sack_ok;
+	tp->rx_opt.wscale_ok = req->wscale_ok;
+	tp->rx_opt.snd_wscale = req->snd_wscale;
+	tp->rx_opt.rcv_wscale = req->rcv_wscale;
+	tp->rx_opt.mss_clamp = req->peer_mss;
+	tp->tcp_header_len = sizeof(struct tcphdr) +
+			     (req->tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0);
+	tp->tsoffset = req->ts_offset;
+	tp->advmss = req->advmss;
+
+	tp->rcv_nxt = req->rcv_isn + 1;
+	tp->rcv_wup = tp->rcv_nxt;
+	WRITE_ONCE(tp->copied_seq, tp->rcv_nxt);
+	tp->rcv_wnd = req->rcv_wnd;
+	tp->rcv_ssthresh = req->rcv_wnd;
+	tp->window_clamp = req->window_clamp;
+
+	tp->snd_una = req->snt_isn + 1;
+	tp->snd_nxt = tp->snd_una;
+	tp->snd_up = tp->snd_una;
+	tp->snd_sml = tp->snd_una;
+	tp->pushed_seq = tp->snd_una;
+	WRITE_ONCE(tp->write_seq, tp->snd_una);
+	tp->snd_wl1 = TCP_SKB_CB(skb)->seq;
+	tp->snd_wnd = (u32)ntohs(tcp_hdr(skb)->window) << req->snd_wscale;
+	tp->max_window = tp->snd_wnd;
+	tp->ecn_flags = req->ecn_ok ? TCP_ECN_OK : 0;
+	tp->segs_in = 1;
+	tp->total_retrans = req->retrans;
+	tp->lsndtime = tcp_jiffies32;
+	tp->rcv_tstamp = tcp_jiffies32;
+	inet_csk(child)->icsk_ack.lrcvtime = tcp_jiffies32;
+}
+
+/* What a copy of a listener must not share with it. */
+static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_request *req)
+{
+	struct net6_tcp_sock *ns = net6_tcp_sk(child);
+	struct inet_sock *inet = inet_sk(child);
+
+	ns->port = NULL;
+	ns->n6.dest = net6_dest_hold(req->dest);
+	ns->listener = NULL;
+	INIT_LIST_HEAD(&ns->accept_list);
+	memset(&inet_csk(child)->icsk_accept_queue, 0,
+	       sizeof(inet_csk(child)->icsk_accept_queue));
+	spin_lock_init(&inet_csk(child)->icsk_accept_queue.rskq_lock);
+	spin_lock_init(&inet_csk(child)->icsk_accept_queue.fastopenq.lock);
+	sk_node_init(&child->sk_bind_node);
+	sock_reset_flag(child, SOCK_RCU_FREE);
+	child->sk_ack_backlog = 0;
+
+	inet->pinet6 = &ns->tcp6.inet6;
+	inet->mc_list = NULL;
+	inet->inet_opt = NULL;
+	ns->tcp6.inet6.pktoptions = NULL;
+	ns->tcp6.inet6.opt = NULL;
+	ns->tcp6.inet6.ipv6_mc_list = NULL;
+	ns->tcp6.inet6.ipv6_ac_list = NULL;
+	ns->tcp6.inet6.ipv6_fl_list = NULL;
+	ns->tcp6.inet6.saddr = req->common.skc_v6_rcv_saddr;
+	child->sk_v6_rcv_saddr = req->common.skc_v6_rcv_saddr;
+	child->sk_v6_daddr = req->common.skc_v6_daddr;
+	child->sk_bound_dev_if = req->common.skc_bound_dev_if;
+	inet->inet_num = req->common.skc_num;
+	inet->inet_sport = htons(req->common.skc_num);
+	inet->inet_dport = req->common.skc_dport;
+	atomic64_set(&child->sk_cookie, 0);
+}
+
+/**
+ * net6_tcp_child() - a connection is born
+ * @listener: its listener
+ * @skb: the segment that completes the handshake; borrowed
+ * @req: what was agreed
+ * @hashed: @req is in the table (no SYN cookie); on success its table reference is
+ *	the caller's
+ *
+ * Context: softirq, RCU read lock held.
+ * Return: the child, ESTABLISHED, in the accept queue, locked by its spinlock, with a
+ * reference for the caller; NULL if the queue is full, memory lacks, the listener has
+ * stopped or another segment was faster.
+ */
+struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
+			    struct net6_tcp_request *req, bool hashed)
+{
+	struct net6_net *nn = net6_tcp_nn(listener);
+	struct sock *child;
+
+	if (sk_acceptq_is_full(listener)) {
+		NET6_INC(nn, TcpListenOverflows);
+		goto overflow;
+	}
+	child = net6_compat_sk_clone(listener, GFP_ATOMIC);
+	if (!child)
+		goto overflow;
+	child->sk_state = TCP_SYN_RECV;
+	net6_tcp_child_detach(child, req);
+	net6_tcp_engine_child(child, listener);
+	net6_tcp_child_sequence(child, skb, req);
+	if (net6_tcp_inherit_port(child, listener) ||
+	    !net6_tcp_hash_child(child, hashed ? req : NULL)) {
+		net6_tcp_child_destroy(child);
+		goto overflow;
+	}
+	child->sk_txhash = child->sk_hash ?: 1;
+	tcp_sk(child)->saved_syn = req->saved_syn;
+	req->saved_syn = NULL;
+	net6_tcp_set_caps(child, req->dest);
+	net6_tcp_set_state(child, TCP_ESTABLISHED);
+	if (req->sent_us)
+		net6_tcp_handshake_rtt(child, tcp_clock_us() - req->sent_us);
+	net6_tcp_engine_established(child);
+	if (sock_flag(child, SOCK_KEEPOPEN))
+		net6_tcp_set_keepalive(child, 1);
+	if (unlikely(!net6_tcp_accept_queue_add(listener, child))) {
+		if (hashed)
+			net6_tcp_request_taken(req);
+		sock_hold(child);
+		net6_tcp_child_forget(child);
+		net6_tcp_child_unlock(child);
+		sock_put(child);
+		sock_put(child);
+		goto overflow;
+	}
+	NET6_INC(nn, TcpPassiveOpens);
+	return child;
+
+overflow:
+	NET6_INC(nn, TcpListenDrops);
+	return NULL;
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The user's SEND (RFC 9293 3.10.2): bytes into the write queue, in buffers of as many
+ * segments as may go out at once, and the decision when to start sending. Short
+ * messages lie behind the headers in one allocation, longer ones in page fragments,
+ * pages given with MSG_ZEROCOPY or by sendfile() where they are.
+ */
+#include <linux/uio.h>
+
+#include "../../compat/splice.h"
+#include "send.h"
+
+/* A message up to this many bytes shares its buffer with the headers: with them it
+ * fills the 1 KB that the allocator would give anyway.
+ */
+#define NET6_TCP_LINEAR_MAX	256
+/* Buffers filled before the backlog gets a turn. */
+#define NET6_TCP_BACKLOG_TURN	16
+
+static void net6_tcp_mark_push(struct tcp_sock *tp, struct sk_buff *skb)
+{
+	TCP_SKB_CB(skb)->tcp_flags |= TCPHDR_PSH;
+	tp->pushed_seq = tp->write_seq;
+}
+
+/* Half of the largest window that the peer ever had is worth a push (RFC 9293 3.8.6.2.1). */
+static bool net6_tcp_forced_push(const struct tcp_sock *tp)
+{
+	return after(tp->write_seq, tp->pushed_seq + (tp->max_window >> 1));
+}
+
+/* While packets of ours wait in the device, a small one may wait for company. */
+static bool net6_tcp_autocork(struct sock *sk, const struct sk_buff *skb, int goal)
+{
+	return skb->len < goal && READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_autocorking) &&
+	       !tcp_rtx_queue_empty(sk) && refcount_read(&sk->sk_wmem_alloc) > skb->truesize &&
+	       tcp_skb_can_collapse_to(skb);
+}
+
+/* The last byte of this call is queued, or it has to wait: send what may go. */
+static void net6_tcp_push(struct net6_tcp_send *s, int flags, int nonagle)
+{
+	struct tcp_sock *tp = tcp_sk(s->sk);
+	struct sk_buff *skb = tcp_write_queue_tail(s->sk);
+
+	if (!skb)
+		return;
+	if (!(flags & MSG_MORE) || net6_tcp_forced_push(tp))
+		net6_tcp_mark_push(tp, skb);
+	if (unlikely(flags & MSG_OOB))
+		tp->snd_up = tp->write_seq;
+	if (net6_tcp_autocork(s->sk, skb, s->goal)) {
+		/* The device's completion sends it, if it has not come meanwhile. */
+		if (!test_bit(TSQ_THROTTLED, &s->sk->sk_tsq_flags)) {
+			set_bit(TSQ_THROTTLED, &s->sk->sk_tsq_flags);
+			/* Before the test below: pairs with the completion. */
+			smp_mb__after_atomic();
+		}
+		if (refcount_read(&s->sk->sk_wmem_alloc) > skb->truesize)
+			return;
+	}
+	net6_tcp_push_pending(s->sk, s->mss, flags & MSG_MORE ? TCP_NAGLE_CORK : nonagle);
+}
+
+/**
+ * net6_tcp_push_full() - a buffer is full: its segments need not wait for the rest
+ * @s: send call
+ * @skb: the buffer, at the tail
+ */
+void net6_tcp_push_full(struct net6_tcp_send *s, struct sk_buff *skb)
+{
+	struct tcp_sock *tp = tcp_sk(s->sk);
+
+	if (net6_tcp_forced_push(tp)) {
+		net6_tcp_mark_push(tp, skb);
+		net6_tcp_push_pending(s->sk, s->mss, TCP_NAGLE_PUSH);
+	} else if (skb == tcp_send_head(s->sk)) {
+		net6_tcp_push_one(s->sk, s->mss);
+	}
+}
+
+/**
+ * net6_tcp_wait_space() - no room: send what there is, wait for acknowledgements
+ * @s: send call
+ *
+ * Context: process, gives the socket up while it sleeps.
+ * Return: 0 when there is room, or -errno.
+ */
+int net6_tcp_wait_space(struct net6_tcp_send *s)
+{
+	int err;
+
+	set_bit(SOCK_NOSPACE, &s->sk->sk_socket->flags);
+	net6_tcp_unqueue_empty(s->sk);
+	if (s->copied)
+		net6_tcp_push(s, s->flags & ~MSG_MORE, TCP_NAGLE_PUSH);
+	err = sk_stream_wait_memory(s->sk, &s->timeo);
+	if (err)
+		return err;
+	s->mss = net6_tcp_send_mss(s->sk, &s->goal, s->flags);
+	return 0;
+}
+
+static bool net6_tcp_broken(const struct sock *sk)
+{
+	return sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN;
+}
+
+/* A new buffer at the tail. Returns NULL and *err = 0 if the caller is to try again. */
+static struct sk_buff *net6_tcp_new_skb(struct net6_tcp_send *s, unsigned int linear, int *err)
+{
+	struct sk_buff *skb = NULL;
+
+	*err = 0;
+	if (likely(sk_stream_memory_free(s->sk))) {
+		if (unlikely(s->filled >= NET6_TCP_BACKLOG_TURN)) {
+			s->filled = 0;
+			if (sk_flush_backlog(s->sk)) {
+				s->mss = net6_tcp_send_mss(s->sk, &s->goal, s->flags);
+				*err = net6_tcp_broken(s->sk) ? -EPIPE : 0;
+				return NULL;
+			}
+		}
+		skb = net6_tcp_alloc_skb(s->sk, linear, s->sk->sk_allocation,
+					 tcp_rtx_and_write_queues_empty(s->sk));
+	}
+	if (unlikely(!skb)) {
+		*err = net6_tcp_wait_space(s);
+		return NULL;
+	}
+	s->filled++;
+	net6_tcp_queue_skb(s->sk, skb);
+	return skb;
+}
+
+/* Page fragment the bytes go to. Returns how many, 0 if there is no memory, -EMSGSIZE if
+ * the buffer has no place for another fragment.
+ */
+static int net6_tcp_copy_frag(struct sock *sk, struct sk_buff *skb, struct iov_iter *from, int copy)
+{
+	struct page_frag *pfrag = sk_page_frag(sk);
+	int i = skb_shinfo(skb)->nr_frags, err;
+	bool merge;
+
+	if (!sk_page_frag_refill(sk, pfrag))
+		return 0;
+	merge = skb_can_coalesce(skb, i, pfrag->page, pfrag->offset);
+	if (!merge && i >= NET6_COMPAT_MAX_FRAGS)
+		return -EMSGSIZE;
+	copy = min_t(int, copy, pfrag->size - pfrag->offset);
+	copy = net6_tcp_wmem_schedule(sk, copy);
+	if (!copy)
+		return 0;
+	err = skb_copy_to_page_nocache(sk, from, skb, pfrag->page, pfrag->offset, copy);
+	if (err)
+		return err;
+	if (merge) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], copy);
+	} else {
+		skb_fill_page_desc(skb, i, pfrag->page, pfrag->offset, copy);
+		page_ref_inc(pfrag->page);
+	}
+	pfrag->offset += copy;
+	return copy;
+}
+
+/* Bytes from the user into a buffer, as net6_tcp_copy_frag(). */
+static int net6_tcp_copy(struct sock *sk, struct sk_buff *skb, struct msghdr *msg, int copy,
+			 struct ubuf_info *uarg)
+{
+	if (unlikely(uarg)) {
+		copy = net6_tcp_wmem_schedule(sk, copy);
+		if (!copy)
+			return 0;
+		copy = skb_zerocopy_iter_stream(sk, skb, msg, copy, uarg);
+		return copy == -EEXIST ? -EMSGSIZE : copy;
+	}
+	if (copy <= skb_tailroom(skb) && !skb_cloned(skb)) {
+		/* skb_tailroom() is 0 once there are fragments. */
+		if (unlikely(!copy_from_iter_full(skb_tail_pointer(skb), copy, &msg->msg_iter)))
+			return -EFAULT;
+		skb_put(skb, copy);
+		return copy;
+	}
+	return net6_tcp_copy_frag(sk, skb, &msg->msg_iter, copy);
+}
+
+/**
+ * net6_tcp_account() - bytes have been put into a buffer: move the sequence numbers
+ * @s: send call
+ * @skb: buffer at the tail
+ * @n: how many
+ */
+void net6_tcp_account(struct net6_tcp_send *s, struct sk_buff *skb, int n)
+{
+	struct tcp_sock *tp = tcp_sk(s->sk);
+
+	if (!s->copied)
+		TCP_SKB_CB(skb)->tcp_flags &= ~TCPHDR_PSH;
+	WRITE_ONCE(tp->write_seq, tp->write_seq + n);
+	TCP_SKB_CB(skb)->end_seq += n;
+	tcp_skb_pcount_set(skb, 0);
+	s->copied += n;
+}
+
+/**
+ * net6_tcp_tail() - the tail buffer if it takes more, else a new one
+ * @s: send call
+ * @left: bytes to come: a short message gets linear room
+ * @room: filled with the bytes it may take
+ * @err: filled with 0 if the caller is to try again, or -errno
+ *
+ * Context: process, may sleep.
+ * Return: the buffer or NULL.
+ */
+struct sk_buff *net6_tcp_tail(struct net6_tcp_send *s, size_t left, int *room, int *err)
+{
+	struct sk_buff *skb = tcp_write_queue_tail(s->sk);
+
+	*err = 0;
+	if (skb && !s->fresh) {
+		*room = s->goal - (int)skb->len;
+		if (*room > 0 && tcp_skb_can_collapse_to(skb))
+			return skb;
+	}
+	skb = net6_tcp_new_skb(s, left <= NET6_TCP_LINEAR_MAX ? left : 0, err);
+	if (skb)
+		s->fresh = false;
+	*room = s->goal;
+	return skb;
+}
+
+static int net6_tcp_send_loop(struct net6_tcp_send *s, struct msghdr *msg, struct ubuf_info *uarg)
+{
+	struct sk_buff *skb;
+	int room, n, err;
+
+	while (msg_data_left(msg)) {
+		skb = net6_tcp_tail(s, uarg ? SIZE_MAX : msg_data_left(msg), &room, &err);
+		if (unlikely(!skb)) {
+			if (err)
+				return err;
+			continue;
+		}
+		n = net6_tcp_copy(s->sk, skb, msg, min_t(size_t, room, msg_data_left(msg)), uarg);
+		if (unlikely(n == -EMSGSIZE)) {
+			net6_tcp_mark_push(tcp_sk(s->sk), skb);
+			s->fresh = true;
+			continue;
+		}
+		if (unlikely(n < 0))
+			return n;
+		if (unlikely(!n)) {
+			err = net6_tcp_wait_space(s);
+			if (err)
+				return err;
+			continue;
+		}
+		net6_tcp_account(s, skb, n);
+		if (!msg_data_left(msg)) {
+			if (unlikely(s->flags & MSG_EOR))
+				TCP_SKB_CB(skb)->eor = 1;
+			return 0;
+		}
+		if ((int)skb->len >= s->goal && !(s->flags & MSG_OOB))
+			net6_tcp_push_full(s, skb);
+	}
+	return 0;
+}
+
+/**
+ * net6_tcp_send_begin() - wait for the handshake, find sizes
+ * @s: send call with @sk and @flags
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int net6_tcp_send_begin(struct net6_tcp_send *s)
+{
+	struct sock *sk = s->sk;
+	int err;
+
+	s->timeo = sock_sndtimeo(sk, s->flags & MSG_DONTWAIT);
+	tcp_rate_check_app_limited(sk);
+	if (unlikely((1 << sk->sk_state) & ~(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT))) {
+		err = sk_stream_wait_connect(sk, &s->timeo);
+		if (err)
+			return err;
+	}
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	s->mss = net6_tcp_send_mss(sk, &s->goal, s->flags);
+	return net6_tcp_broken(sk) ? -EPIPE : 0;
+}
+
+/**
+ * net6_tcp_send_end() - push what was queued
+ * @s: send call
+ * @err: why it ends early, or 0
+ *
+ * Return: what the user gets: bytes or -errno.
+ */
+int net6_tcp_send_end(struct net6_tcp_send *s, int err)
+{
+	struct sock *sk = s->sk;
+
+	if (unlikely(err))
+		net6_tcp_unqueue_empty(sk);
+	if (s->copied) {
+		net6_tcp_push(s, s->flags, tcp_sk(sk)->nonagle);
+		return s->copied;
+	}
+	if (!err)
+		return 0;
+	err = sk_stream_error(sk, s->flags, err);
+	/* Somebody else may be waiting for room that this call did not use. */
+	if (err == -EAGAIN && tcp_rtx_and_write_queues_empty(sk))
+		sk->sk_write_space(sk);
+	return err;
+}
+
+static struct ubuf_info *net6_tcp_zerocopy(struct sock *sk, struct msghdr *msg, size_t size)
+{
+	struct sk_buff *tail = tcp_write_queue_tail(sk);
+
+	return msg_zerocopy_realloc(sk, size, tail ? skb_zcopy(tail) : NULL);
+}
+
+/**
+ * net6_tcp_sendmsg_locked() - sendmsg(2) with the socket owned
+ * @sk: socket, owned by the caller
+ * @msg: data, flags, ancillary data
+ * @size: bytes
+ *
+ * Context: process.
+ * Return: bytes queued, or -errno.
+ */
+int net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
+{
+	struct net6_tcp_send s = { .sk = sk, .flags = msg->msg_flags };
+	struct sockcm_cookie sockc;
+	struct ubuf_info *uarg = NULL;
+	int err;
+
+	if (unlikely(s.flags & MSG_ZEROCOPY) && size && sock_flag(sk, SOCK_ZEROCOPY)) {
+		uarg = net6_tcp_zerocopy(sk, msg, size);
+		if (!uarg)
+			return sk_stream_error(sk, s.flags, -ENOBUFS);
+	}
+	err = net6_tcp_send_begin(&s);
+	if (!err && unlikely(msg->msg_controllen)) {
+		sockcm_init(&sockc, sk);
+		err = sock_cmsg_send(sk, msg, &sockc);
+	}
+	if (unlikely(net6_compat_splices(msg))) {
+		if (!err)
+			err = net6_tcp_splice_loop(&s, msg);
+	} else if (!err) {
+		err = net6_tcp_send_loop(&s, msg, uarg);
+	}
+	err = net6_tcp_send_end(&s, err);
+	if (unlikely(uarg)) {
+		if (err > 0)
+			net_zcopy_put(uarg);
+		else
+			net_zcopy_put_abort(uarg, true);
+	}
+	return err;
+}
+
+/**
+ * net6_tcp_sendmsg() - sendmsg(2); proto->sendmsg
+ * @sk: socket
+ * @msg: data, flags, ancillary data
+ * @size: bytes
+ *
+ * Context: process.
+ * Return: bytes queued, or -errno.
+ */
+int net6_tcp_sendmsg(struct sock *sk, struct msghdr *msg, size_t size)
+{
+	int err;
+
+	lock_sock(sk);
+	err = net6_tcp_sendmsg_locked(sk, msg, size);
+	release_sock(sk);
+	return err;
+}

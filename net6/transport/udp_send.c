@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sending UDP (RFC 768, RFC 8200 8.1): no lock on the way unless datagrams are put
+ * together with MSG_MORE or UDP_CORK. Checksums are left to the device or to the last
+ * step before it.
+ */
+#include <linux/udp.h>
+#include <net/inet_common.h>
+#include <net/ip6_checksum.h>
+
+#include "../compat/bpf_cgroup.h"
+#include "../compat/inet_sock.h"
+#include "../compat/sock.h"
+#include "dgram.h"
+
+#define NET6_UDP_MAX	(IPV6_MAXPLEN - sizeof(struct udphdr))	/* bytes of payload */
+#define NET6_UDP_HEAD	(NET6_HEADROOM + sizeof(struct udphdr))
+#define NET6_UDP_MAX_SEGMENTS	64		/* of UDP_SEGMENT, as Linux */
+
+/* Payloads up to here are linear: one allocation of at most a page. */
+#define NET6_UDP_LINEAR	(SKB_WITH_OVERHEAD(PAGE_SIZE) - NET6_UDP_HEAD)
+
+/* Room for the headers and @len bytes; the latter still to be filled in. */
+static void net6_udp_prepare(struct sk_buff *skb, size_t len, bool linear)
+{
+	skb_reserve(skb, NET6_HEADROOM);
+	skb_reset_transport_header(skb);
+	skb_put(skb, sizeof(struct udphdr) + (linear ? len : 0));
+	if (!linear) {
+		skb->data_len = len;
+		skb->len += len;
+	}
+}
+
+static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, size_t len,
+					 int *err)
+{
+	bool linear = len <= NET6_UDP_LINEAR;
+	struct sk_buff *skb;
+	bool copied;
+
+	skb = sock_alloc_send_pskb(sk, NET6_UDP_HEAD + (linear ? len : 0), linear ? 0 : len,
+				   msg->msg_flags & MSG_DONTWAIT, err,
+				   PAGE_ALLOC_COSTLY_ORDER);
+	if (unlikely(!skb))
+		return NULL;
+	net6_udp_prepare(skb, len, linear);
+	if (likely(linear))
+		copied = copy_from_iter_full(skb->data + sizeof(struct udphdr), len,
+					     &msg->msg_iter);
+	else
+		copied = !skb_copy_datagram_from_iter(skb, sizeof(struct udphdr),
+						      &msg->msg_iter, len);
+	if (likely(copied))
+		return skb;
+	kfree_skb(skb);
+	*err = -EFAULT;
+	return NULL;
+}
+
+/* UDP_SEGMENT: the device or the kernel's offload code cuts it up. */
+static int net6_udp_set_gso(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
+			    struct net6_dest *dest)
+{
+	unsigned int len = skb->len - sizeof(struct udphdr);
+	unsigned int size = tx->gso_size;
+
+	if (sizeof(struct ipv6hdr) + sizeof(struct udphdr) + min(len, size) >
+	    net6_dgram_mtu(sk, dest))
+		return -EMSGSIZE;
+	if (len > size * NET6_UDP_MAX_SEGMENTS)
+		return -EINVAL;
+	if (len > size) {
+		skb_shinfo(skb)->gso_size = size;
+		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+		skb_shinfo(skb)->gso_segs = DIV_ROUND_UP(len, size);
+	}
+	return 0;
+}
+
+static void net6_udp_write_header(struct sock *sk, struct sk_buff *skb,
+				  const struct net6_tx *tx, const struct in6_addr *saddr)
+{
+	struct udphdr *uh = udp_hdr(skb);
+
+	uh->source = inet_sk(sk)->inet_sport;
+	uh->dest = tx->dport;
+	uh->len = htons(skb->len);
+	uh->check = ~csum_ipv6_magic(saddr, &tx->daddr, skb->len, IPPROTO_UDP, 0);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+}
+
+/* Headers, and away. RCU read lock held; consumes skb. */
+static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx)
+{
+	struct net6_net *nn = net6_pernet(sock_net(sk));
+	const struct in6_addr *saddr;
+	struct net6_dest *dest;
+	int err;
+
+	dest = net6_dgram_dest(sk, tx);
+	if (IS_ERR(dest)) {
+		err = PTR_ERR(dest);
+		goto drop;
+	}
+	err = tx->gso_size ? net6_udp_set_gso(sk, skb, tx, dest) :
+		net6_dgram_mtu_check(sk, tx, dest, skb->len);
+	if (unlikely(err))
+		goto drop;
+	saddr = ipv6_addr_any(&tx->saddr) ? &dest->saddr : &tx->saddr;
+	net6_udp_write_header(sk, skb, tx, saddr);
+	net6_push_header(skb, saddr, &tx->daddr, IPPROTO_UDP,
+			 net6_dgram_hop_limit(sk, tx, dest), net6_dgram_flowinfo(sk, tx));
+	skb->priority = READ_ONCE(sk->sk_priority);
+	skb->mark = tx->sockc.mark;
+	skb->tstamp = tx->sockc.transmit_time;
+	skb->ignore_df = net6_dgram_may_fragment(sk);
+	if (unlikely(tx->sockc.tsflags))
+		net6_compat_tx_timestamp(skb, &tx->sockc);
+
+	err = net6_dgram_output(sk, skb, dest);
+	if (likely(!err)) {
+		NET6_INC(nn, Udp6OutDatagrams);
+		return 0;
+	}
+	/* As Linux: a full queue is told only to those who want to know. */
+	if (err == -ENOBUFS && !net6_opt(sk, RECVERR6)) {
+		NET6_INC(nn, Udp6SndbufErrors);
+		return 0;
+	}
+	return err;
+drop:
+	kfree_skb(skb);
+	return err;
+}
+
+static int net6_udp_too_long(struct sock *sk, const struct net6_tx *tx)
+{
+	net6_queue_local_error(sk, EMSGSIZE, &tx->daddr, tx->dport, IPV6_MAXPLEN);
+	return -EMSGSIZE;
+}
+
+static void net6_udp_flush_pending(struct sock *sk)
+{
+	skb_queue_purge(&sk->sk_write_queue);
+	net6_dgram_sk(sk)->corked = false;
+	net6_dgram_sk(sk)->pending = 0;
+}
+
+/**
+ * net6_udp_push_pending() - send what MSG_MORE or UDP_CORK held back
+ * @sk: socket, owned
+ *
+ * Context: process. Return: 0 or -errno; nothing is pending afterwards.
+ */
+int net6_udp_push_pending(struct sock *sk)
+{
+	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
+	size_t len = ds->pending, off = sizeof(struct udphdr);
+	bool linear = len <= NET6_UDP_LINEAR;
+	struct sk_buff *skb, *piece;
+	struct iov_iter iter;
+	struct kvec kv;
+	int err = 0;
+
+	sock_owned_by_me(sk);
+	if (!ds->corked)
+		return 0;
+	skb = alloc_skb_with_frags(NET6_UDP_HEAD + (linear ? len : 0), linear ? 0 : len,
+				   PAGE_ALLOC_COSTLY_ORDER, &err, sk->sk_allocation);
+	if (!skb)
+		goto flush;
+	skb_set_owner_w(skb, sk);
+	net6_udp_prepare(skb, len, linear);
+	skb_queue_walk(&sk->sk_write_queue, piece) {
+		kv.iov_base = piece->data;
+		kv.iov_len = piece->len;
+		iov_iter_kvec(&iter, WRITE, &kv, 1, piece->len);
+		err = skb_copy_datagram_from_iter(skb, off, &iter, piece->len);
+		if (err) {
+			kfree_skb(skb);
+			goto flush;
+		}
+		off += piece->len;
+	}
+	rcu_read_lock();
+	err = net6_udp_xmit(sk, skb, &ds->tx);
+	rcu_read_unlock();
+flush:
+	net6_udp_flush_pending(sk);
+	return err;
+}
+
+/* Add to a datagram that is being put together. @tx: NULL to go on with one. */
+static int net6_udp_append(struct sock *sk, struct msghdr *msg, size_t len,
+			   const struct net6_tx *tx, bool more)
+{
+	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
+	struct sk_buff *skb;
+	int err;
+
+	sock_owned_by_me(sk);
+	if (tx) {
+		ds->tx = *tx;
+		ds->corked = true;
+		ds->pending = 0;
+	}
+	if (len > NET6_UDP_MAX - ds->pending) {
+		err = net6_udp_too_long(sk, &ds->tx);
+		goto flush;
+	}
+	if (len) {
+		skb = sock_wmalloc(sk, len, 0, sk->sk_allocation);
+		err = -ENOBUFS;
+		if (!skb)
+			goto flush;
+		__skb_queue_tail(&sk->sk_write_queue, skb);
+		err = -EFAULT;
+		if (!copy_from_iter_full(skb_put(skb, len), len, &msg->msg_iter))
+			goto flush;
+		ds->pending += len;
+	}
+	return more ? 0 : net6_udp_push_pending(sk);
+flush:
+	net6_udp_flush_pending(sk);
+	return err;
+}
+
+static int net6_udp_bpf_sendmsg(struct sock *sk, struct msghdr *msg, struct net6_tx *tx)
+{
+	struct sockaddr_in6 *sin6 = msg->msg_name;
+	int err;
+
+	err = net6_bpf_udp_sendmsg(sk, (struct sockaddr *)sin6, &msg->msg_namelen, &tx->saddr);
+	if (err || !sin6 || sin6->sin6_family != AF_INET6)
+		return err;
+	if (!sin6->sin6_port)
+		return -EINVAL;
+	tx->daddr = sin6->sin6_addr;
+	tx->dport = sin6->sin6_port;
+	return ipv6_addr_v4mapped(&tx->daddr) ? -ENETUNREACH : 0;
+}
+
+/* MSG_MORE and UDP_CORK. */
+static int net6_udp_sendmsg_corked(struct sock *sk, struct msghdr *msg, size_t len, bool more)
+{
+	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
+	struct net6_tx tx;
+	bool connected;
+	int err;
+
+	lock_sock(sk);
+	if (ds->corked) {
+		/* The destination was settled by the call that began it. */
+		err = net6_udp_append(sk, msg, len, NULL, more);
+	} else {
+		err = net6_dgram_set_tx(sk, msg, &tx, &connected);
+		if (!err && cgroup_bpf_enabled(CGROUP_UDP6_SENDMSG) && !connected) {
+			release_sock(sk);
+			err = net6_udp_bpf_sendmsg(sk, msg, &tx);
+			lock_sock(sk);
+			if (!err && ds->corked)
+				err = -EINVAL;
+		}
+		if (!err)
+			err = net6_udp_append(sk, msg, len, &tx, more);
+	}
+	release_sock(sk);
+	return err ?: len;
+}
+
+/* MSG_ZEROCOPY: the payload is copied all the same, and the notification says so, which
+ * lets the program stop asking for it.
+ */
+static int net6_udp_sendmsg_zerocopy(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct ubuf_info *uarg = net6_compat_zerocopy_alloc(sk, len);
+	int err;
+
+	if (!uarg)
+		return -ENOBUFS;
+	msg->msg_flags &= ~MSG_ZEROCOPY;
+	err = net6_udp_sendmsg(sk, msg, len);
+	if (err < 0) {
+		net_zcopy_put_abort(uarg, true);
+		return err;
+	}
+	uarg_to_msgzc(uarg)->zerocopy = 0;
+	net_zcopy_put(uarg);
+	return err;
+}
+
+/**
+ * net6_udp_sendmsg() - struct proto's sendmsg of UDP
+ * @sk: socket with a local port
+ * @msg: the program's call
+ * @len: bytes of payload
+ *
+ * Context: process. Return: @len or -errno.
+ */
+int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
+	struct sk_buff *skb;
+	struct net6_tx tx;
+	bool connected;
+	int err;
+
+	if (unlikely((msg->msg_flags & MSG_ZEROCOPY) && len && sock_flag(sk, SOCK_ZEROCOPY)))
+		return net6_udp_sendmsg_zerocopy(sk, msg, len);
+	if (unlikely(READ_ONCE(ds->cork) || msg->msg_flags & MSG_MORE || READ_ONCE(ds->corked)))
+		return net6_udp_sendmsg_corked(sk, msg, len,
+					       ds->cork || msg->msg_flags & MSG_MORE);
+	err = net6_dgram_set_tx(sk, msg, &tx, &connected);
+	if (unlikely(err))
+		return err;
+	if (cgroup_bpf_enabled(CGROUP_UDP6_SENDMSG) && !connected) {
+		err = net6_udp_bpf_sendmsg(sk, msg, &tx);
+		if (err)
+			return err;
+	}
+	if (unlikely(len > NET6_UDP_MAX))
+		return net6_udp_too_long(sk, &tx);
+	if (unlikely((msg->msg_flags & MSG_CONFIRM) && (msg->msg_flags & MSG_PROBE) && !len))
+		return 0;
+
+	skb = net6_udp_make_skb(sk, msg, len, &err);
+	if (unlikely(!skb)) {
+		if (err == -ENOBUFS || err == -EAGAIN)
+			NET6_INC(net6_pernet(sock_net(sk)), Udp6SndbufErrors);
+		return err;
+	}
+	rcu_read_lock();
+	err = net6_udp_xmit(sk, skb, &tx);
+	if (unlikely(!err && (msg->msg_flags & MSG_CONFIRM))) {
+		struct net6_dest *dest = net6_dgram_dest(sk, &tx);
+
+		local_bh_disable();
+		if (!IS_ERR(dest))
+			net6_dest_confirm(dest);
+		local_bh_enable();
+	}
+	rcu_read_unlock();
+	return err ?: len;
+}
