@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Replies collected and sent with one call: headers, dates, texts and small
+ * files. What the socket does not take is kept in the connection, and later
+ * requests of the batch count as unread.
+ */
+#include <linux/highmem.h>
+#include <linux/ktime.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include "khttpd.h"
+
+/**
+ * khttpd_tails_update() - write the date for this second
+ * @thread: whose strings; no batch refers to them now
+ */
+void khttpd_tails_update(struct khttpd_thread *thread)
+{
+	static const char * const ends[KHTTPD_TAILS] = {
+		[KHTTPD_TAIL_PLAIN] = "\r\n\r\n",
+		[KHTTPD_TAIL_CLOSE] = "\r\nConnection: close\r\n\r\n",
+		[KHTTPD_TAIL_KEEPALIVE] = "\r\nConnection: keep-alive\r\n\r\n",
+	};
+	time64_t now = ktime_get_real_seconds();
+	int i;
+
+	if (now == thread->second)
+		return;
+	thread->second = now;
+	for (i = 0; i < KHTTPD_TAILS; i++) {
+		size_t len = strlen(ends[i]);
+
+		BUILD_BUG_ON(KHTTPD_DATE_LEN + 32 > KHTTPD_TAIL_MAX);
+		khttpd_date_format(thread->tail[i], now);
+		memcpy(thread->tail[i] + KHTTPD_DATE_LEN, ends[i], len);
+		thread->tail_len[i] = KHTTPD_DATE_LEN + len;
+	}
+}
+
+static void khttpd_batch_vec(struct khttpd_batch *batch, void *base, size_t len)
+{
+	batch->vec[batch->vecs].iov_base = base;
+	batch->vec[batch->vecs].iov_len = len;
+	batch->vecs++;
+	batch->bytes += len;
+}
+
+/**
+ * khttpd_batch_has_room() - does one more reply fit?
+ * @batch: the batch
+ *
+ * Return: true if so, whatever reply it is.
+ */
+bool khttpd_batch_has_room(const struct khttpd_batch *batch)
+{
+	return batch->replies < KHTTPD_BATCH;
+}
+
+static struct khttpd_reply *khttpd_batch_reply(struct khttpd_batch *batch,
+					       u32 end)
+{
+	struct khttpd_reply *reply = &batch->reply[batch->replies++];
+
+	memset(reply, 0, sizeof(*reply));
+	reply->vec = batch->vecs;
+	reply->end = end;
+	return reply;
+}
+
+/* Add the whole file from the page cache. Return: false, with nothing added,
+ * if a page is not there.
+ */
+static bool khttpd_batch_body(struct khttpd_batch *batch,
+			      struct khttpd_entry *entry)
+{
+	struct address_space *mapping = entry->inode->i_mapping;
+	unsigned int folios = batch->folios, vecs = batch->vecs;
+	size_t left = entry->size, bytes = batch->bytes;
+	struct folio *folio;
+	pgoff_t index;
+
+	for (index = 0; left; index++) {
+		size_t len = min_t(size_t, left, PAGE_SIZE);
+
+		folio = filemap_get_folio(mapping, index);
+		if (IS_ERR_OR_NULL(folio))
+			goto miss;
+		batch->folio[batch->folios++] = folio;
+		if (!folio_test_uptodate(folio) || folio_test_highmem(folio))
+			goto miss;
+		khttpd_batch_vec(batch, page_address(folio_file_page(folio,
+								     index)),
+				 len);
+		left -= len;
+	}
+	/* A file cut in the meantime is the business of the other way. */
+	if (i_size_read(entry->inode) >= entry->size)
+		return true;
+miss:
+	while (batch->folios > folios)
+		folio_put(batch->folio[--batch->folios]);
+	batch->vecs = vecs;
+	batch->bytes = bytes;
+	return false;
+}
+
+/**
+ * khttpd_batch_file() - add a reply with a file
+ * @conn: whose request
+ * @entry: the file; the reference goes to the batch
+ * @tail: how the header ends
+ * @end: offset behind the request in the buffer
+ *
+ * There must be room.
+ *
+ * Return: KHTTPD_VERDICT_SEND if it must be sent before others are added.
+ */
+enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
+				      struct khttpd_entry *entry,
+				      enum khttpd_tail tail, u32 end)
+{
+	struct khttpd_thread *thread = conn->thread;
+	struct khttpd_batch *batch = &thread->batch;
+	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
+	bool follows = false;
+
+	reply->entry = entry;
+	reply->stat = KHTTPD_STAT_replies_file;
+	reply->close = tail == KHTTPD_TAIL_CLOSE;
+	khttpd_batch_vec(batch, entry->header, entry->header_len);
+	khttpd_batch_vec(batch, thread->tail[tail], thread->tail_len[tail]);
+	reply->header = entry->header_len + thread->tail_len[tail];
+	reply->bytes = reply->header;
+	if (conn->req.method == KHTTPD_METHOD_GET && entry->size) {
+		reply->body = true;
+		if (entry->size <= KHTTPD_COPY_MAX &&
+		    khttpd_batch_body(batch, entry))
+			reply->bytes += entry->size;
+		else
+			follows = true;
+	}
+	return follows || reply->close ? KHTTPD_VERDICT_SEND :
+					 KHTTPD_VERDICT_NEXT;
+}
+
+/**
+ * khttpd_batch_text() - where the text of a reply may be written
+ * @batch: the batch
+ * @room: how long it may be
+ *
+ * Return: the place.
+ */
+char *khttpd_batch_text(struct khttpd_batch *batch, size_t *room)
+{
+	*room = sizeof(batch->text) - batch->text_len;
+	return batch->text + batch->text_len;
+}
+
+/**
+ * khttpd_batch_add_text() - add the text just written there as a reply
+ * @conn: whose request
+ * @len: its length
+ * @close: the connection ends with it
+ * @stat: what to count when it is sent
+ * @end: offset behind the request in the buffer
+ */
+void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
+			   enum khttpd_stat stat, u32 end)
+{
+	struct khttpd_batch *batch = &conn->thread->batch;
+	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
+
+	khttpd_batch_vec(batch, batch->text + batch->text_len, len);
+	batch->text_len += len;
+	reply->header = len;
+	reply->bytes = len;
+	reply->close = close;
+	reply->stat = stat;
+}
+
+/* Release what the replies hold. */
+static void khttpd_batch_reset(struct khttpd_batch *batch)
+{
+	unsigned int i;
+
+	for (i = 0; i < batch->folios; i++)
+		folio_put(batch->folio[i]);
+	for (i = 0; i < batch->replies; i++) {
+		if (batch->reply[i].entry)
+			khttpd_entry_put(batch->reply[i].entry);
+	}
+	batch->folios = 0;
+	batch->replies = 0;
+	batch->vecs = 0;
+	batch->bytes = 0;
+	batch->text_len = 0;
+}
+
+/* Make the rest of @reply, of which @sent bytes went out, the connection's. */
+static bool khttpd_batch_keep(struct khttpd_conn *conn,
+			      struct khttpd_reply *reply, size_t sent)
+{
+	struct kvec *vec = &conn->thread->batch.vec[reply->vec];
+	struct khttpd_out *out = &conn->out;
+	size_t at = 0;
+
+	if (sent < reply->header) {
+		out->text = kvmalloc(reply->header, GFP_KERNEL);
+		if (!out->text)
+			return false;
+		for (; at < reply->header; at += vec++->iov_len)
+			memcpy(out->text + at, vec->iov_base, vec->iov_len);
+		out->text_pos = sent;
+		out->text_len = reply->header;
+	}
+	if (reply->body) {
+		out->entry = reply->entry;
+		reply->entry = NULL;
+		out->pos = sent > reply->header ? sent - reply->header : 0;
+		out->end = out->entry->size;
+	}
+	out->close = reply->close;
+	return true;
+}
+
+/* Count the replies up to the one that was cut, and keep its rest. */
+static enum khttpd_step khttpd_batch_settle(struct khttpd_conn *conn,
+					    size_t sent, u32 *done)
+{
+	struct khttpd_batch *batch = &conn->thread->batch;
+	struct khttpd_reply *reply = batch->reply;
+	unsigned int i;
+	bool rest;
+
+	for (i = 0; i < batch->replies; i++, reply++) {
+		khttpd_count(requests);
+		this_cpu_inc(khttpd_stats.count[reply->stat]);
+		*done = reply->end;
+		rest = reply->body &&
+		       reply->bytes < reply->header + reply->entry->size;
+		if (sent < reply->bytes || rest) {
+			if (!khttpd_batch_keep(conn, reply, sent)) {
+				khttpd_count(no_memory);
+				return KHTTPD_STEP_ABORT;
+			}
+			return KHTTPD_STEP_BLOCKED;
+		}
+		sent -= reply->bytes;
+		if (reply->close)
+			return KHTTPD_STEP_FINISH;
+	}
+	return KHTTPD_STEP_WAIT;
+}
+
+/**
+ * khttpd_batch_send() - send what was collected
+ * @conn: to whom
+ * @done: set to the offset behind the last request that is now answered, or
+ *	whose answer is in conn->out; unchanged if there was nothing
+ *
+ * Return: KHTTPD_STEP_WAIT if all is sent, _FINISH if that was the last reply,
+ * _BLOCKED if conn->out has a rest to send, _CLOSE or _ABORT on errors.
+ */
+enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
+{
+	struct khttpd_batch *batch = &conn->thread->batch;
+	struct khttpd_reply *last;
+	enum khttpd_step step;
+	bool more;
+	int sent;
+
+	if (!batch->replies)
+		return KHTTPD_STEP_WAIT;
+	if (!conn->nodelay) {
+		khttpd_transport_nodelay(conn->sock, 1);
+		conn->nodelay = true;
+	}
+	last = &batch->reply[batch->replies - 1];
+	more = last->close || (last->body && last->bytes == last->header);
+	sent = khttpd_transport_send(conn->sock, batch->vec, batch->vecs,
+				     batch->bytes, more);
+	if (sent < 0 && sent != -EAGAIN) {
+		step = KHTTPD_STEP_CLOSE;
+	} else {
+		sent = max(sent, 0);
+		khttpd_count_add(bytes_sent, sent);
+		step = khttpd_batch_settle(conn, sent, done);
+	}
+	khttpd_batch_reset(batch);
+	return step;
+}

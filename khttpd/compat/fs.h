@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* File system calls that changed after 6.1: vfs_path_lookup() is declared in
+ * linux/namei.h from 6.3, mounts have an idmap from 6.3, inode times are behind
+ * accessors from 6.7. Ends with the last kernel below 6.7.
+ */
+#ifndef _KHTTPD_COMPAT_FS_H
+#define _KHTTPD_COMPAT_FS_H
+
+#include <linux/fs.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+/* Exported, but declared in a private header. */
+int vfs_path_lookup(struct dentry *dentry, struct vfsmount *mnt,
+		    const char *name, unsigned int flags, struct path *path);
+
+static inline int khttpd_path_permission(const struct path *path, int mask)
+{
+	return inode_permission(mnt_user_ns(path->mnt),
+				d_backing_inode(path->dentry), mask);
+}
+#else
+static inline int khttpd_path_permission(const struct path *path, int mask)
+{
+	return inode_permission(mnt_idmap(path->mnt),
+				d_backing_inode(path->dentry), mask);
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+static inline struct timespec64 khttpd_inode_mtime(const struct inode *inode)
+{
+	return inode->i_mtime;
+}
+
+static inline struct timespec64 khttpd_inode_ctime(const struct inode *inode)
+{
+	return inode->i_ctime;
+}
+#else
+static inline struct timespec64 khttpd_inode_mtime(const struct inode *inode)
+{
+	return inode_get_mtime(inode);
+}
+
+static inline struct timespec64 khttpd_inode_ctime(const struct inode *inode)
+{
+	return inode_get_ctime(inode);
+}
+#endif
+
+#endif /* _KHTTPD_COMPAT_FS_H */

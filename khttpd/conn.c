@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection's life: born from accept, driven by its thread, handed over or
+ * closed. Only the owning thread touches it; the socket's wait queue entry is
+ * the one thing that runs elsewhere, and it only puts the connection into the
+ * thread's ready list. A connection is freed when it is closed and in no list.
+ */
+#include <linux/kthread.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include <net/sock.h>
+#include "khttpd.h"
+
+static struct kmem_cache *khttpd_conn_cache;
+static atomic_t khttpd_conn_count;
+
+/**
+ * khttpd_conns_count() - connections in existence
+ *
+ * Return: how many, those that wait for a server's accept() included.
+ */
+u32 khttpd_conns_count(void)
+{
+	return atomic_read(&khttpd_conn_count);
+}
+
+/**
+ * khttpd_conn_kick() - have a connection run by its thread
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void khttpd_conn_kick(struct khttpd_conn *conn)
+{
+	if (!test_and_set_bit(KHTTPD_CONN_QUEUED, &conn->flags))
+		khttpd_thread_kick_conn(conn->thread, conn);
+}
+
+/* Something happened at the socket. Context: its wait queue's lock is held. */
+static int khttpd_conn_wake(wait_queue_entry_t *wait, unsigned int mode,
+			    int flags, void *key)
+{
+	khttpd_conn_kick(container_of(wait, struct khttpd_conn, wait));
+	return 0;
+}
+
+/**
+ * khttpd_conn_adopt() - begin to look after a connection
+ * @conn: the connection, in nobody's list
+ *
+ * Context: its thread, or before the thread knows it.
+ */
+void khttpd_conn_adopt(struct khttpd_conn *conn)
+{
+	struct khttpd_thread *thread = conn->thread;
+
+	list_add_tail(&conn->all, &thread->conns);
+	WRITE_ONCE(thread->count, thread->count + 1);
+	add_wait_queue(&conn->sock->wq.wait, &conn->wait);
+}
+
+/* Stop looking after it. No wake-up comes any more when this returns. */
+static void khttpd_conn_release(struct khttpd_conn *conn)
+{
+	struct khttpd_thread *thread = conn->thread;
+
+	remove_wait_queue(&conn->sock->wq.wait, &conn->wait);
+	khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
+	list_del_init(&conn->all);
+	WRITE_ONCE(thread->count, thread->count - 1);
+}
+
+/**
+ * khttpd_conn_create() - a connection for an accepted socket
+ * @listener: where it came from
+ * @sock: the socket; the connection's on success
+ * @thread: who will own it
+ * @state: KHTTPD_CONN_NEW, or KHTTPD_CONN_HANDOVER to give it away unseen
+ *
+ * The new connection is kicked: its thread adopts it.
+ *
+ * Context: process.
+ * Return: false without memory.
+ */
+bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
+			struct khttpd_thread *thread,
+			enum khttpd_conn_state state)
+{
+	struct khttpd_conn *conn;
+
+	conn = kmem_cache_zalloc(khttpd_conn_cache, GFP_KERNEL);
+	if (!conn)
+		return false;
+	init_waitqueue_func_entry(&conn->wait, khttpd_conn_wake);
+	INIT_LIST_HEAD(&conn->all);
+	INIT_LIST_HEAD(&conn->timer);
+	conn->timer_kind = KHTTPD_TIMER_NONE;
+	conn->state = state;
+	conn->thread = thread;
+	conn->sock = sock;
+	conn->nodelay = listener->nodelay;
+	refcount_inc(&listener->refs);
+	conn->listener = listener;
+	atomic_inc(&listener->connections);
+	atomic_inc(&khttpd_conn_count);
+	khttpd_conn_kick(conn);
+	return true;
+}
+
+/**
+ * khttpd_conn_free() - the end of a connection's memory
+ * @conn: closed or handed over, in no list
+ */
+void khttpd_conn_free(struct khttpd_conn *conn)
+{
+	kfree(conn->buf);
+	khttpd_out_clear(&conn->out);
+	khttpd_listener_put(conn->listener);
+	kmem_cache_free(khttpd_conn_cache, conn);
+	if (atomic_dec_and_test(&khttpd_conn_count))
+		wake_up_var(&khttpd_conn_count);
+}
+
+/**
+ * khttpd_conns_wait() - wait until no connection is left
+ *
+ * Context: process; somebody has asked the threads to close them all.
+ */
+void khttpd_conns_wait(void)
+{
+	wait_var_event(&khttpd_conn_count, !atomic_read(&khttpd_conn_count));
+}
+
+/* Close; free now, or when the ready list comes to it. */
+static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
+{
+	if (conn->job) {
+		conn->closing = true;
+		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
+		return;
+	}
+	if (abort)
+		khttpd_count(aborted);
+	khttpd_count(closed);
+	khttpd_conn_release(conn);
+	khttpd_transport_close(conn->sock, abort);
+	conn->sock = NULL;
+	khttpd_listener_conn_done(conn->listener);
+	conn->state = KHTTPD_CONN_DEAD;
+	if (!test_bit(KHTTPD_CONN_QUEUED, &conn->flags))
+		khttpd_conn_free(conn);
+}
+
+/* The last reply is sent. If the peer may still be sending, closing at once
+ * would make TCP reset the connection and the reply be lost (RFC 9112 section
+ * 9.6): end our half, and read on for a while.
+ */
+static void khttpd_conn_finish(struct khttpd_conn *conn)
+{
+	struct sock *sk = conn->sock->sk;
+
+	if ((conn->eof || !conn->unread) &&
+	    skb_queue_empty_lockless(&sk->sk_receive_queue)) {
+		khttpd_conn_close(conn, false);
+		return;
+	}
+	kernel_sock_shutdown(conn->sock, SHUT_WR);
+	conn->state = KHTTPD_CONN_LINGER;
+	khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
+	khttpd_conn_kick(conn);
+}
+
+/* Throw away what a lingering peer sends, until its FIN. */
+static void khttpd_conn_drain(struct khttpd_conn *conn)
+{
+	int i, n;
+
+	for (i = 0; i < 16; i++) {
+		n = khttpd_transport_recv(conn->sock, conn->thread->buf,
+					  KHTTPD_BUFFER_SIZE, false);
+		if (n == -EAGAIN)
+			return;
+		if (n <= 0) {
+			khttpd_conn_close(conn, false);
+			return;
+		}
+	}
+	khttpd_conn_kick(conn);
+}
+
+/* Put it into the server's queue, or have it refused. */
+static void khttpd_conn_push(struct khttpd_conn *conn)
+{
+	struct khttpd_listener *listener = conn->listener;
+
+	/* In the queue the connection is the server's, and may be gone. */
+	refcount_inc(&listener->refs);
+	if (khttpd_handover(conn)) {
+		khttpd_listener_conn_done(listener);
+	} else {
+		conn->state = KHTTPD_CONN_REFUSE;
+		khttpd_conn_kick(conn);
+	}
+	khttpd_listener_put(listener);
+}
+
+/* Part with a connection at which no reply is under way. */
+static void khttpd_conn_handover(struct khttpd_conn *conn)
+{
+	conn->state = KHTTPD_CONN_HANDOVER;
+	khttpd_conn_release(conn);
+	/* Linked in the ready list it cannot go: it will be run once more. */
+	if (!test_bit(KHTTPD_CONN_QUEUED, &conn->flags))
+		khttpd_conn_push(conn);
+}
+
+static enum khttpd_step khttpd_conn_refuse(struct khttpd_conn *conn)
+{
+	enum khttpd_step step;
+	u32 done = 0;
+
+	khttpd_conn_adopt(conn);
+	khttpd_out_clear(&conn->out);
+	khttpd_request_reset(&conn->req);
+	khttpd_respond_status(conn, 503, true, 0);
+	step = khttpd_batch_send(conn, &done);
+	return step == KHTTPD_STEP_BLOCKED ? khttpd_out_send(conn) : step;
+}
+
+/* A worker is done: its data becomes what is sent next. */
+static enum khttpd_step khttpd_conn_job_done(struct khttpd_conn *conn)
+{
+	struct khttpd_out *out = &conn->out;
+	struct khttpd_job *job = conn->job;
+
+	/* A lookup: khttpd_respond() takes the result. */
+	if (!job->data)
+		return KHTTPD_STEP_WAIT;
+
+	conn->job = NULL;
+	out->text = job->data;
+	out->text_pos = 0;
+	out->text_len = job->len;
+	out->pos += job->len;
+	job->data = NULL;
+	if (job->error || !job->len) {
+		if (job->error)
+			khttpd_count(read_errors);
+		else
+			khttpd_count(truncated);
+		khttpd_job_free(job);
+		return KHTTPD_STEP_ABORT;
+	}
+	khttpd_job_free(job);
+	return khttpd_out_send(conn);
+}
+
+/* One reply is complete: on to the next request. */
+static enum khttpd_step khttpd_conn_next(struct khttpd_conn *conn,
+					 enum khttpd_step step)
+{
+	struct khttpd_listener *listener = conn->listener;
+
+	if (step != KHTTPD_STEP_WAIT)
+		return step;
+	/* A server that takes its listener back gets the connection too. */
+	if (READ_ONCE(listener->stopped)) {
+		if (conn->job)
+			khttpd_job_free(conn->job);
+		conn->job = NULL;
+		if (listener->attached && !READ_ONCE(listener->gone))
+			return KHTTPD_STEP_HANDOVER;
+		return KHTTPD_STEP_CLOSE;
+	}
+	return khttpd_serve(conn);
+}
+
+/* Wait for room, or go on reading. Only progress moves the deadline: that the
+ * peer sends something is none.
+ */
+static void khttpd_conn_settle_out(struct khttpd_conn *conn)
+{
+	if (!conn->out.text && !conn->out.entry) {
+		conn->state = KHTTPD_CONN_READ;
+		return;
+	}
+	conn->state = KHTTPD_CONN_SEND;
+	if (conn->out.progress || conn->timer_kind != KHTTPD_TIMER_SEND)
+		khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
+	conn->out.progress = false;
+}
+
+static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
+{
+	switch (step) {
+	case KHTTPD_STEP_WAIT:
+		conn->state = KHTTPD_CONN_READ;
+		if (!conn->req.pos)
+			khttpd_timer_set(conn, KHTTPD_TIMER_IDLE);
+		else if (conn->timer_kind != KHTTPD_TIMER_HEAD)
+			khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
+		break;
+	case KHTTPD_STEP_AGAIN:
+		khttpd_conn_kick(conn);
+		fallthrough;
+	case KHTTPD_STEP_BLOCKED:
+		khttpd_conn_settle_out(conn);
+		break;
+	case KHTTPD_STEP_JOB:
+		conn->state = KHTTPD_CONN_JOB;
+		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
+		break;
+	case KHTTPD_STEP_HANDOVER:
+		khttpd_conn_handover(conn);
+		break;
+	case KHTTPD_STEP_FINISH:
+		khttpd_conn_finish(conn);
+		break;
+	case KHTTPD_STEP_CLOSE:
+		khttpd_conn_close(conn, false);
+		break;
+	case KHTTPD_STEP_ABORT:
+		khttpd_conn_close(conn, true);
+		break;
+	}
+}
+
+/**
+ * khttpd_conn_run() - do what can be done for a connection now
+ * @conn: from the ready list, no longer linked in it; may be gone afterwards
+ *
+ * Context: its thread.
+ */
+void khttpd_conn_run(struct khttpd_conn *conn)
+{
+	enum khttpd_step step = KHTTPD_STEP_WAIT;
+
+	switch (conn->state) {
+	case KHTTPD_CONN_DEAD:
+		khttpd_conn_free(conn);
+		return;
+	case KHTTPD_CONN_NEW:
+		khttpd_conn_adopt(conn);
+		khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
+		break;
+	case KHTTPD_CONN_LINGER:
+		khttpd_conn_drain(conn);
+		return;
+	case KHTTPD_CONN_HANDOVER:
+		khttpd_conn_push(conn);
+		return;
+	case KHTTPD_CONN_JOB:
+		/* Pairs with the release in khttpd_job_finish(). */
+		if (!smp_load_acquire(&conn->job->done))
+			return;
+		if (conn->closing) {
+			khttpd_job_free(conn->job);
+			conn->job = NULL;
+			khttpd_conn_close(conn, true);
+			return;
+		}
+		step = khttpd_conn_job_done(conn);
+		break;
+	case KHTTPD_CONN_SEND:
+		step = khttpd_out_send(conn);
+		break;
+	case KHTTPD_CONN_REFUSE:
+		step = khttpd_conn_refuse(conn);
+		break;
+	}
+	khttpd_conn_settle(conn, khttpd_conn_next(conn, step));
+}
+
+/**
+ * khttpd_conn_expire() - its timer has run out
+ * @conn: the connection; may be gone afterwards
+ *
+ * Context: its thread.
+ */
+void khttpd_conn_expire(struct khttpd_conn *conn)
+{
+	switch (conn->timer_kind) {
+	case KHTTPD_TIMER_HEAD:
+		khttpd_count(timeout_head);
+		break;
+	case KHTTPD_TIMER_IDLE:
+		khttpd_count(timeout_idle);
+		break;
+	case KHTTPD_TIMER_SEND:
+		khttpd_count(timeout_send);
+		break;
+	case KHTTPD_TIMER_LINGER:
+		khttpd_count(timeout_linger);
+		break;
+	}
+	khttpd_conn_close(conn, conn->timer_kind == KHTTPD_TIMER_SEND);
+}
+
+/**
+ * khttpd_conn_scan() - part with a connection whose listener has stopped
+ * @conn: any connection of the thread; may be gone afterwards
+ * @all: close it whatever it does
+ *
+ * A server's connection goes to the server as soon as no reply is under way,
+ * or is closed then if there is no server any more; ours are closed at once.
+ *
+ * Context: its thread.
+ */
+void khttpd_conn_scan(struct khttpd_conn *conn, bool all)
+{
+	struct khttpd_listener *listener = conn->listener;
+
+	if (!READ_ONCE(listener->stopped))
+		return;
+	if (all || !listener->attached ||
+	    (READ_ONCE(listener->closing) && conn->state != KHTTPD_CONN_LINGER))
+		khttpd_conn_close(conn, conn->out.text || conn->out.entry);
+	else if (conn->state != KHTTPD_CONN_READ)
+		return;
+	else if (READ_ONCE(listener->gone))
+		khttpd_conn_close(conn, false);
+	else
+		khttpd_conn_handover(conn);
+}
+
+/**
+ * khttpd_conns_init() - prepare for connections
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int khttpd_conns_init(void)
+{
+	khttpd_conn_cache = KMEM_CACHE(khttpd_conn, SLAB_HWCACHE_ALIGN);
+	return khttpd_conn_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * khttpd_conns_exit() - all connections are gone
+ */
+void khttpd_conns_exit(void)
+{
+	WARN_ON(atomic_read(&khttpd_conn_count));
+	kmem_cache_destroy(khttpd_conn_cache);
+}

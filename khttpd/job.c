@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What may wait for disks is done by workers, a bounded number at a time, so
+ * that the event loops never do. A job belongs to one connection.
+ */
+#include <linux/fadvise.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "khttpd.h"
+
+/* Jobs that run at once. */
+#define KHTTPD_JOBS_MAX		64
+/* Bytes asked to be read ahead of what a connection needs now. */
+#define KHTTPD_READAHEAD	(2 * 1024 * 1024)
+
+static struct workqueue_struct *khttpd_workqueue;
+
+/* The last thing done with a job: its connection may go on. */
+static void khttpd_job_finish(struct khttpd_job *job)
+{
+	struct khttpd_conn *conn = job->conn;
+
+	/* Pairs with the acquire in khttpd_conn_run(). */
+	smp_store_release(&job->done, true);
+	khttpd_conn_kick(conn);
+}
+
+static void khttpd_job_do_lookup(struct work_struct *work)
+{
+	struct khttpd_job *job = container_of(work, struct khttpd_job, work);
+	struct khttpd_entry *entry;
+
+	entry = khttpd_lookup_open(job->site, &job->path);
+	if (IS_ERR(entry))
+		job->error = PTR_ERR(entry);
+	else
+		job->entry = khttpd_cache_insert(entry);
+	khttpd_job_finish(job);
+}
+
+static void khttpd_job_do_read(struct work_struct *work)
+{
+	struct khttpd_job *job = container_of(work, struct khttpd_job, work);
+	loff_t pos = job->pos;
+	ssize_t len;
+
+	khttpd_count(cold_reads);
+	/* A failure to read ahead is no failure to read. */
+	vfs_fadvise(job->entry->file, pos, KHTTPD_READAHEAD,
+		    POSIX_FADV_WILLNEED);
+	len = kernel_read(job->entry->file, job->data, job->len, &pos);
+	job->error = len < 0 ? len : 0;
+	job->len = len < 0 ? 0 : len;
+	khttpd_job_finish(job);
+}
+
+static struct khttpd_job *khttpd_job_alloc(struct khttpd_conn *conn)
+{
+	struct khttpd_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
+
+	if (job)
+		job->conn = conn;
+	return job;
+}
+
+/**
+ * khttpd_job_lookup() - have a path looked up and opened
+ * @conn: who waits; it is kicked when @done is set
+ * @path: normalised path
+ *
+ * Return: the job, or NULL without memory.
+ */
+struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
+				     const struct khttpd_path *path)
+{
+	struct khttpd_job *job = khttpd_job_alloc(conn);
+
+	if (!job)
+		return NULL;
+	job->site = khttpd_site_get(conn->listener->site);
+	job->path = *path;
+	INIT_WORK(&job->work, khttpd_job_do_lookup);
+	queue_work(khttpd_workqueue, &job->work);
+	return job;
+}
+
+/**
+ * khttpd_job_read() - have a piece of a file read
+ * @conn: who waits
+ * @entry: the file
+ * @pos: from where
+ * @end: not beyond this offset
+ *
+ * Return: the job, or NULL without memory.
+ */
+struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
+				   struct khttpd_entry *entry, loff_t pos,
+				   loff_t end)
+{
+	struct khttpd_job *job = khttpd_job_alloc(conn);
+
+	if (!job)
+		return NULL;
+	job->len = min_t(loff_t, end - pos, KHTTPD_READ_SIZE);
+	job->data = kvmalloc(job->len, GFP_KERNEL);
+	if (!job->data) {
+		kfree(job);
+		return NULL;
+	}
+	refcount_inc(&entry->refs);
+	job->entry = entry;
+	job->pos = pos;
+	INIT_WORK(&job->work, khttpd_job_do_read);
+	queue_work(khttpd_workqueue, &job->work);
+	return job;
+}
+
+/**
+ * khttpd_job_free() - release a job that is done
+ * @job: the job; what the caller has taken out of it is NULL
+ */
+void khttpd_job_free(struct khttpd_job *job)
+{
+	if (job->entry)
+		khttpd_entry_put(job->entry);
+	if (job->site)
+		khttpd_site_put(job->site);
+	kvfree(job->data);
+	kfree(job);
+}
+
+/**
+ * khttpd_jobs_init() - create the workers
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int khttpd_jobs_init(void)
+{
+	khttpd_workqueue = alloc_workqueue("khttpd", WQ_UNBOUND,
+					   KHTTPD_JOBS_MAX);
+	return khttpd_workqueue ? 0 : -ENOMEM;
+}
+
+/**
+ * khttpd_jobs_exit() - wait for the workers and end them
+ */
+void khttpd_jobs_exit(void)
+{
+	destroy_workqueue(khttpd_workqueue);
+}

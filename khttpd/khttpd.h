@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of khttpd know of each other: the objects, who owns them, and
+ * the calls between files. Documentation/khttpd.rst tells the story.
+ */
+#ifndef _KHTTPD_H
+#define _KHTTPD_H
+
+#include <linux/fs.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/net.h>
+#include <linux/path.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <linux/timer.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "parse.h"
+#include "path.h"
+#include "mime.h"
+#include "stats.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+/* Bytes received at once: one head of full length and as much again. */
+#define KHTTPD_BUFFER_SIZE	(2 * KHTTPD_HEAD_MAX)
+/* Files up to this size are copied behind their header in one send; above it
+ * pages go by reference. Measured: a second call costs more than the copy.
+ */
+#define KHTTPD_COPY_MAX		8192
+/* Most pages of a file that is copied (it may start in mid-page: it does not). */
+#define KHTTPD_COPY_PAGES	(DIV_ROUND_UP(KHTTPD_COPY_MAX, PAGE_SIZE))
+/* Replies to pipelined requests that are sent with one call. */
+#define KHTTPD_BATCH		16
+/* Text of replies that are no files, in one batch. */
+#define KHTTPD_TEXT_SIZE	4096
+/* Longest header of a file, the part before the date. */
+#define KHTTPD_HEADER_MAX	384
+/* Bytes that one connection may send before others have their turn. */
+#define KHTTPD_TURN_BYTES	(256 * 1024)
+/* Bytes that a worker reads for a connection when pages are missing. */
+#define KHTTPD_READ_SIZE	(64 * 1024)
+/* Longest site name, NUL included. */
+#define KHTTPD_SITE_NAME	64
+/* Longest index file name, NUL included. */
+#define KHTTPD_INDEX_NAME	64
+
+/**
+ * struct khttpd_limits - what an administrator may set; read without locks
+ * @max_connections: connections at once, all listeners together
+ * @head_timeout: ms from the first byte (or accept) to the end of a head
+ * @idle_timeout: ms between a reply and the next request
+ * @send_timeout: ms without progress of a reply
+ * @linger_timeout: ms that a refused peer has to close
+ * @cache_entries: files kept open
+ * @cache_idle: ms after which an unused file is closed
+ * @handover_queue: connections that wait for a server's accept(), a listener
+ */
+struct khttpd_limits {
+	u32 max_connections;
+	u32 head_timeout;
+	u32 idle_timeout;
+	u32 send_timeout;
+	u32 linger_timeout;
+	u32 cache_entries;
+	u32 cache_idle;
+	u32 handover_queue;
+};
+
+extern struct khttpd_limits khttpd_limits;
+
+/**
+ * struct khttpd_site - a running site; does not change
+ * @refs: held by its owner in configfs, listeners, connections' work
+ * @root: document root
+ * @cred: with which files are looked up and opened; has no capabilities
+ * @name: for messages
+ * @index: name of the file that stands for its directory
+ */
+struct khttpd_site {
+	refcount_t refs;
+	struct path root;
+	const struct cred *cred;
+	char name[KHTTPD_SITE_NAME];
+	char index[KHTTPD_INDEX_NAME];
+};
+
+/**
+ * struct khttpd_listener - a socket whose connections are served
+ * @node: in khttpd_listeners
+ * @refs: its creator's, one for each connection and queued wake-up
+ * @site: the site it serves; reference held
+ * @sock: the listening socket; not owned if @attached
+ * @ops: operations of @sock as its family made them
+ * @attached: it is a server's own listener
+ * @nodelay: an attached listener's connections have TCP_NODELAY anyway
+ * @flags: KHTTPD_LISTENER_*
+ * @wait: our entry in the socket's wait queue
+ * @ready: link in a thread's list of listeners to accept from
+ * @accept_lock: one thread accepts at a time; @stopped changes under it
+ * @stopped: no accept any more
+ * @detaching: somebody is giving it back to its server
+ * @closing: replies under way are not waited for any more
+ * @connections: connections in the hands of our threads
+ * @idle: woken when @connections reaches zero
+ * @queue_lock: protects @queue, @queue_len and @gone
+ * @queue: connections for the server's accept(), oldest first
+ * @queue_len: how many
+ * @gone: the server cannot take connections any more
+ * @hash: link in the table of attached sockets, by @sock
+ */
+struct khttpd_listener {
+	struct list_head node;
+	refcount_t refs;
+	struct khttpd_site *site;
+	struct socket *sock;
+	const struct proto_ops *ops;
+	bool attached;
+	bool nodelay;
+	unsigned long flags;
+	wait_queue_entry_t wait;
+	struct llist_node ready;
+	struct mutex accept_lock;	/* accepting, @stopped */
+	bool stopped;
+	bool detaching;
+	bool closing;
+	atomic_t connections;
+	wait_queue_head_t idle;
+	spinlock_t queue_lock;		/* the queue and @gone */
+	struct list_head queue;
+	u32 queue_len;
+	bool gone;
+	struct hlist_node hash;
+	struct rcu_head rcu;
+};
+
+/* Marks a wake-up as ours, for the server's sleepers; no socket uses it. */
+#define KHTTPD_WAKE_SERVER	EPOLLMSG
+
+#define KHTTPD_LISTENER_QUEUED	0	/* in a thread's list */
+
+/**
+ * struct khttpd_entry - a file of a site, open and with its header built
+ * @node: link in the hash table
+ * @lru: link in the list of all entries
+ * @refs: the table's and one for each user
+ * @site: which site; reference held
+ * @file: the open file
+ * @inode: whose page cache is sent (below overlayfs: the real one)
+ * @stamp: digest of everything that must not change, see khttpd_entry_valid()
+ * @stamped: the digest covers the whole way from the root; otherwise the path
+ *	is walked again each time
+ * @dead: removed from the table
+ * @used: jiffies of the last use, coarsely
+ * @size: size of the file in bytes
+ * @mtime: its modification time
+ * @version: its change counter, where the file system has one
+ * @header_len: bytes in @header
+ * @header: status line and fields up to and including "Date: "
+ * @name_len: length of @name
+ * @name: normalised path, the key together with @site
+ */
+struct khttpd_entry {
+	struct rhash_head node;
+	struct list_head lru;
+	refcount_t refs;
+	struct khttpd_site *site;
+	struct file *file;
+	struct inode *inode;
+	u64 stamp;
+	bool stamped;
+	bool dead;
+	unsigned long used;
+	loff_t size;
+	struct timespec64 mtime;
+	u64 version;
+	struct rcu_head rcu;
+	u16 header_len;
+	u16 name_len;
+	char header[KHTTPD_HEADER_MAX];
+	char name[];
+};
+
+/**
+ * struct khttpd_job - work that may sleep, done for one connection
+ * @work: in khttpd_workqueue
+ * @conn: who waits; does not go away before @done
+ * @done: results are valid, and the worker is through with this job
+ * @entry: lookup: result; read: the file (reference held)
+ * @error: lookup: 0, or why there is no entry; read: the same for the data
+ * @site: lookup: where (reference held)
+ * @path: lookup: what
+ * @pos: read: offset in the file
+ * @len: read: bytes wanted, then bytes read
+ * @data: read: the bytes
+ */
+struct khttpd_job {
+	struct work_struct work;
+	struct khttpd_conn *conn;
+	bool done;
+	struct khttpd_entry *entry;
+	int error;
+	struct khttpd_site *site;
+	struct khttpd_path path;
+	loff_t pos;
+	size_t len;
+	u8 *data;
+};
+
+enum khttpd_conn_state {
+	KHTTPD_CONN_NEW,	/* accepted, not yet seen by its thread */
+	KHTTPD_CONN_READ,	/* waits for a request */
+	KHTTPD_CONN_SEND,	/* waits for room in the socket */
+	KHTTPD_CONN_JOB,	/* waits for a worker */
+	KHTTPD_CONN_LINGER,	/* all sent; waits for the peer's FIN */
+	KHTTPD_CONN_HANDOVER,	/* goes to the server's queue next */
+	KHTTPD_CONN_REFUSE,	/* came back from a server's queue: 503 */
+	KHTTPD_CONN_DEAD,	/* closed; freed when in no list any more */
+};
+
+/* How a piece of work on a connection ended, and what comes next. */
+enum khttpd_step {
+	KHTTPD_STEP_WAIT,	/* for the peer's next bytes */
+	KHTTPD_STEP_BLOCKED,	/* for room in the socket */
+	KHTTPD_STEP_JOB,	/* for a worker */
+	KHTTPD_STEP_AGAIN,	/* others first, then go on */
+	KHTTPD_STEP_HANDOVER,	/* for the server's accept() */
+	KHTTPD_STEP_FINISH,	/* last reply sent: close in order */
+	KHTTPD_STEP_CLOSE,	/* nothing left to say */
+	KHTTPD_STEP_ABORT,	/* cannot be completed: reset */
+};
+
+enum khttpd_timer {
+	KHTTPD_TIMER_NONE = -1,
+	KHTTPD_TIMER_HEAD,
+	KHTTPD_TIMER_IDLE,
+	KHTTPD_TIMER_SEND,
+	KHTTPD_TIMER_LINGER,
+	KHTTPD_TIMERS
+};
+
+/**
+ * struct khttpd_out - the reply that could not be sent at once
+ * @text: bytes to send first (kvmalloc), or NULL
+ * @text_pos: how many of them are sent
+ * @text_len: how many there are
+ * @entry: file to send after them (reference held), or NULL
+ * @pos: offset of the next byte of the file
+ * @end: offset behind the last
+ * @close: the connection ends with this reply
+ * @progress: something of it was sent since the timer was set
+ */
+struct khttpd_out {
+	u8 *text;
+	u32 text_pos;
+	u32 text_len;
+	struct khttpd_entry *entry;
+	loff_t pos;
+	loff_t end;
+	bool close;
+	bool progress;
+};
+
+/**
+ * struct khttpd_conn - a connection; owned and touched by one thread only
+ * @wait: our entry in the socket's wait queue; the one thing others run
+ * @ready: link in the thread's ready list
+ * @flags: KHTTPD_CONN_QUEUED and others
+ * @thread: owner
+ * @listener: where it came from; reference held
+ * @sock: its socket
+ * @all: link in the thread's list of connections, or in a listener's queue
+ * @timer: link in the thread's list for @timer_kind
+ * @deadline: jiffies at which it is over
+ * @timer_kind: enum khttpd_timer
+ * @state: enum khttpd_conn_state
+ * @eof: the peer has sent its FIN
+ * @nodelay: TCP_NODELAY has been set by us
+ * @unread: bytes of the peer may be left unread when we close
+ * @closing: close as soon as @job is done
+ * @req: head being parsed; offsets count from the request's first byte
+ * @buf: bytes received but not yet used (kmalloc), or NULL; never if attached
+ * @buf_size: room there
+ * @buf_len: bytes in it
+ * @out: reply in the middle of being sent
+ * @job: work under way, or NULL
+ */
+struct khttpd_conn {
+	wait_queue_entry_t wait;
+	struct llist_node ready;
+	unsigned long flags;
+	struct khttpd_thread *thread;
+	struct khttpd_listener *listener;
+	struct socket *sock;
+	struct list_head all;
+	struct list_head timer;
+	unsigned long deadline;
+	s8 timer_kind;
+	u8 state;
+	bool eof;
+	bool nodelay;
+	bool unread;
+	bool closing;
+	struct khttpd_request req;
+	u8 *buf;
+	u32 buf_size;
+	u32 buf_len;
+	struct khttpd_out out;
+	struct khttpd_job *job;
+};
+
+#define KHTTPD_CONN_QUEUED	0	/* in the thread's ready list */
+
+/**
+ * struct khttpd_batch - replies collected for one send
+ * @vec: header, date, and body pieces, in order
+ * @vecs: how many
+ * @bytes: sum of their lengths
+ * @replies: how many replies they make
+ * @reply: for each: its file or NULL, index of its first vec, header length,
+ *	length in this batch, end of its request in the buffer, whether its
+ *	file is sent, whether it is the last, and what to count
+ * @folio: page-cache folios held for the bodies
+ * @folios: how many
+ * @text: storage of replies without file
+ * @text_len: bytes used of it
+ */
+struct khttpd_batch {
+	struct kvec vec[KHTTPD_BATCH * (2 + KHTTPD_COPY_PAGES)];
+	unsigned int vecs;
+	size_t bytes;
+	unsigned int replies;
+	struct khttpd_reply {
+		struct khttpd_entry *entry;
+		unsigned int vec;
+		u32 header;
+		u32 bytes;
+		u32 end;
+		bool body;
+		bool close;
+		u8 stat;
+	} reply[KHTTPD_BATCH];
+	struct folio *folio[KHTTPD_BATCH * KHTTPD_COPY_PAGES];
+	unsigned int folios;
+	u32 text_len;
+	char text[KHTTPD_TEXT_SIZE];
+};
+
+/* Ends of a header, after "Date: ". */
+enum khttpd_tail {
+	KHTTPD_TAIL_PLAIN,
+	KHTTPD_TAIL_CLOSE,
+	KHTTPD_TAIL_KEEPALIVE,
+	KHTTPD_TAILS
+};
+
+#define KHTTPD_TAIL_MAX		64
+
+/**
+ * struct khttpd_thread - one event loop, bound to a CPU
+ * @task: the kernel thread
+ * @cpu: where it runs
+ * @ready: connections with something to do; anyone adds
+ * @accept: listeners with something to accept; anyone adds
+ * @scan: connections of stopped listeners must be closed
+ * @ticked: it is time to look at @timers
+ * @tick: wakes the thread to look at @timers, while it has connections
+ * @conns: all its connections
+ * @count: how many; read by others
+ * @timers: connections by timer kind, next deadline first
+ * @second: second for which @tail was written
+ * @tail: date and end of header, by enum khttpd_tail
+ * @tail_len: their lengths
+ * @buf: KHTTPD_BUFFER_SIZE bytes to receive into
+ * @path: room for a normalised path
+ * @batch: replies being collected
+ */
+struct khttpd_thread {
+	struct task_struct *task;
+	int cpu;
+	struct llist_head ready;
+	struct llist_head accept;
+	bool scan;
+	bool ticked;
+	struct timer_list tick;
+	struct list_head conns;
+	u32 count;
+	struct list_head timers[KHTTPD_TIMERS];
+	time64_t second;
+	char tail[KHTTPD_TAILS][KHTTPD_TAIL_MAX];
+	u8 tail_len[KHTTPD_TAILS];
+	u8 *buf;
+	struct khttpd_path path;
+	struct khttpd_batch batch;
+};
+
+/* thread.c */
+int khttpd_threads_init(void);
+void khttpd_threads_exit(void);
+struct khttpd_thread *khttpd_thread_here(void);
+struct khttpd_thread *khttpd_thread_choose(void);
+void khttpd_threads_scan(void);
+void khttpd_threads_drain(void);
+void khttpd_thread_kick_conn(struct khttpd_thread *thread,
+			     struct khttpd_conn *conn);
+void khttpd_thread_kick_listener(struct khttpd_thread *thread,
+				 struct khttpd_listener *listener);
+
+/* timer.c */
+void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind);
+void khttpd_timers_run(struct khttpd_thread *thread);
+
+/* How often threads look at their timers. */
+#define KHTTPD_TICK		(HZ / 4)
+
+/* conn.c */
+int khttpd_conns_init(void);
+void khttpd_conns_exit(void);
+bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
+			struct khttpd_thread *thread,
+			enum khttpd_conn_state state);
+void khttpd_conn_adopt(struct khttpd_conn *conn);
+void khttpd_conn_run(struct khttpd_conn *conn);
+void khttpd_conn_kick(struct khttpd_conn *conn);
+void khttpd_conn_expire(struct khttpd_conn *conn);
+void khttpd_conn_scan(struct khttpd_conn *conn, bool all);
+void khttpd_conns_wait(void);
+void khttpd_conn_free(struct khttpd_conn *conn);
+u32 khttpd_conns_count(void);
+
+/* serve.c */
+enum khttpd_step khttpd_serve(struct khttpd_conn *conn);
+
+/* respond.c */
+enum khttpd_verdict {
+	KHTTPD_VERDICT_NEXT,	/* reply collected, go on */
+	KHTTPD_VERDICT_SEND,	/* reply collected; send before going on */
+	KHTTPD_VERDICT_FLUSH,	/* send what is collected, then ask again */
+	KHTTPD_VERDICT_JOB,	/* a worker has to find out first */
+	KHTTPD_VERDICT_HANDOVER, /* not ours: the server's */
+	KHTTPD_VERDICT_ABORT,	/* no memory */
+};
+
+enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
+				   u32 end);
+enum khttpd_verdict khttpd_respond_status(struct khttpd_conn *conn, u16 status,
+					  bool close, u32 end);
+
+/* batch.c */
+bool khttpd_batch_has_room(const struct khttpd_batch *batch);
+enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
+				      struct khttpd_entry *entry,
+				      enum khttpd_tail tail, u32 end);
+char *khttpd_batch_text(struct khttpd_batch *batch, size_t *room);
+void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
+			   enum khttpd_stat stat, u32 end);
+enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done);
+void khttpd_tails_update(struct khttpd_thread *thread);
+
+/* send.c */
+enum khttpd_step khttpd_out_send(struct khttpd_conn *conn);
+void khttpd_out_clear(struct khttpd_out *out);
+
+/* transport.c */
+int khttpd_transport_recv(struct socket *sock, void *buf, size_t len,
+			  bool peek);
+int khttpd_transport_discard(struct socket *sock, void *buf, size_t size,
+			     size_t len);
+int khttpd_transport_send(struct socket *sock, struct kvec *vec,
+			  unsigned int vecs, size_t len, bool more);
+int khttpd_transport_send_pages(struct socket *sock, struct bio_vec *vec,
+				unsigned int vecs, bool more);
+void khttpd_transport_nodelay(struct socket *sock, int on);
+void khttpd_transport_close(struct socket *sock, bool abort);
+
+/* cache.c */
+int khttpd_cache_init(void);
+void khttpd_cache_exit(void);
+struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
+				       const struct khttpd_path *path);
+struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
+void khttpd_cache_purge(struct khttpd_site *site);
+void khttpd_cache_stats(u32 *entries);
+void khttpd_entry_put(struct khttpd_entry *entry);
+void khttpd_entry_free(struct khttpd_entry *entry);
+
+/* lookup.c */
+bool khttpd_entry_valid(struct khttpd_entry *entry);
+int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
+struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
+					struct khttpd_path *path);
+bool khttpd_path_add_index(struct khttpd_path *path, const char *index);
+
+/* job.c */
+int khttpd_jobs_init(void);
+void khttpd_jobs_exit(void);
+struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
+				     const struct khttpd_path *path);
+struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
+				   struct khttpd_entry *entry, loff_t pos,
+				   loff_t end);
+void khttpd_job_free(struct khttpd_job *job);
+
+/* site.c */
+struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
+				       const char *index, kuid_t uid,
+				       kgid_t gid);
+struct khttpd_site *khttpd_site_get(struct khttpd_site *site);
+void khttpd_site_put(struct khttpd_site *site);
+
+/* listener.c */
+int khttpd_listeners_init(void);
+void khttpd_listeners_exit(void);
+struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
+					      struct socket *sock);
+void khttpd_listener_watch(struct khttpd_listener *listener);
+bool khttpd_listener_unwatch(struct khttpd_listener *listener);
+void khttpd_listener_kick(struct khttpd_listener *listener);
+bool khttpd_listener_wait(struct khttpd_listener *listener, long timeout);
+struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
+					       struct net *net, int family,
+					       struct sockaddr_storage *addr,
+					       int addr_len, int backlog);
+void khttpd_listener_stop(struct khttpd_listener *listener);
+void khttpd_listener_put(struct khttpd_listener *listener);
+void khttpd_listener_accept(struct khttpd_listener *listener);
+void khttpd_listener_conn_done(struct khttpd_listener *listener);
+
+/* handover.c */
+bool khttpd_handover(struct khttpd_conn *conn);
+bool khttpd_handover_pending(const struct khttpd_listener *listener);
+struct khttpd_conn *khttpd_handover_take(struct khttpd_listener *listener);
+void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock);
+void khttpd_handover_stop(struct khttpd_listener *listener);
+
+/* interpose.c */
+int khttpd_interpose_init(void);
+void khttpd_interpose_exit(void);
+int khttpd_attach(struct khttpd_site *site, struct socket *sock);
+int khttpd_detach(struct khttpd_site *site);
+unsigned int khttpd_attached(struct khttpd_site *site);
+
+/* configfs.c */
+int khttpd_configfs_init(void);
+void khttpd_configfs_exit(void);
+struct khttpd_site *khttpd_configfs_find(const char *name);
+
+/* dev.c */
+int khttpd_dev_init(void);
+void khttpd_dev_exit(void);
+
+#endif /* _KHTTPD_H */

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Listening sockets, our own and those of servers we are attached to: wake-ups
+ * through their wait queue, accepting, stopping. Own ones do not hold their
+ * network namespace; it takes them down when it goes.
+ */
+#include <linux/in6.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/sock.h>
+#include "compat/accept.h"
+#include "khttpd.h"
+
+/* Connections accepted before the thread looks at its other work. */
+#define KHTTPD_ACCEPT_BUDGET	64
+
+static LIST_HEAD(khttpd_listeners);
+static DEFINE_MUTEX(khttpd_listeners_lock);	/* khttpd_listeners */
+
+/**
+ * khttpd_listener_put() - give a reference back
+ * @listener: the listener
+ *
+ * Context: process.
+ */
+void khttpd_listener_put(struct khttpd_listener *listener)
+{
+	if (!refcount_dec_and_test(&listener->refs))
+		return;
+	khttpd_site_put(listener->site);
+	kfree_rcu(listener, rcu);
+}
+
+/**
+ * khttpd_listener_kick() - have connections accepted by this CPU's thread
+ * @listener: the listener, referenced
+ *
+ * Context: any.
+ */
+void khttpd_listener_kick(struct khttpd_listener *listener)
+{
+	if (test_and_set_bit(KHTTPD_LISTENER_QUEUED, &listener->flags))
+		return;
+	refcount_inc(&listener->refs);
+	khttpd_thread_kick_listener(khttpd_thread_here(), listener);
+}
+
+/* A connection came, or something is for a server. Its own sleepers are woken
+ * only if there is something for them: returning 1 from an exclusive entry
+ * ends the wake-up here. Context: the wait queue's lock is held.
+ */
+static int khttpd_listener_wake(wait_queue_entry_t *wait, unsigned int mode,
+				int flags, void *key)
+{
+	struct khttpd_listener *listener;
+
+	if (key_to_poll(key) & KHTTPD_WAKE_SERVER)
+		return 0;
+	listener = container_of(wait, struct khttpd_listener, wait);
+	khttpd_listener_kick(listener);
+	return listener->attached && !khttpd_handover_pending(listener);
+}
+
+/**
+ * khttpd_listener_alloc() - a listener for a socket
+ * @site: what it will serve
+ * @sock: the socket
+ *
+ * Return: the listener with one reference, or NULL.
+ */
+struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
+					      struct socket *sock)
+{
+	struct khttpd_listener *listener;
+
+	listener = kzalloc(sizeof(*listener), GFP_KERNEL);
+	if (!listener)
+		return NULL;
+	refcount_set(&listener->refs, 1);
+	INIT_LIST_HEAD(&listener->node);
+	INIT_LIST_HEAD(&listener->queue);
+	INIT_HLIST_NODE(&listener->hash);
+	mutex_init(&listener->accept_lock);
+	spin_lock_init(&listener->queue_lock);
+	init_waitqueue_head(&listener->idle);
+	init_waitqueue_func_entry(&listener->wait, khttpd_listener_wake);
+	listener->site = khttpd_site_get(site);
+	listener->sock = sock;
+	listener->ops = sock->ops;
+	return listener;
+}
+
+/**
+ * khttpd_listener_watch() - begin to accept connections
+ * @listener: the listener
+ *
+ * An attached listener's entry comes before the server's own.
+ */
+void khttpd_listener_watch(struct khttpd_listener *listener)
+{
+	wait_queue_head_t *head = &listener->sock->wq.wait;
+
+	if (listener->attached) {
+		listener->wait.flags = WQ_FLAG_EXCLUSIVE;
+		add_wait_queue_priority(head, &listener->wait);
+	} else {
+		add_wait_queue(head, &listener->wait);
+	}
+	khttpd_listener_kick(listener);
+}
+
+/**
+ * khttpd_listener_unwatch() - accept nothing any more
+ * @listener: the listener
+ *
+ * Context: process. No connection is accepted after this returns.
+ * Return: false if somebody else has done that before.
+ */
+bool khttpd_listener_unwatch(struct khttpd_listener *listener)
+{
+	bool first;
+
+	mutex_lock(&listener->accept_lock);
+	first = !listener->stopped;
+	WRITE_ONCE(listener->stopped, true);
+	if (first)
+		remove_wait_queue(&listener->sock->wq.wait, &listener->wait);
+	mutex_unlock(&listener->accept_lock);
+	return first;
+}
+
+/* Over the limit: a server may have it, unless it has enough waiting. */
+static bool khttpd_listener_overflow(struct khttpd_listener *listener)
+{
+	khttpd_count(connections_full);
+	return listener->attached && READ_ONCE(listener->queue_len) <
+		READ_ONCE(khttpd_limits.handover_queue);
+}
+
+/* Take a new connection. Return: 0 or a negative errno. */
+static int khttpd_listener_take(struct khttpd_listener *listener)
+{
+	struct sock *sk = listener->sock->sk;
+	enum khttpd_conn_state state;
+	struct socket *sock;
+	int err;
+
+	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol,
+			       &sock);
+	if (err)
+		return err;
+	err = khttpd_ops_accept(listener->ops, listener->sock, sock,
+				O_NONBLOCK, !listener->attached);
+	if (err) {
+		sock_release(sock);
+		return err;
+	}
+	sock->ops = listener->ops;
+	__module_get(sock->ops->owner);
+	khttpd_count(accepted);
+
+	state = KHTTPD_CONN_NEW;
+	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections)) {
+		if (!khttpd_listener_overflow(listener)) {
+			khttpd_transport_close(sock, true);
+			return 0;
+		}
+		state = KHTTPD_CONN_HANDOVER;
+	}
+	if (!khttpd_conn_create(listener, sock, khttpd_thread_choose(),
+				state)) {
+		khttpd_count(no_memory);
+		khttpd_transport_close(sock, true);
+	}
+	return 0;
+}
+
+/**
+ * khttpd_listener_accept() - take what connections there are
+ * @listener: the listener, no longer linked in a thread's list
+ *
+ * Context: a thread.
+ */
+void khttpd_listener_accept(struct khttpd_listener *listener)
+{
+	int i, err = 0;
+
+	clear_bit(KHTTPD_LISTENER_QUEUED, &listener->flags);
+	/* A connection that comes from here on kicks again. */
+	smp_mb__after_atomic();
+
+	mutex_lock(&listener->accept_lock);
+	for (i = 0; i < KHTTPD_ACCEPT_BUDGET && !listener->stopped; i++) {
+		err = khttpd_listener_take(listener);
+		/* A connection that is dead already is no reason to stop. */
+		if (err && err != -ECONNABORTED)
+			break;
+	}
+	if (!err && !listener->stopped)
+		khttpd_listener_kick(listener);
+	mutex_unlock(&listener->accept_lock);
+}
+
+/**
+ * khttpd_listener_conn_done() - a connection has left our hands
+ * @listener: where it came from
+ */
+void khttpd_listener_conn_done(struct khttpd_listener *listener)
+{
+	if (atomic_dec_and_test(&listener->connections))
+		wake_up_all(&listener->idle);
+}
+
+/**
+ * khttpd_listener_wait() - wait until no connection is in our hands
+ * @listener: a stopped listener
+ * @timeout: jiffies
+ *
+ * Context: process.
+ * Return: false if there still are some.
+ */
+bool khttpd_listener_wait(struct khttpd_listener *listener, long timeout)
+{
+	return wait_event_timeout(listener->idle,
+				  !atomic_read(&listener->connections),
+				  timeout);
+}
+
+/* Options that matter; errors show up in what follows or do not matter. */
+static void khttpd_listener_options(struct socket *sock, int family)
+{
+	int on = 1;
+
+	sock->sk->sk_reuse = SK_CAN_REUSE;
+	if (family != AF_INET)
+		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_V6ONLY,
+				      KERNEL_SOCKPTR(&on), sizeof(on));
+	khttpd_transport_nodelay(sock, 1);
+}
+
+/**
+ * khttpd_listener_create() - open a listening socket of our own
+ * @site: what it serves
+ * @net: network namespace
+ * @family: AF_INET, AF_INET6 or AF_NET6
+ * @addr: address and port
+ * @addr_len: its length
+ * @backlog: of listen()
+ *
+ * Context: process.
+ * Return: the listener, to be given to khttpd_listener_stop(), or an error.
+ */
+struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
+					       struct net *net, int family,
+					       struct sockaddr_storage *addr,
+					       int addr_len, int backlog)
+{
+	struct khttpd_listener *listener;
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		return ERR_PTR(err);
+	khttpd_listener_options(sock, family);
+	err = kernel_bind(sock, (struct sockaddr *)addr, addr_len);
+	if (err)
+		goto fail;
+	err = kernel_listen(sock, backlog);
+	if (err)
+		goto fail;
+	err = -ENOMEM;
+	listener = khttpd_listener_alloc(site, sock);
+	if (!listener)
+		goto fail;
+	listener->nodelay = true;
+	mutex_lock(&khttpd_listeners_lock);
+	list_add(&listener->node, &khttpd_listeners);
+	mutex_unlock(&khttpd_listeners_lock);
+	khttpd_listener_watch(listener);
+	return listener;
+
+fail:
+	sock_release(sock);
+	return ERR_PTR(err);
+}
+
+/**
+ * khttpd_listener_stop() - close a listener and its connections
+ * @listener: one of our own; may have been stopped by its namespace before
+ *
+ * Context: process. Waits until no connection is left.
+ */
+void khttpd_listener_stop(struct khttpd_listener *listener)
+{
+	if (khttpd_listener_unwatch(listener)) {
+		mutex_lock(&khttpd_listeners_lock);
+		list_del_init(&listener->node);
+		mutex_unlock(&khttpd_listeners_lock);
+		sock_release(listener->sock);
+	}
+	khttpd_threads_scan();
+	wait_event(listener->idle, !atomic_read(&listener->connections));
+}
+
+/* The first listener in @net, referenced, or NULL. */
+static struct khttpd_listener *khttpd_listener_of(const struct net *net)
+{
+	struct khttpd_listener *listener;
+
+	mutex_lock(&khttpd_listeners_lock);
+	list_for_each_entry(listener, &khttpd_listeners, node) {
+		if (!net_eq(sock_net(listener->sock->sk), net))
+			continue;
+		refcount_inc(&listener->refs);
+		mutex_unlock(&khttpd_listeners_lock);
+		return listener;
+	}
+	mutex_unlock(&khttpd_listeners_lock);
+	return NULL;
+}
+
+static void __net_exit khttpd_net_exit(struct net *net)
+{
+	struct khttpd_listener *listener;
+
+	while ((listener = khttpd_listener_of(net))) {
+		khttpd_listener_stop(listener);
+		khttpd_listener_put(listener);
+	}
+}
+
+static struct pernet_operations khttpd_net_ops = {
+	.exit = khttpd_net_exit,
+};
+
+/**
+ * khttpd_listeners_init() - watch namespaces go
+ *
+ * As a "device", so that it comes before any protocol's exit, whatever the
+ * order in which the modules were loaded.
+ *
+ * Return: 0 or a negative errno.
+ */
+int khttpd_listeners_init(void)
+{
+	return register_pernet_device(&khttpd_net_ops);
+}
+
+/**
+ * khttpd_listeners_exit() - the counterpart; stops what is left
+ */
+void khttpd_listeners_exit(void)
+{
+	unregister_pernet_device(&khttpd_net_ops);
+}

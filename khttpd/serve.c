@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receiving: from bytes in the socket to requests answered, one after another,
+ * as many as came at once. An attached listener's connection is only looked at
+ * (peeked), and what was answered is taken out afterwards, so that whatever is
+ * not ours stays in the socket for the server.
+ */
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/sock.h>
+#include "khttpd.h"
+
+/**
+ * struct khttpd_input - the received bytes, while they are worked on
+ * @buf: the thread's buffer
+ * @len: bytes in it
+ * @off: how many of them belong to requests that are answered
+ * @full: there may be more in the socket
+ */
+struct khttpd_input {
+	u8 *buf;
+	u32 len;
+	u32 off;
+	bool full;
+};
+
+/* Fill the buffer: what was kept, then what the socket has. */
+static enum khttpd_step khttpd_input_fill(struct khttpd_conn *conn,
+					  struct khttpd_input *in)
+{
+	int n;
+
+	in->buf = conn->thread->buf;
+	in->off = 0;
+	in->len = conn->buf_len;
+	in->full = true;
+	if (in->len)
+		memcpy(in->buf, conn->buf, in->len);
+	if (conn->eof || in->len == KHTTPD_BUFFER_SIZE)
+		return KHTTPD_STEP_WAIT;
+
+	n = khttpd_transport_recv(conn->sock, in->buf + in->len,
+				  KHTTPD_BUFFER_SIZE - in->len,
+				  conn->listener->attached);
+	if (n == 0)
+		conn->eof = true;
+	else if (n > 0)
+		in->len += n;
+	else if (n != -EAGAIN)
+		return KHTTPD_STEP_CLOSE;
+	in->full = in->len == KHTTPD_BUFFER_SIZE;
+	return KHTTPD_STEP_WAIT;
+}
+
+/* Keep what was not used. Return: false if the connection cannot go on. */
+static bool khttpd_input_keep(struct khttpd_conn *conn, struct khttpd_input *in)
+{
+	u32 left = in->len - in->off;
+
+	/* A head has been read to its end: the next one has its own time. */
+	if (in->off && conn->timer_kind == KHTTPD_TIMER_HEAD)
+		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
+	if (conn->listener->attached)
+		return !in->off ||
+		       !khttpd_transport_discard(conn->sock, in->buf,
+						 KHTTPD_BUFFER_SIZE, in->off);
+	if (!left || conn->buf_size < left) {
+		kfree(conn->buf);
+		conn->buf = NULL;
+		conn->buf_size = 0;
+		conn->buf_len = 0;
+	}
+	if (!left)
+		return true;
+	if (!conn->buf) {
+		u32 size = roundup_pow_of_two(left);
+
+		conn->buf = kmalloc(size, GFP_KERNEL);
+		if (!conn->buf) {
+			khttpd_count(no_memory);
+			return false;
+		}
+		conn->buf_size = size;
+	}
+	memcpy(conn->buf, in->buf + in->off, left);
+	conn->buf_len = left;
+	return true;
+}
+
+/* Send the batch and, if the last reply has a rest, that too. */
+static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
+					  struct khttpd_input *in)
+{
+	enum khttpd_step step;
+	u32 done = in->off;
+
+	step = khttpd_batch_send(conn, &done);
+	if (step == KHTTPD_STEP_BLOCKED) {
+		in->off = done;
+		khttpd_request_reset(&conn->req);
+		step = khttpd_out_send(conn);
+	}
+	return step;
+}
+
+/* Parse and answer the request at in->off. Return: KHTTPD_STEP_WAIT to look
+ * for another one, with @more false if its bytes are not all there.
+ */
+static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
+					     struct khttpd_input *in,
+					     bool *more)
+{
+	const u8 *head = in->buf + in->off;
+	struct khttpd_request *req = &conn->req;
+	enum khttpd_verdict verdict;
+	enum khttpd_step step;
+	u32 end = in->len;
+
+	switch (khttpd_parse(req, head, in->len - in->off)) {
+	case KHTTPD_PARSE_MORE:
+		*more = false;
+		return KHTTPD_STEP_WAIT;
+	case KHTTPD_PARSE_DONE:
+		end = in->off + req->head_len;
+		verdict = khttpd_respond(conn, head, end);
+		break;
+	default:
+		khttpd_count(bad_heads);
+		verdict = khttpd_respond_status(conn, req->error, true, end);
+	}
+
+	switch (verdict) {
+	case KHTTPD_VERDICT_NEXT:
+		in->off = end;
+		khttpd_request_reset(req);
+		return KHTTPD_STEP_WAIT;
+	case KHTTPD_VERDICT_SEND:
+		in->off = end;
+		khttpd_request_reset(req);
+		return khttpd_input_send(conn, in);
+	case KHTTPD_VERDICT_FLUSH:
+		return khttpd_input_send(conn, in);
+	case KHTTPD_VERDICT_JOB:
+		return KHTTPD_STEP_JOB;
+	case KHTTPD_VERDICT_HANDOVER:
+		step = khttpd_input_send(conn, in);
+		return step == KHTTPD_STEP_WAIT ? KHTTPD_STEP_HANDOVER : step;
+	default:
+		khttpd_count(no_memory);
+		return KHTTPD_STEP_ABORT;
+	}
+}
+
+/* Has something happened that no further wake-up will tell? */
+static bool khttpd_input_pending(const struct khttpd_conn *conn)
+{
+	const struct sock *sk = conn->sock->sk;
+
+	if (READ_ONCE(sk->sk_err))
+		return true;
+	if (!conn->eof && (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
+		return true;
+	/* Reading stops at urgent data; go on behind it. */
+	return !conn->listener->attached &&
+	       !skb_queue_empty_lockless(&sk->sk_receive_queue);
+}
+
+/**
+ * khttpd_serve() - receive and answer requests
+ * @conn: a connection at which no reply is under way
+ *
+ * Return: what to wait for, or how to go on.
+ */
+enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
+{
+	struct khttpd_input in;
+	enum khttpd_step step;
+	bool more = true;
+
+	step = khttpd_input_fill(conn, &in);
+	/* Urgent data is for the server, if there is one, to make sense of. */
+	if (step == KHTTPD_STEP_WAIT && conn->listener->attached &&
+	    READ_ONCE(tcp_sk(conn->sock->sk)->urg_data))
+		return KHTTPD_STEP_HANDOVER;
+	while (step == KHTTPD_STEP_WAIT && more && in.off < in.len)
+		step = khttpd_input_request(conn, &in, &more);
+	if (step == KHTTPD_STEP_WAIT)
+		step = khttpd_input_send(conn, &in);
+
+	if (step == KHTTPD_STEP_CLOSE || step == KHTTPD_STEP_ABORT)
+		return step;
+	if (step == KHTTPD_STEP_FINISH && !conn->listener->attached)
+		return step;
+	if (!khttpd_input_keep(conn, &in))
+		return KHTTPD_STEP_ABORT;
+	if (step != KHTTPD_STEP_WAIT)
+		return step;
+	if (conn->eof)
+		return KHTTPD_STEP_CLOSE;
+	if (in.full || khttpd_input_pending(conn))
+		return KHTTPD_STEP_AGAIN;
+	return KHTTPD_STEP_WAIT;
+}

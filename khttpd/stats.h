@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counters: one list for enum and names, per CPU, never reset. */
+#ifndef _KHTTPD_STATS_H
+#define _KHTTPD_STATS_H
+
+#include <linux/percpu.h>
+
+/* X(name): what is counted, in events unless the name says bytes. */
+#define KHTTPD_STATS(X)							\
+	X(accepted)		/* connections taken from listeners */	\
+	X(closed)		/* connections ended by us */		\
+	X(requests)		/* request heads parsed and certain */	\
+	X(replies_file)		/* 200 with a file */			\
+	X(replies_redirect)	/* 301 to a directory's "/" */		\
+	X(replies_error)	/* 4xx and 5xx, framing errors too */	\
+	X(bytes_sent)		/* bytes given to the sockets */	\
+	X(handed_over)		/* connections given to a server */	\
+	X(handover_full)	/* 503: the server's queue was full */	\
+	X(handover_gone)	/* 503: the server went away */		\
+	X(bad_heads)		/* request heads refused by the parser */ \
+	X(bad_paths)		/* malformed or escaping paths */	\
+	X(connections_full)	/* over max_connections on accept */	\
+	X(timeout_head)		/* head not complete in time */		\
+	X(timeout_idle)		/* no further request in time */	\
+	X(timeout_send)		/* reply made no progress in time */	\
+	X(timeout_linger)	/* peer did not close in time */	\
+	X(send_blocked)		/* waits for room in a socket */	\
+	X(truncated)		/* file became shorter while sent */	\
+	X(read_errors)		/* file could not be read while sent */	\
+	X(aborted)		/* connection lost in mid-reply */	\
+	X(no_memory)		/* allocation failed, connection ended */ \
+	X(cache_hits)		/* entry found and still valid */	\
+	X(cache_misses)		/* no entry */				\
+	X(cache_stale)		/* entry no longer the file's state */	\
+	X(cache_evicted)	/* entry removed for room or age */	\
+	X(lookups)		/* paths walked by a worker */		\
+	X(cold_reads)		/* pages fetched by a worker */
+
+enum khttpd_stat {
+#define KHTTPD_STAT_ENUM(name) KHTTPD_STAT_##name,
+	KHTTPD_STATS(KHTTPD_STAT_ENUM)
+#undef KHTTPD_STAT_ENUM
+	KHTTPD_STAT_COUNT
+};
+
+struct khttpd_stats {
+	u64 count[KHTTPD_STAT_COUNT];
+};
+
+DECLARE_PER_CPU(struct khttpd_stats, khttpd_stats);
+
+#define khttpd_count(name) \
+	this_cpu_inc(khttpd_stats.count[KHTTPD_STAT_##name])
+#define khttpd_count_add(name, n) \
+	this_cpu_add(khttpd_stats.count[KHTTPD_STAT_##name], n)
+
+ssize_t khttpd_stats_show(char *page, size_t size);
+
+#endif /* _KHTTPD_STATS_H */

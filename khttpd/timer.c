@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Time-outs of connections: one list a kind and thread, each in the order of
+ * its deadlines because a kind has one duration. A limit that is lowered counts
+ * for connections that come after; those before them are not overtaken.
+ */
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include "khttpd.h"
+
+static u32 khttpd_timer_ms(enum khttpd_timer kind)
+{
+	switch (kind) {
+	case KHTTPD_TIMER_HEAD:
+		return READ_ONCE(khttpd_limits.head_timeout);
+	case KHTTPD_TIMER_IDLE:
+		return READ_ONCE(khttpd_limits.idle_timeout);
+	case KHTTPD_TIMER_SEND:
+		return READ_ONCE(khttpd_limits.send_timeout);
+	default:
+		return READ_ONCE(khttpd_limits.linger_timeout);
+	}
+}
+
+/**
+ * khttpd_timer_set() - start a connection's timer anew, or stop it
+ * @conn: the connection
+ * @kind: which, or KHTTPD_TIMER_NONE
+ *
+ * Context: its thread.
+ */
+void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind)
+{
+	struct khttpd_thread *thread = conn->thread;
+
+	conn->timer_kind = kind;
+	if (kind == KHTTPD_TIMER_NONE) {
+		list_del_init(&conn->timer);
+		return;
+	}
+	conn->deadline = jiffies + msecs_to_jiffies(khttpd_timer_ms(kind));
+	list_move_tail(&conn->timer, &thread->timers[kind]);
+	if (!timer_pending(&thread->tick))
+		mod_timer(&thread->tick, jiffies + KHTTPD_TICK);
+}
+
+/**
+ * khttpd_timers_run() - end connections whose time is over
+ * @thread: whose
+ *
+ * Context: that thread.
+ */
+void khttpd_timers_run(struct khttpd_thread *thread)
+{
+	struct khttpd_conn *conn;
+	bool any = false;
+	int kind;
+
+	for (kind = 0; kind < KHTTPD_TIMERS; kind++) {
+		while ((conn = list_first_entry_or_null(&thread->timers[kind],
+							struct khttpd_conn,
+							timer))) {
+			if (time_before(jiffies, conn->deadline)) {
+				any = true;
+				break;
+			}
+			khttpd_conn_expire(conn);
+		}
+	}
+	if (any && !timer_pending(&thread->tick))
+		mod_timer(&thread->tick, jiffies + KHTTPD_TICK);
+}

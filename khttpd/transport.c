@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The calls on sockets, the same for every family: struct socket and its
+ * operations are all that is used of native IPv4, native IPv6 and net6.
+ */
+#include <linux/bvec.h>
+#include <linux/in.h>
+#include <linux/socket.h>
+#include <linux/tcp.h>
+#include <net/sock.h>
+#include "compat/netns.h"
+#include "compat/splice.h"
+#include "khttpd.h"
+
+/**
+ * khttpd_transport_recv() - take or look at received bytes, without waiting
+ * @sock: connected socket
+ * @buf: where to
+ * @len: at most
+ * @peek: leave them in the socket
+ *
+ * Return: bytes, 0 at the end of the stream, or a negative errno; -EAGAIN if
+ * there is nothing.
+ */
+int khttpd_transport_recv(struct socket *sock, void *buf, size_t len,
+			  bool peek)
+{
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = {};
+
+	return kernel_recvmsg(sock, &msg, &vec, 1, len,
+			      MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+}
+
+/**
+ * khttpd_transport_discard() - drop bytes that were looked at before
+ * @sock: connected socket
+ * @buf: scratch space
+ * @size: its size
+ * @len: bytes to drop
+ *
+ * Return: 0, or -EPIPE if they are not there.
+ */
+int khttpd_transport_discard(struct socket *sock, void *buf, size_t size,
+			     size_t len)
+{
+	int n;
+
+	while (len) {
+		n = khttpd_transport_recv(sock, buf, min(len, size), false);
+		if (n <= 0)
+			return -EPIPE;
+		len -= n;
+	}
+	return 0;
+}
+
+/**
+ * khttpd_transport_send() - send bytes, without waiting
+ * @sock: connected socket
+ * @vec: pieces
+ * @vecs: how many
+ * @len: sum of their lengths
+ * @more: more follows at once (or the end of the stream): do not push
+ *
+ * Return: bytes taken, maybe fewer than @len, or a negative errno.
+ */
+int khttpd_transport_send(struct socket *sock, struct kvec *vec,
+			  unsigned int vecs, size_t len, bool more)
+{
+	struct msghdr msg = {
+		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0),
+	};
+
+	return kernel_sendmsg(sock, &msg, vec, vecs, len);
+}
+
+/**
+ * khttpd_transport_send_pages() - send page pieces by reference
+ * @sock: connected socket
+ * @vec: pieces; the socket takes its own references to the pages
+ * @vecs: how many
+ * @more: as above
+ *
+ * Return: bytes taken or a negative errno.
+ */
+int khttpd_transport_send_pages(struct socket *sock, struct bio_vec *vec,
+				unsigned int vecs, bool more)
+{
+	return khttpd_splice_pages(sock, vec, vecs, MSG_DONTWAIT |
+				   MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+}
+
+/**
+ * khttpd_transport_nodelay() - send the last part of a reply at once, or not
+ * @sock: TCP socket
+ * @on: 1 or 0
+ *
+ * A family that does not know the option has no Nagle algorithm to turn off.
+ */
+void khttpd_transport_nodelay(struct socket *sock, int on)
+{
+	sock->ops->setsockopt(sock, SOL_TCP, TCP_NODELAY, KERNEL_SOCKPTR(&on),
+			      sizeof(on));
+}
+
+/**
+ * khttpd_transport_close() - close a connection
+ * @sock: its socket, gone afterwards
+ * @abort: reset it
+ *
+ * A kernel socket has no reference to its network namespace, and loses its
+ * timers when closed. So that the last data and the FIN are retransmitted, it
+ * takes one here; if the namespace is going away, it is reset instead.
+ *
+ * Context: process.
+ */
+void khttpd_transport_close(struct socket *sock, bool abort)
+{
+	struct sock *sk = sock->sk;
+	struct net *net;
+
+	if (!sk->sk_net_refcnt) {
+		net = maybe_get_net(sock_net(sk));
+		if (net)
+			khttpd_sock_own_net(sk, net);
+		else
+			abort = true;
+	}
+	if (abort)
+		sock_no_linger(sk);
+	sock_release(sock);
+}
