@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0
+/* net6ctl: show and change what the net6 stack of a network namespace knows. This
+ * file reads the command line and asks for changes.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+static void usage(FILE *to)
+{
+	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND\n"
+	      "  show interfaces|addresses|groups|neighbors|routers|prefixes|destinations [dev DEV] [all]\n"
+	      "  show sockets [tcp|udp|icmp] | counters [all] | drops [all] | limits\n"
+	      "  add address ADDRESS/LENGTH dev DEV [valid SECONDS] [preferred SECONDS]\n"
+	      "  del address ADDRESS[/LENGTH] dev DEV\n"
+	      "  add neighbor ADDRESS lladdr LLADDR dev DEV\n"
+	      "  del neighbor ADDRESS dev DEV\n"
+	      "  add route default via ADDRESS dev DEV [preference high|medium|low]\n"
+	      "  del route default via ADDRESS dev DEV\n"
+	      "  add prefix PREFIX/LENGTH dev DEV\n"
+	      "  del prefix PREFIX/LENGTH dev DEV\n"
+	      "  flush neighbors|addresses [dev DEV] | destinations\n"
+	      "  attach dev DEV | detach dev DEV\n"
+	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off]\n"
+	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
+	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
+	      "      [max-dests N] [neigh-queue N] [icmp-rate N]\n"
+	      "  monitor\n"
+	      "Words may be shortened. See net6ctl(8).\n", to);
+}
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("net6ctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+void die(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("net6ctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+/* A word may be shortened; of several that fit the first one is meant, as in ip(8). */
+bool matches(const char *word, const char *full)
+{
+	return *word && !strncmp(word, full, strlen(word));
+}
+
+uint32_t dev_index(const char *name)
+{
+	uint32_t index = if_nametoindex(name);
+
+	if (!index)
+		die("no device %s", name);
+	return index;
+}
+
+static uint32_t number(const char *word, const char *what)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(word, &end, 10);
+	if (errno || end == word || *end || *word == '-' || value > UINT32_MAX)
+		die("%s: '%s' is no number", what, word);
+	return value;
+}
+
+static uint32_t lifetime(const char *word, const char *what)
+{
+	return matches(word, "forever") ? UINT32_MAX : number(word, what);
+}
+
+static uint32_t on_off(const char *word, const char *what)
+{
+	if (!strcmp(word, "on") || !strcmp(word, "1"))
+		return 1;
+	if (!strcmp(word, "off") || !strcmp(word, "0"))
+		return 0;
+	die("%s is on or off, not '%s'", what, word);
+}
+
+/* ADDRESS[/LENGTH]; returns the length, or -1 when there is none. */
+static int network(const char *word, struct in6_addr *address)
+{
+	char text[INET6_ADDRSTRLEN + 8];
+	int length = -1;
+	char *slash;
+
+	snprintf(text, sizeof(text), "%s", word);
+	slash = strchr(text, '/');
+	if (slash) {
+		*slash = '\0';
+		length = number(slash + 1, "prefix length");
+		if (length < 0 || length > 128)
+			die("prefix length: 0 to 128, not %s", slash + 1);
+	}
+	if (strlen(word) >= sizeof(text) || inet_pton(AF_INET6, text, address) != 1)
+		die("'%s' is no IPv6 address", word);
+	return length;
+}
+
+static unsigned int lladdr(const char *word, uint8_t *bytes)
+{
+	unsigned int len = 0, value;
+	int used;
+
+	while (len < 32 && sscanf(word, "%2x%n", &value, &used) == 1) {
+		bytes[len++] = value;
+		word += used;
+		if (!*word)
+			return len;
+		if (*word++ != ':')
+			break;
+	}
+	die("that is no link-layer address (aa:bb:cc:dd:ee:ff)");
+}
+
+/* The value behind a word of the remaining arguments, or NULL. */
+static const char *option(int argc, char **argv, const char *full)
+{
+	int i;
+
+	for (i = 0; i + 1 < argc; i += 2)
+		if (matches(argv[i], full))
+			return argv[i + 1];
+	return NULL;
+}
+
+/* All remaining arguments are pairs that begin with one of these words. */
+static void only_options(int argc, char **argv, const char *const *words)
+{
+	int i, k;
+
+	for (i = 0; i < argc; i += 2) {
+		for (k = 0; words[k]; k++)
+			if (matches(argv[i], words[k]))
+				break;
+		if (!words[k])
+			die("'%s' does not belong here", argv[i]);
+		if (i + 1 == argc)
+			die("what %s?", words[k]);
+	}
+}
+
+uint32_t dev_option(int argc, char **argv, bool required)
+{
+	const char *dev = option(argc, argv, "dev");
+
+	if (!dev && required)
+		die("on which device? (dev DEV)");
+	return dev ? dev_index(dev) : 0;
+}
+
+static void change_address(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "dev", "valid", "preferred", NULL };
+	const char *valid, *preferred;
+	struct in6_addr address;
+	struct nlmsghdr *nlh;
+	int length;
+
+	if (!argc)
+		die("which address?");
+	length = network(*argv, &address);
+	only_options(--argc, ++argv, words);
+	if (add && length < 0)
+		die("the prefix length is missing (ADDRESS/LENGTH)");
+
+	nlh = ctl_request(add ? NET6_CMD_ADDR_ADD : NET6_CMD_ADDR_DEL, 0);
+	mnl_attr_put_u32(nlh, NET6_A_ADDR_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put(nlh, NET6_A_ADDR_ADDRESS, sizeof(address), &address);
+	if (add) {
+		valid = option(argc, argv, "valid");
+		preferred = option(argc, argv, "preferred");
+		mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFIX_LEN, length);
+		if (valid)
+			mnl_attr_put_u32(nlh, NET6_A_ADDR_VALID, lifetime(valid, "valid"));
+		if (preferred)
+			mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFERRED,
+					 lifetime(preferred, "preferred"));
+	}
+	ctl_talk(nlh, NULL);
+}
+
+static void change_neighbor(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "dev", "lladdr", NULL };
+	struct in6_addr address;
+	struct nlmsghdr *nlh;
+	const char *link;
+	uint8_t bytes[32];
+	unsigned int len;
+
+	if (!argc)
+		die("which neighbor?");
+	if (network(*argv, &address) >= 0)
+		die("a neighbor has no prefix length");
+	only_options(--argc, ++argv, words);
+	link = option(argc, argv, "lladdr");
+	if (add && !link)
+		die("its link-layer address is missing (lladdr LLADDR)");
+
+	nlh = ctl_request(add ? NET6_CMD_NEIGH_ADD : NET6_CMD_NEIGH_DEL, 0);
+	mnl_attr_put_u32(nlh, NET6_A_NEIGH_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put(nlh, NET6_A_NEIGH_ADDRESS, sizeof(address), &address);
+	if (add) {
+		len = lladdr(link, bytes);
+		mnl_attr_put(nlh, NET6_A_NEIGH_LLADDR, len, bytes);
+	}
+	ctl_talk(nlh, NULL);
+}
+
+static int32_t preference(const char *word)
+{
+	if (matches(word, "high"))
+		return 1;
+	if (matches(word, "medium"))
+		return 0;
+	if (matches(word, "low"))
+		return -1;
+	die("preference is high, medium or low, not '%s'", word);
+}
+
+static void change_route(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "via", "dev", "preference", NULL };
+	struct in6_addr address;
+	struct nlmsghdr *nlh;
+	const char *via, *rank;
+
+	if (!argc || (!matches(*argv, "default") && strcmp(*argv, "::/0")))
+		die("only the default route can be changed (route default via ADDRESS dev DEV)");
+	only_options(--argc, ++argv, words);
+	via = option(argc, argv, "via");
+	rank = option(argc, argv, "preference");
+	if (!via)
+		die("through which router? (via ADDRESS)");
+	if (network(via, &address) >= 0)
+		die("a router has no prefix length");
+
+	nlh = ctl_request(add ? NET6_CMD_ROUTER_ADD : NET6_CMD_ROUTER_DEL, 0);
+	mnl_attr_put_u32(nlh, NET6_A_ROUTER_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put(nlh, NET6_A_ROUTER_ADDRESS, sizeof(address), &address);
+	if (add && rank)
+		mnl_attr_put_u32(nlh, NET6_A_ROUTER_PREFERENCE, preference(rank));
+	ctl_talk(nlh, NULL);
+}
+
+static void change_prefix(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "dev", NULL };
+	struct in6_addr prefix;
+	struct nlmsghdr *nlh;
+	int length;
+
+	if (!argc)
+		die("which prefix?");
+	length = network(*argv, &prefix);
+	if (length < 0)
+		die("the prefix length is missing (PREFIX/LENGTH)");
+	only_options(--argc, ++argv, words);
+
+	nlh = ctl_request(add ? NET6_CMD_PREFIX_ADD : NET6_CMD_PREFIX_DEL, 0);
+	mnl_attr_put_u32(nlh, NET6_A_PREFIX_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put(nlh, NET6_A_PREFIX_ADDRESS, sizeof(prefix), &prefix);
+	mnl_attr_put_u32(nlh, NET6_A_PREFIX_PREFIX_LEN, length);
+	ctl_talk(nlh, NULL);
+}
+
+static void change(bool add, int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(bool add, int argc, char **argv);
+	} kinds[] = {
+		{ "address", change_address },
+		{ "neighbor", change_neighbor },
+		{ "route", change_route },
+		{ "prefix", change_prefix },
+	};
+	size_t i;
+
+	if (!argc)
+		die("%s what? (address, neighbor, route, prefix)", add ? "add" : "del");
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!matches(*argv, kinds[i].name))
+			continue;
+		kinds[i].fn(add, argc - 1, argv + 1);
+		return;
+	}
+	die("'%s' cannot be %s", *argv, add ? "added" : "deleted");
+}
+
+static void flush(int argc, char **argv)
+{
+	static const char *const words[] = { "dev", NULL };
+	struct nlmsghdr *nlh = ctl_request(NET6_CMD_FLUSH, 0);
+	uint32_t index;
+
+	if (!argc)
+		die("flush what? (neighbors, destinations, addresses)");
+	if (matches(*argv, "neighbors"))
+		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_NEIGHBORS);
+	else if (matches(*argv, "destinations"))
+		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_DESTINATIONS);
+	else if (matches(*argv, "addresses"))
+		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_ADDRESSES);
+	else
+		die("'%s' cannot be flushed", *argv);
+	only_options(--argc, ++argv, words);
+	index = dev_option(argc, argv, false);
+	if (index)
+		mnl_attr_put_u32(nlh, NET6_A_FLUSH_IFINDEX, index);
+	ctl_talk(nlh, NULL);
+}
+
+static void attach(uint8_t cmd, int argc, char **argv)
+{
+	static const char *const words[] = { "dev", NULL };
+	struct nlmsghdr *nlh = ctl_request(cmd, 0);
+
+	only_options(argc, argv, words);
+	mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, dev_option(argc, argv, true));
+	ctl_talk(nlh, NULL);
+}
+
+/* Words that are followed by a number, and their attributes. */
+struct setting {
+	const char	*name;
+	uint16_t	attr;
+	bool		on_off;
+};
+
+static const struct setting iface_settings[] = {
+	{ "mtu",		NET6_A_IFACE_MTU,		false },
+	{ "hop-limit",		NET6_A_IFACE_HOP_LIMIT,		false },
+	{ "dad-transmits",	NET6_A_IFACE_DAD_TRANSMITS,	false },
+	{ "accept-ra",		NET6_A_IFACE_ACCEPT_RA,		true },
+	{ "autoconf",		NET6_A_IFACE_AUTOCONF,		true },
+	{ "reachable",		NET6_A_IFACE_BASE_REACHABLE,	false },
+	{ "retrans",		NET6_A_IFACE_RETRANS,		false },
+	{ NULL }
+};
+
+static const struct setting limit_settings[] = {
+	{ "max-addrs",		NET6_A_LIMITS_MAX_ADDRS,	false },
+	{ "max-prefixes",	NET6_A_LIMITS_MAX_PREFIXES,	false },
+	{ "max-routers",	NET6_A_LIMITS_MAX_ROUTERS,	false },
+	{ "max-neighs",		NET6_A_LIMITS_MAX_NEIGHS,	false },
+	{ "max-dests",		NET6_A_LIMITS_MAX_DESTS,	false },
+	{ "neigh-queue",	NET6_A_LIMITS_NEIGH_QUEUE,	false },
+	{ "icmp-rate",		NET6_A_LIMITS_ICMP_RATE,	false },
+	{ NULL }
+};
+
+static void set(int argc, char **argv)
+{
+	const struct setting *settings, *s;
+	struct nlmsghdr *nlh;
+
+	if (argc > 1 && matches(*argv, "dev")) {
+		nlh = ctl_request(NET6_CMD_IFACE_SET, 0);
+		mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, dev_index(argv[1]));
+		settings = iface_settings;
+		argc -= 2;
+		argv += 2;
+	} else if (argc && matches(*argv, "limits")) {
+		nlh = ctl_request(NET6_CMD_LIMITS_SET, 0);
+		settings = limit_settings;
+		argc--;
+		argv++;
+	} else {
+		die("set what? (dev DEV ..., limits ...)");
+	}
+	if (!argc)
+		die("to what? (NAME VALUE ...)");
+	for (; argc; argc -= 2, argv += 2) {
+		for (s = settings; s->name; s++)
+			if (matches(*argv, s->name))
+				break;
+		if (!s->name)
+			die("'%s' cannot be set", *argv);
+		if (argc == 1)
+			die("%s to what?", s->name);
+		mnl_attr_put_u32(nlh, s->attr, s->on_off ? on_off(argv[1], s->name) :
+							   number(argv[1], s->name));
+	}
+	ctl_talk(nlh, NULL);
+}
+
+/* NAME as in ip-netns(8), or the path of a namespace file. */
+static void enter_netns(const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s%s", strchr(name, '/') ? "" : "/run/netns/", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die("no network namespace %s: %s", name, strerror(errno));
+	if (setns(fd, CLONE_NEWNET))
+		die("cannot enter the network namespace %s: %s", name, strerror(errno));
+	close(fd);
+}
+
+static void run(const char *verb, int argc, char **argv, bool json)
+{
+	if (matches(verb, "show") || matches(verb, "list"))
+		show(argc, argv, json);
+	else if (matches(verb, "set"))
+		set(argc, argv);
+	else if (matches(verb, "add"))
+		change(true, argc, argv);
+	else if (matches(verb, "attach"))
+		attach(NET6_CMD_IFACE_ATTACH, argc, argv);
+	else if (matches(verb, "del") || matches(verb, "delete"))
+		change(false, argc, argv);
+	else if (matches(verb, "detach"))
+		attach(NET6_CMD_IFACE_DETACH, argc, argv);
+	else if (matches(verb, "flush"))
+		flush(argc, argv);
+	else if (matches(verb, "monitor"))
+		monitor(json);
+	else
+		die("no command '%s' (net6ctl -h lists them)", verb);
+}
+
+int main(int argc, char **argv)
+{
+	bool json = false;
+	int c;
+
+	while ((c = getopt(argc, argv, "+jN:h")) != -1) {
+		switch (c) {
+		case 'j':
+			json = true;
+			break;
+		case 'N':
+			enter_netns(optarg);
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind == argc) {
+		usage(stderr);
+		return 2;
+	}
+	ctl_open();
+	run(argv[optind], argc - optind - 1, argv + optind + 1, json);
+	if (fflush(stdout) || ferror(stdout))
+		die("cannot write: %s", strerror(errno));
+	return 0;
+}

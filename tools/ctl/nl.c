@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Talking to the netlink family of net6. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+static struct mnl_socket *sock;
+static uint16_t family;
+static uint32_t monitor_group;
+static char request[CTL_BUFFER];
+static char answer[CTL_BUFFER];
+
+static int collect(const struct nlattr *attr, void *data)
+{
+	const struct nlattr **attrs = data;
+
+	if (mnl_attr_get_type(attr) < CTL_ATTRS)
+		attrs[mnl_attr_get_type(attr)] = attr;
+	return MNL_CB_OK;
+}
+
+/* The kernel's words behind an errno, if it said any. */
+static const char *extack(const struct nlmsghdr *nlh, const struct nlmsgerr *err)
+{
+	size_t offset = sizeof(*err);
+	const struct nlattr *attr;
+
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+		return NULL;
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
+		offset += err->msg.nlmsg_len - sizeof(err->msg);
+	if (MNL_NLMSG_HDRLEN + offset > nlh->nlmsg_len)
+		return NULL;
+	mnl_attr_for_each(attr, nlh, offset)
+		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG &&
+		    mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0)
+			return mnl_attr_get_str(attr);
+	return NULL;
+}
+
+static int on_error(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(nlh);
+	const char *words;
+
+	(void)data;
+	if (nlh->nlmsg_len < mnl_nlmsg_size(sizeof(*err)))
+		die("the kernel's answer is too short");
+	if (!err->error)
+		return MNL_CB_STOP;
+	words = extack(nlh, err);
+	if (words)
+		die("%s (%s)", words, strerror(-err->error));
+	if (err->error == -EPERM)
+		die("this needs CAP_NET_ADMIN");
+	die("%s", strerror(-err->error));
+}
+
+static int on_done(const struct nlmsghdr *nlh, void *data)
+{
+	const int *err = mnl_nlmsg_get_payload(nlh);
+
+	(void)data;
+	if (nlh->nlmsg_len >= mnl_nlmsg_size(sizeof(*err)) && *err)
+		die("%s", strerror(-*err));
+	return MNL_CB_STOP;
+}
+
+static mnl_cb_t control[NLMSG_MIN_TYPE] = {
+	[NLMSG_ERROR]	= on_error,
+	[NLMSG_DONE]	= on_done,
+};
+
+struct receiver {
+	void (*fn)(uint8_t cmd, const struct nlattr **attrs);
+};
+
+static int on_message(const struct nlmsghdr *nlh, void *data)
+{
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attrs[CTL_ATTRS] = { NULL };
+	const struct receiver *receiver = data;
+
+	mnl_attr_parse(nlh, sizeof(*genl), collect, attrs);
+	if (receiver->fn)
+		receiver->fn(genl->cmd, attrs);
+	return MNL_CB_OK;
+}
+
+struct nlmsghdr *ctl_request(uint8_t cmd, uint16_t flags)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(request);
+	struct genlmsghdr *genl;
+
+	nlh->nlmsg_type = family;
+	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
+	genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+	genl->cmd = cmd;
+	genl->version = NET6_FAMILY_VERSION;
+	return nlh;
+}
+
+/* A dump ends with NLMSG_DONE, everything else with the acknowledgment. */
+void ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
+{
+	struct receiver receiver = { fn };
+	static unsigned int seq;
+	int got, more;
+
+	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
+		nlh->nlmsg_flags |= NLM_F_ACK;
+	nlh->nlmsg_seq = ++seq;
+	if (mnl_socket_sendto(sock, nlh, nlh->nlmsg_len) < 0)
+		die("cannot send to the kernel: %s", strerror(errno));
+	do {
+		got = mnl_socket_recvfrom(sock, answer, sizeof(answer));
+		if (got < 0)
+			die("cannot receive from the kernel: %s", strerror(errno));
+		more = mnl_cb_run2(answer, got, seq, mnl_socket_get_portid(sock), on_message,
+				   &receiver, control, NLMSG_MIN_TYPE);
+		if (more < 0 && errno == EINTR)
+			die("there is more than one answer can hold; ask for one interface (dev)");
+		if (more < 0)
+			die("the kernel's answer makes no sense: %s", strerror(errno));
+	} while (more > 0);
+}
+
+static void on_group(const struct nlattr *group)
+{
+	const struct nlattr *attr, *id = NULL;
+	const char *name = NULL;
+
+	mnl_attr_for_each_nested(attr, group) {
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+			name = mnl_attr_get_str(attr);
+		else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+			id = attr;
+	}
+	if (name && id && !strcmp(name, NET6_MCGRP_MONITOR))
+		monitor_group = mnl_attr_get_u32(id);
+}
+
+static void on_family(uint8_t cmd, const struct nlattr **attrs)
+{
+	const struct nlattr *group;
+
+	if (cmd != CTRL_CMD_NEWFAMILY || !attrs[CTRL_ATTR_FAMILY_ID])
+		return;
+	family = mnl_attr_get_u16(attrs[CTRL_ATTR_FAMILY_ID]);
+	if (attrs[CTRL_ATTR_MCAST_GROUPS])
+		mnl_attr_for_each_nested(group, attrs[CTRL_ATTR_MCAST_GROUPS])
+			on_group(group);
+}
+
+void ctl_open(void)
+{
+	struct nlmsghdr *nlh;
+	int one = 1;
+
+	sock = mnl_socket_open(NETLINK_GENERIC);
+	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0)
+		die("cannot open a netlink socket: %s", strerror(errno));
+	/* Old kernels without them only say less. */
+	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
+
+	family = GENL_ID_CTRL;
+	nlh = ctl_request(CTRL_CMD_GETFAMILY, 0);
+	family = 0;
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, NET6_FAMILY_NAME);
+	nlh->nlmsg_flags |= NLM_F_ACK;
+	nlh->nlmsg_seq = 1;
+	if (mnl_socket_sendto(sock, nlh, nlh->nlmsg_len) < 0)
+		die("cannot send to the kernel: %s", strerror(errno));
+	for (;;) {
+		struct receiver receiver = { on_family };
+		int got = mnl_socket_recvfrom(sock, answer, sizeof(answer));
+		int more = got < 0 ? -1 : mnl_cb_run(answer, got, 1, mnl_socket_get_portid(sock),
+						     on_message, &receiver);
+
+		if (more < 0 && errno == ENOENT)
+			die("net6 is not loaded (modprobe net6)");
+		if (more < 0)
+			die("cannot find the netlink family of net6: %s", strerror(errno));
+		if (!more)
+			break;
+	}
+	if (!family)
+		die("net6 is not loaded (modprobe net6)");
+}
+
+void ctl_monitor(void (*fn)(uint8_t cmd, const struct nlattr **attrs))
+{
+	struct receiver receiver = { fn };
+	int got;
+
+	if (mnl_socket_setsockopt(sock, NETLINK_ADD_MEMBERSHIP, &monitor_group,
+				  sizeof(monitor_group)) < 0)
+		die("cannot join the monitor group: %s", strerror(errno));
+	for (;;) {
+		got = mnl_socket_recvfrom(sock, answer, sizeof(answer));
+		if (got < 0 && errno == ENOBUFS)
+			complain("events were lost");
+		else if (got < 0)
+			die("cannot receive from the kernel: %s", strerror(errno));
+		else
+			mnl_cb_run(answer, got, 0, 0, on_message, &receiver);
+	}
+}

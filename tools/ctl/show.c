@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What can be shown and watched: the objects, their properties and words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+
+static const char *const iface_flags[] = {
+	"up", "hooked", "loopback", "multicast", "nd", NULL };
+static const char *const addr_states[] = {
+	"tentative", "preferred", "deprecated", "duplicate", "gone", NULL };
+static const char *const addr_origins[] = {
+	"manual", "link-local", "slaac", "loopback", NULL };
+static const char *const accept_types[] = {
+	"unicast", "anycast", "multicast", NULL };
+static const char *const neigh_states[] = {
+	"none", "incomplete", "reachable", "stale", "delay", "probe", "failed", "permanent",
+	NULL };
+static const char *const neigh_flags[] = {
+	"manual", "default-router", "next-hop", "is-router", NULL };
+static const char *const dest_flags[] = {
+	"local", "multicast", "on-link", "redirected", "stale", NULL };
+static const char *const events[] = { "new", "change", "del", NULL };
+
+/* Those of TCP_INFO: 0 and 12 are never told. */
+static const char *const sock_states[] = {
+	"none", "established", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "time-wait",
+	"close", "close-wait", "last-ack", "listen", "closing", "syn-recv", NULL };
+
+static const struct column iface_columns[] = {
+	{ NET6_A_IFACE_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_IFACE_NAME, KIND_STRING, "dev", "DEV", NULL },
+	{ NET6_A_IFACE_LINK, KIND_STRING, "link", "LINK", NULL },
+	{ NET6_A_IFACE_LLADDR, KIND_LLADDR, "lladdr", "LINK ADDRESS", NULL },
+	{ NET6_A_IFACE_MTU, KIND_U32, "mtu", "MTU", NULL },
+	{ NET6_A_IFACE_HOP_LIMIT, KIND_U32, "hop_limit", "HOPS", NULL },
+	{ NET6_A_IFACE_DAD_TRANSMITS, KIND_U32, "dad_transmits", "DAD", NULL },
+	{ NET6_A_IFACE_ACCEPT_RA, KIND_BOOL, "accept_ra", "RA", NULL },
+	{ NET6_A_IFACE_AUTOCONF, KIND_BOOL, "autoconf", "AUTOCONF", NULL },
+	{ NET6_A_IFACE_BASE_REACHABLE, KIND_U32, "base_reachable", NULL, NULL },
+	{ NET6_A_IFACE_REACHABLE, KIND_AGE, "reachable", "REACHABLE", NULL },
+	{ NET6_A_IFACE_RETRANS, KIND_AGE, "retrans", "RETRANS", NULL },
+	{ NET6_A_IFACE_ADDRESSES, KIND_U32, "addresses", NULL, NULL },
+	{ NET6_A_IFACE_PREFIXES, KIND_U32, "prefixes", NULL, NULL },
+	{ NET6_A_IFACE_ROUTERS, KIND_U32, "routers", NULL, NULL },
+	{ NET6_A_IFACE_NEIGHBORS, KIND_U32, "neighbors", NULL, NULL },
+	{ NET6_A_IFACE_FLAGS, KIND_FLAGS, "flags", "FLAGS", iface_flags },
+	{ 0 }
+};
+
+static const struct column addr_columns[] = {
+	{ NET6_A_ADDR_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_ADDR_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_ADDR_ADDRESS, KIND_NETWORK, NULL, "ADDRESS", NULL },
+	{ NET6_A_ADDR_ADDRESS, KIND_ADDRESS, "address", NULL, NULL },
+	{ NET6_A_ADDR_PREFIX_LEN, KIND_U32, "prefix_len", NULL, NULL },
+	{ NET6_A_ADDR_STATE, KIND_ENUM, "state", "STATE", addr_states },
+	{ NET6_A_ADDR_ORIGIN, KIND_ENUM, "origin", "ORIGIN", addr_origins },
+	{ NET6_A_ADDR_VALID, KIND_LIFETIME, "valid", "VALID", NULL },
+	{ NET6_A_ADDR_PREFERRED, KIND_LIFETIME, "preferred", "PREFERRED", NULL },
+	{ 0 }
+};
+
+static const struct column accept_columns[] = {
+	{ NET6_A_ACCEPT_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_ACCEPT_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_ACCEPT_ADDRESS, KIND_ADDRESS, "address", "ADDRESS", NULL },
+	{ NET6_A_ACCEPT_TYPE, KIND_ENUM, "type", "TYPE", accept_types },
+	{ NET6_A_ACCEPT_USERS, KIND_U32, "users", "USERS", NULL },
+	{ 0 }
+};
+
+static const struct column neigh_columns[] = {
+	{ NET6_A_NEIGH_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_NEIGH_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_NEIGH_ADDRESS, KIND_ADDRESS, "address", "ADDRESS", NULL },
+	{ NET6_A_NEIGH_LLADDR, KIND_LLADDR, "lladdr", "LINK ADDRESS", NULL },
+	{ NET6_A_NEIGH_STATE, KIND_ENUM, "state", "STATE", neigh_states },
+	{ NET6_A_NEIGH_CONFIRMED, KIND_AGE, "confirmed", "CONFIRMED", NULL },
+	{ NET6_A_NEIGH_USED, KIND_AGE, "used", "USED", NULL },
+	{ NET6_A_NEIGH_PROBES, KIND_U32, "probes", NULL, NULL },
+	{ NET6_A_NEIGH_QUEUED, KIND_U32, "queued", "QUEUED", NULL },
+	{ NET6_A_NEIGH_FLAGS, KIND_FLAGS, "flags", "FLAGS", neigh_flags },
+	{ 0 }
+};
+
+static const struct column router_columns[] = {
+	{ NET6_A_ROUTER_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_ROUTER_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_ROUTER_ADDRESS, KIND_ADDRESS, "address", "ROUTER", NULL },
+	{ NET6_A_ROUTER_PREFERENCE, KIND_S32, "preference", "PREFERENCE", NULL },
+	{ NET6_A_ROUTER_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
+	{ NET6_A_ROUTER_NEIGH_STATE, KIND_ENUM, "neigh_state", "NEIGHBOR", neigh_states },
+	{ NET6_A_ROUTER_MANUAL, KIND_FLAG, "manual", "manual", NULL },
+	{ 0 }
+};
+
+static const struct column prefix_columns[] = {
+	{ NET6_A_PREFIX_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_PREFIX_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_PREFIX_ADDRESS, KIND_NETWORK, NULL, "ON-LINK PREFIX", NULL },
+	{ NET6_A_PREFIX_ADDRESS, KIND_ADDRESS, "address", NULL, NULL },
+	{ NET6_A_PREFIX_PREFIX_LEN, KIND_U32, "prefix_len", NULL, NULL },
+	{ NET6_A_PREFIX_VALID, KIND_LIFETIME, "valid", "VALID", NULL },
+	{ NET6_A_PREFIX_MANUAL, KIND_FLAG, "manual", "manual", NULL },
+	{ 0 }
+};
+
+static const struct column dest_columns[] = {
+	{ NET6_A_DEST_ADDRESS, KIND_ADDRESS, "address", "DESTINATION", NULL },
+	{ NET6_A_DEST_OIF, KIND_DEV, "oif", NULL, NULL },
+	{ NET6_A_DEST_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_DEST_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_DEST_NEXT_HOP, KIND_ADDRESS, "next_hop", "NEXT HOP", NULL },
+	{ NET6_A_DEST_NEIGH_STATE, KIND_ENUM, "neigh_state", "NEIGHBOR", neigh_states },
+	{ NET6_A_DEST_SOURCE, KIND_ADDRESS, "source", "SOURCE", NULL },
+	{ NET6_A_DEST_PMTU, KIND_U32, "pmtu", "PMTU", NULL },
+	{ NET6_A_DEST_PMTU_EXPIRES, KIND_AGE, "pmtu_expires", NULL, NULL },
+	{ NET6_A_DEST_USED, KIND_AGE, "used", "USED", NULL },
+	{ NET6_A_DEST_FLAGS, KIND_FLAGS, "flags", "FLAGS", dest_flags },
+	{ 0 }
+};
+
+static const struct column sock_columns[] = {
+	{ NET6_A_SOCK_PROTOCOL, KIND_PROTOCOL, "protocol", "PROTOCOL", NULL },
+	{ NET6_A_SOCK_STATE, KIND_ENUM, "state", "STATE", sock_states },
+	{ NET6_A_SOCK_RX_QUEUE, KIND_U32, "rx_queue", "RECEIVE", NULL },
+	{ NET6_A_SOCK_TX_QUEUE, KIND_U32, "tx_queue", "SEND", NULL },
+	{ NET6_A_SOCK_LOCAL_ADDRESS, KIND_ENDPOINT, NULL, "LOCAL", NULL },
+	{ NET6_A_SOCK_LOCAL_ADDRESS, KIND_ADDRESS, "local_address", NULL, NULL },
+	{ NET6_A_SOCK_LOCAL_PORT, KIND_U32, "local_port", NULL, NULL },
+	{ NET6_A_SOCK_REMOTE_ADDRESS, KIND_ENDPOINT, NULL, "REMOTE", NULL },
+	{ NET6_A_SOCK_REMOTE_ADDRESS, KIND_ADDRESS, "remote_address", NULL, NULL },
+	{ NET6_A_SOCK_REMOTE_PORT, KIND_U32, "remote_port", NULL, NULL },
+	{ NET6_A_SOCK_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_SOCK_UID, KIND_U32, "uid", "UID", NULL },
+	{ NET6_A_SOCK_INODE, KIND_U32, "inode", NULL, NULL },
+	{ NET6_A_SOCK_MSS, KIND_U32, "mss", NULL, NULL },
+	{ NET6_A_SOCK_CWND, KIND_U32, "cwnd", "CWND", NULL },
+	{ NET6_A_SOCK_SSTHRESH, KIND_U32, "ssthresh", NULL, NULL },
+	{ NET6_A_SOCK_SRTT, KIND_U32, "srtt", "RTT us", NULL },
+	{ NET6_A_SOCK_RTO, KIND_U32, "rto", NULL, NULL },
+	{ NET6_A_SOCK_RETRANS, KIND_U32, "retrans", "RETRANS", NULL },
+	{ NET6_A_SOCK_CONGESTION, KIND_STRING, "congestion", "CONGESTION", NULL },
+	{ 0 }
+};
+
+static const struct column counter_columns[] = {
+	{ NET6_A_COUNTER_NAME, KIND_STRING, "name", "COUNTER", NULL },
+	{ NET6_A_COUNTER_VALUE, KIND_U64, "value", "VALUE", NULL },
+	{ 0 }
+};
+
+static const struct column drop_columns[] = {
+	{ NET6_A_COUNTER_VALUE, KIND_U64, "value", "DROPS", NULL },
+	{ NET6_A_COUNTER_NAME, KIND_STRING, "name", "REASON", NULL },
+	{ NET6_A_COUNTER_TEXT, KIND_STRING, "text", "WHY", NULL },
+	{ 0 }
+};
+
+static const struct column limits_columns[] = {
+	{ NET6_A_LIMITS_MAX_ADDRS, KIND_U32, "max_addrs", "MAX-ADDRS", NULL },
+	{ NET6_A_LIMITS_MAX_PREFIXES, KIND_U32, "max_prefixes", "MAX-PREFIXES", NULL },
+	{ NET6_A_LIMITS_MAX_ROUTERS, KIND_U32, "max_routers", "MAX-ROUTERS", NULL },
+	{ NET6_A_LIMITS_MAX_NEIGHS, KIND_U32, "max_neighs", "MAX-NEIGHS", NULL },
+	{ NET6_A_LIMITS_MAX_DESTS, KIND_U32, "max_dests", "MAX-DESTS", NULL },
+	{ NET6_A_LIMITS_NEIGH_QUEUE, KIND_U32, "neigh_queue", "NEIGH-QUEUE", NULL },
+	{ NET6_A_LIMITS_ICMP_RATE, KIND_U32, "icmp_rate", "ICMP-RATE", NULL },
+	{ 0 }
+};
+
+static const struct object {
+	const char		*name;
+	uint8_t			cmd;
+	uint16_t		dev;	/* attribute that asks for one interface */
+	const struct column	*columns;
+} objects[] = {
+	{ "interfaces",	NET6_CMD_IFACE_GET,	NET6_A_IFACE_IFINDEX,	iface_columns },
+	{ "addresses",	NET6_CMD_ADDR_GET,	NET6_A_ADDR_IFINDEX,	addr_columns },
+	{ "groups",	NET6_CMD_ACCEPT_GET,	NET6_A_ACCEPT_IFINDEX,	accept_columns },
+	{ "neighbors",	NET6_CMD_NEIGH_GET,	NET6_A_NEIGH_IFINDEX,	neigh_columns },
+	{ "routers",	NET6_CMD_ROUTER_GET,	NET6_A_ROUTER_IFINDEX,	router_columns },
+	{ "prefixes",	NET6_CMD_PREFIX_GET,	NET6_A_PREFIX_IFINDEX,	prefix_columns },
+	{ "destinations", NET6_CMD_DEST_GET,	NET6_A_DEST_IFINDEX,	dest_columns },
+	{ "sockets",	NET6_CMD_SOCK_GET,	0,			sock_columns },
+	{ "counters",	NET6_CMD_COUNTER_GET,	0,			counter_columns },
+	{ "drops",	NET6_CMD_DROP_GET,	0,			drop_columns },
+	{ "limits",	NET6_CMD_LIMITS_GET,	0,			limits_columns },
+	{ NULL }
+};
+
+static bool everything;
+static bool as_json;
+
+static void on_row(uint8_t cmd, const struct nlattr **attrs)
+{
+	const struct nlattr *address = attrs[NET6_A_NEIGH_ADDRESS];
+	const struct nlattr *value = attrs[NET6_A_COUNTER_VALUE];
+
+	/* Groups have entries in the cache, but nobody would call them neighbors. */
+	if (cmd == NET6_CMD_NEIGH_GET && !everything && address &&
+	    *(const uint8_t *)mnl_attr_get_payload(address) == 0xff)
+		return;
+	if ((cmd == NET6_CMD_COUNTER_GET || cmd == NET6_CMD_DROP_GET) && !everything &&
+	    !as_json && value && !mnl_attr_get_u64(value))
+		return;
+	print_row(attrs);
+}
+
+static uint32_t protocol(const char *word)
+{
+	if (matches(word, "tcp"))
+		return 6;
+	if (matches(word, "udp"))
+		return 17;
+	if (matches(word, "icmp"))
+		return 58;
+	die("'%s' is none of tcp, udp, icmp", word);
+}
+
+void show(int argc, char **argv, bool json)
+{
+	const struct object *o;
+	struct nlmsghdr *nlh;
+
+	if (!argc)
+		die("show what? (net6ctl -h lists what there is)");
+	for (o = objects; o->name; o++)
+		if (matches(*argv, o->name))
+			break;
+	if (!o->name)
+		die("'%s' is nothing that can be shown", *argv);
+	argc--;
+	argv++;
+	nlh = ctl_request(o->cmd, o->cmd == NET6_CMD_LIMITS_GET ? 0 : NLM_F_DUMP);
+	as_json = json;
+	for (; argc; argc--, argv++) {
+		if (matches(*argv, "all")) {
+			everything = true;
+		} else if (o->dev && argc > 1 && matches(*argv, "dev")) {
+			mnl_attr_put_u32(nlh, o->dev, dev_index(argv[1]));
+			argc--;
+			argv++;
+		} else if (o->cmd == NET6_CMD_SOCK_GET) {
+			mnl_attr_put_u32(nlh, NET6_A_SOCK_PROTOCOL, protocol(*argv));
+		} else {
+			die("'%s' does not belong to show %s", *argv, o->name);
+		}
+	}
+	print_begin(o->columns, json);
+	ctl_talk(nlh, on_row);
+	print_end();
+}
+
+static void on_event(uint8_t cmd, const struct nlattr **attrs)
+{
+	static const struct {
+		uint8_t			cmd;
+		uint16_t		event;
+		const char		*object;
+		const struct column	*columns;
+	} kinds[] = {
+		{ NET6_CMD_ADDR_NTF, NET6_A_ADDR_EVENT, "address", addr_columns },
+		{ NET6_CMD_NEIGH_NTF, NET6_A_NEIGH_EVENT, "neighbor", neigh_columns },
+		{ NET6_CMD_ROUTER_NTF, NET6_A_ROUTER_EVENT, "router", router_columns },
+		{ NET6_CMD_PREFIX_NTF, NET6_A_PREFIX_EVENT, "prefix", prefix_columns },
+	};
+	char word[16];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].cmd == cmd && attrs[kinds[i].event])
+			print_event(kinds[i].columns, as_json, kinds[i].object,
+				    print_word(events, mnl_attr_get_u32(attrs[kinds[i].event]),
+					       word, sizeof(word)), attrs);
+}
+
+void monitor(bool json)
+{
+	as_json = json;
+	ctl_monitor(on_event);
+}
