@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The request parser: the first input byte says where to cut the rest; parsed
+ * whole and in two pieces it must come to the same, inside its bounds, and what
+ * it accepts must be free of the bytes that other parsers disagree about.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../khttpd/parse.c"
+
+static void need(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static enum khttpd_parse_result parse(struct khttpd_request *req,
+				      const u8 *data, size_t len)
+{
+	enum khttpd_parse_result result;
+	u8 *copy = malloc(len ? len : 1);
+
+	memcpy(copy, data, len);
+	result = khttpd_parse(req, copy, len);
+	free(copy);
+	return result;
+}
+
+static void check_done(const struct khttpd_request *req, const u8 *data,
+		       size_t len)
+{
+	size_t i;
+
+	need(req->head_len <= len && req->head_len <= KHTTPD_HEAD_MAX);
+	need(!memcmp(data + req->head_len - 4, "\r\n\r\n", 4));
+	need(req->path + req->path_len + req->query_len <= req->head_len);
+	need(req->host + req->host_len <= req->head_len);
+	need(req->major == 1);
+	for (i = 0; i < req->head_len; i++) {
+		need(data[i] && data[i] != 0x7f);
+		if (data[i] == '\n')
+			need(i && data[i - 1] == '\r');
+		if (data[i] == '\r')
+			need(data[i + 1] == '\n');
+	}
+	if (req->path_len)
+		need(data[req->path] == '/');
+	if (req->host_len)
+		need(khttpd_host_valid(data + req->host, req->host_len));
+	if (!khttpd_request_bodiless(req))
+		need(req->flags & (KHTTPD_REQ_LENGTH | KHTTPD_REQ_CHUNKED));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct khttpd_request whole, req;
+	enum khttpd_parse_result result;
+	size_t cut;
+
+	if (!len)
+		return 0;
+	len--;
+	cut = *data++ * len / 256;
+
+	khttpd_request_reset(&whole);
+	result = parse(&whole, data, len);
+	khttpd_request_reset(&req);
+	parse(&req, data, cut);
+	need(parse(&req, data, len) == result);
+	need(req.error == whole.error);
+	if (result == KHTTPD_PARSE_MORE)
+		need(len < KHTTPD_HEAD_MAX);
+	if (result == KHTTPD_PARSE_ERROR)
+		need(req.error >= 400 && req.error <= 505);
+	if (result == KHTTPD_PARSE_DONE) {
+		need(!memcmp(&req, &whole, sizeof(req)));
+		check_done(&req, data, len);
+	}
+	return 0;
+}

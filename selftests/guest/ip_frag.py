@@ -1,0 +1,225 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Fragments both ways: reassembly in every order, overlaps, atomic fragments, impossible
+# lengths, time-out, and what we send in fragments (RFC 8200 4.5, 5722, 6946, 7112).
+#
+#	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
+# guest: stock
+# timeout: 240
+
+import os
+import random
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ip
+import ktap
+import nd
+from ip import (DEST, FRAGMENT, HOP, ICMP, OURS, PEER, UDP, alive, echo_message, expect_nothing,
+                expect_problem, fragment, fragments, ipv6, options)
+
+DATA = bytes(i * 31 & 0xff for i in range(3000))
+started = None
+
+
+def start_timeout():
+    """A first fragment whose rest never comes; what becomes of it is the last test."""
+    global started
+    ip.setup()
+    ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, True, 0xdead)
+                      + echo_message(data=bytes(56)), 64))
+    started = time.monotonic()
+
+
+def reply_data(seq, what, seconds=5):
+    """Collects the fragments of a reply and returns its data."""
+    parts, total = {}, None
+    end = time.monotonic() + seconds * ktap.SCALE
+    ident = None
+    while time.monotonic() < end:
+        f = ip.wire.wait(lambda f: f.proto == FRAGMENT or ip.is_reply(f), 1)
+        if not f:
+            continue
+        if ip.is_reply(f) and f.seq == seq:
+            return f.payload[8:]
+        if f.proto != FRAGMENT:
+            continue
+        proto, _, offset, got = struct.unpack("!BBHI", f.payload[:8])
+        ktap.equal(proto, ICMP, "next header of a fragment")
+        ktap.true(ident in (None, got), "one identification a packet")
+        ident = got
+        ktap.true(len(f.payload) + 40 <= 1500, "fragment fits the link")
+        parts[offset & ~7] = f.payload[8:]
+        if not offset & 1:
+            total = (offset & ~7) + len(f.payload) - 8
+        if total is not None and sum(map(len, parts.values())) == total:
+            message = b"".join(parts[o] for o in sorted(parts))
+            ktap.equal(nd.checksum(OURS, PEER, ICMP, message), 0, "checksum of the whole")
+            ktap.equal(struct.unpack("!BBHHH", message[:8])[4], seq, "sequence number")
+            return message[8:]
+    raise ktap.Fail(f"no whole reply to {what}")
+
+
+@ktap.test
+def fragments_in_every_order():
+    rng = random.Random(1)
+    for n, order in enumerate(("forward", "backward", "random", "twice")):
+        seq = 100 + n
+        parts = fragments(ICMP, echo_message(data=DATA, seq=seq), 1000 + n)
+        if order == "backward":
+            parts.reverse()
+        if order == "random":
+            rng.shuffle(parts)
+        if order == "twice":        # exact duplicates, but of the last, may be ignored
+            parts = [p for p in parts[:-1] for _ in (0, 1)] + parts[-1:]
+        for part in parts:
+            ip.wire.send(part)
+        ktap.equal(reply_data(seq, order), DATA, f"data, {order}")
+
+
+@ktap.test
+def largest_packet_comes_whole():
+    data = bytes(65535 - 8)
+    for part in fragments(ICMP, echo_message(data=data, seq=7), 2000, 1448):
+        ip.wire.send(part)
+    ktap.equal(len(reply_data(7, "65535 bytes", 20)), len(data), "bytes returned")
+
+
+@ktap.test
+def identifications_cannot_be_foretold():
+    idents = []
+    for n in range(6):
+        for part in fragments(ICMP, echo_message(data=DATA, seq=40 + n), 2100 + n):
+            ip.wire.send(part)
+        f = ip.wire.expect(lambda f: f.proto == FRAGMENT, "fragment")
+        idents.append(struct.unpack("!I", f.payload[4:8])[0])
+        ip.wire.collect(lambda f: True, 0.2)
+    ktap.equal(len(set(idents)), 6, "different identifications")
+    ktap.true(min(idents) > 255, f"they do not start near 0: {idents}")
+
+
+@ktap.test
+def overlapping_fragments_drop_the_packet():
+    for n, shift in enumerate((-8, -256, 8 - 512)):
+        message = echo_message(data=DATA[:1016], seq=200 + n)
+        ip.wire.flush()
+        before = ip.numbers("drops").get("FRAG_OVERLAP", 0)
+        first, second = message[:512], message[512 + shift:]
+        for part in ((0, True, first), (512 + shift, False, second), (512, False, message[512:])):
+            ip.wire.send(ipv6(PEER, OURS, FRAGMENT,
+                              fragment(ICMP, part[0], part[1], 3000 + n) + part[2], 64))
+        ip.wire.silence(lambda f: ip.is_reply(f) or ip.is_error(f), "an answer to overlaps", 0.4)
+        ktap.equal(ip.numbers("drops").get("FRAG_OVERLAP", 0) - before, 1, "drops FRAG_OVERLAP")
+    alive()
+
+
+@ktap.test
+def ends_that_contradict_drop_the_packet():
+    message = echo_message(data=DATA[:1016], seq=210)
+    ip.wire.flush()
+    for at, more, size in ((0, True, 512), (512, False, 512), (512, False, 500)):
+        if at == 512 and size == 512:
+            continue
+        ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, at, more, 3100)
+                          + message[at:at + size], 64))
+    delta = ip.Delta()
+    for at, more, size in ((0, True, 512), (1024, False, 8), (1032, False, 8)):
+        ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, at, more, 3101)
+                          + bytes(message[:512] if not at else size), 64))
+    ip.wire.silence(ip.is_reply, "an answer to contradicting ends", 0.4)
+    ktap.equal(delta.drops().get("FRAG_INVALID"), 1, "drops FRAG_INVALID")
+    alive()
+
+
+@ktap.test
+def atomic_fragment_stands_for_itself():
+    parts = fragments(ICMP, echo_message(data=DATA, seq=300), 4000)
+    ip.wire.send(parts[0])
+    ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, False, 4000)
+                      + echo_message(seq=301), 64))
+    ip.wire.expect(lambda f: ip.is_reply(f) and f.seq == 301, "reply to an atomic fragment")
+    for part in parts[1:]:
+        ip.wire.send(part)
+    ktap.equal(reply_data(300, "the packet with the same identification"), DATA, "data")
+
+
+@ktap.test
+def impossible_fragments_are_refused():
+    ip.tokens()
+    message = echo_message(data=bytes(60))
+    expect_problem(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, True, 5000) + message[:61], 64),
+                   0, 4, "a length that is no multiple of 8")
+    expect_problem(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 65528, False, 5001) + message, 64),
+                   0, 42, "an end beyond 65535")
+    expect_problem(ipv6(PEER, OURS, FRAGMENT, fragment(DEST, 0, True, 5002)
+                        + options(UDP), 64), 3, 0, "a first fragment without upper header")
+    expect_nothing(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 8, True, 5003), 64),
+                   "FRAG_INVALID", "an empty fragment")
+    expect_nothing(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, True, 5004)[:5], 64),
+                   "EXTHDR_SHORT", "half a fragment header")
+
+
+@ktap.test
+def hop_by_hop_inside_a_fragment_is_refused():
+    ip.tokens()
+    ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(HOP, 0, False, 5100) + options(ICMP)
+                      + echo_message(), 64))
+    error = ip.wire.expect(lambda f: f.type == ip.PROBLEM, "Parameter Problem")
+    ktap.equal((error.code, struct.unpack("!I", error.payload[4:8])[0]), (1, 40), "code, pointer")
+
+
+@ktap.test
+def nd_messages_in_fragments_are_dropped():
+    message = nd.ns(ip.wire.linklocal, OURS, OURS, slla=ip.wire.mac)[40:]
+    before = ip.numbers("drops").get("ND_FRAGMENTED", 0)
+    ip.wire.send(ipv6(ip.wire.linklocal, OURS, FRAGMENT, fragment(ICMP, 0, False, 1) + message,
+                      255))
+    ip.wire.silence(lambda f: f.type == nd.NA, "an answer", 0.4)
+    ktap.equal(ip.numbers("drops").get("ND_FRAGMENTED", 0) - before, 1, "drops ND_FRAGMENTED")
+
+
+@ktap.test
+def extension_headers_before_and_in_fragments():
+    body = options(ICMP) + echo_message(data=DATA[:1000], seq=400)
+    for at in range(0, len(body), 256):
+        ip.wire.send(ipv6(PEER, OURS, DEST, options(FRAGMENT)
+                          + fragment(DEST, at, at + 256 < len(body), 5200)
+                          + body[at:at + 256], 64))
+    ktap.equal(reply_data(400, "headers around fragments"), DATA[:1000], "data")
+
+
+@ktap.test
+def fragments_within_fragments_come_whole():
+    inner = fragment(ICMP, 0, False, 1) + echo_message(data=DATA[:600], seq=401)
+    for part in fragments(FRAGMENT, inner, 5300, 128):
+        ip.wire.send(part)
+    ktap.equal(reply_data(401, "an atomic fragment in fragments"), DATA[:600], "data")
+
+
+@ktap.test
+def flood_of_first_fragments_is_bounded():
+    message = echo_message(data=bytes(1392))
+    delta = ip.Delta()
+    for n in range(4000):
+        ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, True, 100000 + n)
+                          + message, 64))
+    ktap.wait_for(20, "they are received", lambda: delta.read().get("Ip6ReasmReqds", 0) > 3000)
+    ktap.true(delta.drops().get("FRAG_LIMIT", 0) > 0, "some were over the memory limit")
+    alive()
+
+
+@ktap.test
+def time_exceeded_quotes_the_first_fragment():
+    left = started + 62 - time.monotonic()
+    error = ip.wire.wait(lambda f: f.type == ip.TIME, max(left, 0) + 5) or next(
+        (f for f in ip.wire.seen if f.type == ip.TIME), None)
+    ktap.true(error, "Time Exceeded came")
+    ktap.equal(error.code, 1, "code")
+    ktap.true(error.checksum_good(), "checksum")
+    ktap.equal(error.payload[8:48][24:40], nd.packed(OURS), "destination of what is quoted")
+    ktap.true(ip.numbers("drops").get("FRAG_TIMEOUT", 0) > 0, "drops FRAG_TIMEOUT")
+
+
+ktap.main(setup=start_timeout)

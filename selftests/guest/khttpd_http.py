@@ -1,0 +1,561 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Requests good and bad by raw sockets, on native IPv4 and IPv6, whole and
+# split at every byte: status, fields, body, and whether the connection lives.
+#
+#	[ client and server on lo ]
+#
+# timeout: 240
+# pylint: disable=missing-function-docstring
+import email.utils
+import hashlib
+import os
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+PLACES = (khttpd.V4, khttpd.V6)
+DATA = os.urandom(3_000_001)
+HOST = "Host: a.example\r\n"
+
+
+def setup():
+    khttpd.fresh()
+    khttpd.write("a.txt", b"hello\n")
+    khttpd.write("index.html", b"<p>index")
+    khttpd.write("dir/index.html", b"<p>dir")
+    khttpd.write("empty.dir/x", b"x")
+    khttpd.write("big.bin", DATA)
+    khttpd.write("zero", b"")
+    for size in (1, 4095, 4096, 4097, 8192, 8193):
+        khttpd.write(f"size{size}", DATA[:size])
+    khttpd.write("sp ace~", b"space")
+    khttpd.write("\udcc3\udca4.txt", b"umlaut")
+    khttpd.write("%2e%2e", b"percent")
+    khttpd.write("noread.txt", b"secret", 0o600)
+    khttpd.write("locked/file.txt", b"secret")
+    os.chmod(f"{khttpd.WWW}/locked", 0o700)
+    with open("/srv/secret", "w", encoding="ascii") as file:
+        file.write("secret")
+    for name, target in (("out", "../secret"), ("abs", "/srv/secret"),
+                         ("in", "a.txt"), ("loop", "loop"),
+                         ("dangling", "nowhere"), ("up", "dir/../a.txt"),
+                         ("proc", "/proc/self/root/srv/secret")):
+        os.symlink(target, f"{khttpd.WWW}/{name}")
+    os.mkfifo(f"{khttpd.WWW}/fifo", 0o644)
+    os.mknod(f"{khttpd.WWW}/device", 0o020666, os.makedev(1, 5))
+    unix = socket.socket(socket.AF_UNIX)
+    unix.bind(f"{khttpd.WWW}/socket")
+    khttpd.ctl("serve", "--docroot", khttpd.WWW,
+               *[word for place in PLACES for word in ("--listen", place.listen)])
+
+
+def everywhere(function):
+    def test():
+        for place in PLACES:
+            try:
+                function(place)
+            except ktap.Fail as error:
+                raise ktap.Fail(f"{place.name}: {error}") from error
+    ktap.test(function.__name__.replace("_", " "))(test)
+    return test
+
+
+def expect(place, request, status, closed=None, head_only=False):
+    reply = khttpd.exchange(place, request, head_only=head_only)
+    ktap.equal(reply.status, status, f"status of {request[:60]!r}")
+    if closed is not None:
+        ktap.equal(reply.closed, closed, f"closed after {request[:60]!r}")
+    return reply
+
+
+@everywhere
+def get_answers_with_file_and_fields(place):
+    reply = expect(place, khttpd.get("/a.txt"), 200, False)
+    ktap.equal(reply.body, b"hello\n", "body")
+    fields = reply.fields
+    ktap.equal(fields["content-type"], "text/plain", "Content-Type")
+    stat = os.stat(f"{khttpd.WWW}/a.txt")
+    ktap.equal(fields["last-modified"],
+               email.utils.formatdate(int(stat.st_mtime), usegmt=True),
+               "Last-Modified")
+    ktap.true(fields["etag"].startswith('"') and fields["etag"].endswith('"'),
+              "ETag is strong")
+    date = email.utils.parsedate_to_datetime(fields["date"]).timestamp()
+    ktap.true(abs(date - time.time()) < 3, f"Date {fields['date']} is now")
+    ktap.true("connection" not in fields, "no Connection on 1.1 keep-alive")
+
+
+@everywhere
+def head_is_get_without_body(place):
+    with_body = khttpd.exchange(place, khttpd.get("/big.bin"))
+    without = khttpd.exchange(place, khttpd.get("/big.bin", method="HEAD"),
+                              head_only=True)
+    for name in ("content-length", "content-type", "etag", "last-modified"):
+        ktap.equal(without.fields[name], with_body.fields[name], name)
+    reply = expect(place, khttpd.get("/nope", method="HEAD"), 404, False, True)
+    ktap.true(int(reply.fields["content-length"]) > 0, "length of 404 on HEAD")
+
+
+@everywhere
+def files_of_all_sizes_arrive_whole(place):
+    for name, data in [("zero", b""), ("big.bin", DATA)] + [
+            (f"size{size}", DATA[:size])
+            for size in (1, 4095, 4096, 4097, 8192, 8193)]:
+        reply = expect(place, khttpd.get("/" + name), 200, False)
+        ktap.equal(hashlib.sha256(reply.body).hexdigest(),
+                   hashlib.sha256(data).hexdigest(), name)
+
+
+@everywhere
+def curl_downloads_a_tree(place):
+    names = ["a.txt", "big.bin", "size4097", "dir/index.html"]
+    ktap.run("curl", "-sS", "--fail", "--globoff", "--create-dirs", "--output-dir",
+             "/tmp/tree", *[word for name in names for word in
+                            ("-o", name, place.url("/" + name))])
+    for name in names:
+        with open(f"/tmp/tree/{name}", "rb") as got, \
+                open(f"{khttpd.WWW}/{name}", "rb") as wanted:
+            ktap.true(got.read() == wanted.read(), f"{name} is equal")
+
+
+# Rows of the catalogue of hostile input: bytes, status, connection closed.
+ROWS = (
+    ("1.1 without Host", b"GET / HTTP/1.1\r\n\r\n", 400, True),
+    ("two Hosts", khttpd.get("/", HOST), 400, True),
+    ("Host with path", b"GET / HTTP/1.1\r\nHost: ../../etc\r\n\r\n", 400, True),
+    ("Host IPv6", b"GET / HTTP/1.1\r\nHost: [2001:db8::1]:80\r\n\r\n", 200, False),
+    ("absolute form", khttpd.get("http://b.example/a.txt"), 200, False),
+    ("absolute form without path", khttpd.get("http://b.example"), 200, False),
+    ("no leading slash", khttpd.get("index.html"), 400, True),
+    ("OPTIONS *", khttpd.get("*", method="OPTIONS"), 405, False),
+    ("CONNECT", khttpd.get("a:80", method="CONNECT"), 405, False),
+    ("TRACE", khttpd.get("/", method="TRACE"), 405, False),
+    ("unknown method", khttpd.get("/", method="FOO"), 501, False),
+    ("lower-case method", khttpd.get("/", method="get"), 501, False),
+    ("DELETE", khttpd.get("/a.txt", method="DELETE"), 405, False),
+    ("POST with body", khttpd.get("/a.txt", "Content-Length: 5\r\n", "POST")
+     + b"GET /", 405, True),
+    ("POST chunked", khttpd.get("/a.txt", "Transfer-Encoding: chunked\r\n",
+                                "POST") + b"zz\r\n", 405, True),
+    ("HTTP/1.2", khttpd.get("/", version="1.2"), 200, False),
+    ("HTTP/2.0", khttpd.get("/", version="2.0"), 505, True),
+    ("HTTP/0.9", b"GET /\r\n", 400, True),
+    ("version lower case", b"GET / http/1.1\r\n\r\n", 400, True),
+    ("HTTP/2 preface", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, True),
+    ("TLS", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400, True),
+    ("two spaces", b"GET  / HTTP/1.1\r\n" + HOST.encode() + b"\r\n", 400, True),
+    ("empty lines", b"\r\n\r\n" + khttpd.get("/"), 200, False),
+    ("many empty lines", b"\r\n" * 1000 + khttpd.get("/"), 400, True),
+    ("bare LF", b"GET / HTTP/1.1\nHost: a\n\n", 400, True),
+    ("bare CR", khttpd.get("/", "X: a\rb\r\n"), 400, True),
+    ("folded", khttpd.get("/", "X: a\r\n b\r\n"), 400, True),
+    ("space before colon", khttpd.get("/", "X : a\r\n"), 400, True),
+    ("no colon", khttpd.get("/", "abc\r\n"), 400, True),
+    ("NUL", khttpd.get("/", "X: a\0b\r\n"), 400, True),
+    ("CL and TE", khttpd.get("/", "Content-Length: 5\r\n"
+                             "Transfer-Encoding: chunked\r\n", "POST"), 400, True),
+    ("two CL", khttpd.get("/", "Content-Length: 5\r\nContent-Length: 5\r\n",
+                          "POST"), 400, True),
+    ("CL +5", khttpd.get("/", "Content-Length: +5\r\n", "POST"), 400, True),
+    ("CL of 20 digits", khttpd.get("/", "Content-Length: 12345678901234567890\r\n",
+                                   "POST"), 400, True),
+    ("CL 2^63-1", khttpd.get("/", "Content-Length: 9223372036854775807\r\n",
+                             "POST"), 413, True),
+    ("TE xchunked", khttpd.get("/", "Transfer-Encoding: xchunked\r\n", "POST"),
+     501, True),
+    ("TE twice", khttpd.get("/", "Transfer-Encoding: chunked, chunked\r\n",
+                            "POST"), 400, True),
+    ("TE in 1.0", khttpd.get("/", "Transfer-Encoding: chunked\r\n", "POST",
+                             "1.0"), 400, True),
+    ("GET with body", khttpd.get("/a.txt", "Content-Length: 12\r\n")
+     + b"GET /secret ", 200, True),
+    ("Expect", khttpd.get("/a.txt", "Expect: 100-continue\r\nContent-Length: 5\r\n",
+                          "POST"), 405, True),
+    ("Upgrade h2c", khttpd.get("/a.txt", "Upgrade: h2c\r\nConnection: upgrade\r\n"),
+     200, False),
+    ("Connection list", khttpd.get("/", "Connection: TE,,Keep-Alive\r\n"), 200, False),
+    ("close wins", khttpd.get("/", "Connection: close, keep-alive\r\n"), 200, True),
+    ("1.0 closes", b"GET /a.txt HTTP/1.0\r\n\r\n", 200, True),
+    ("above the root", khttpd.get("/../etc/passwd"), 400, True),
+    ("above the root, encoded", khttpd.get("/%2e%2e/"), 400, True),
+    ("above the root, later", khttpd.get("/dir/%2E./../x"), 400, True),
+    ("inside again", khttpd.get("/dir/../a.txt"), 200, False),
+    ("double slash", khttpd.get("//a.txt"), 200, False),
+    ("dot", khttpd.get("/./a.txt"), 200, False),
+    ("%2f", khttpd.get("/dir%2findex.html"), 404, False),
+    ("backslash", khttpd.get("/\\.."), 404, False),
+    ("%00", khttpd.get("/a.txt%00"), 400, True),
+    ("%zz", khttpd.get("/%zz"), 400, True),
+    ("lone %", khttpd.get("/%"), 400, True),
+    ("decoded once", khttpd.get("/%252e%252e"), 200, False),
+    ("overlong UTF-8", khttpd.get("/%c0%ae%c0%ae/secret"), 404, False),
+    ("encoded space", khttpd.get("/sp%20ace~"), 200, False),
+    ("raw 8-bit", khttpd.get("/\xc3\xa4.txt"), 200, False),
+    ("encoded 8-bit", khttpd.get("/%c3%a4.txt"), 200, False),
+    ("raw control", khttpd.get("/a\x01"), 400, True),
+    ("fragment", khttpd.get("/a.txt#x"), 400, True),
+    ("long target", khttpd.get("/" + "a" * 9000), 414, True),
+    ("long name", khttpd.get("/" + "a" * 300), 404, False),
+    ("long path", khttpd.get("/" + "a/" * 3000), 404, False),
+    ("long header", khttpd.get("/", "X: " + "a" * 9000 + "\r\n"), 431, True),
+    ("many headers", khttpd.get("/", "A: b\r\n" * 200), 431, True),
+    ("link out of the root", khttpd.get("/out"), 403, False),
+    ("absolute link", khttpd.get("/abs"), 403, False),
+    ("link through proc", khttpd.get("/proc"), 403, False),
+    ("link inside", khttpd.get("/in"), 200, False),
+    ("link with ..", khttpd.get("/up"), 200, False),
+    ("link loop", khttpd.get("/loop"), 404, False),
+    ("dangling link", khttpd.get("/dangling"), 404, False),
+    ("FIFO", khttpd.get("/fifo"), 404, False),
+    ("device", khttpd.get("/device"), 404, False),
+    ("socket", khttpd.get("/socket"), 404, False),
+    ("unreadable file", khttpd.get("/noread.txt"), 403, False),
+    ("unreadable directory", khttpd.get("/locked/file.txt"), 403, False),
+    ("no such file", khttpd.get("/nope"), 404, False),
+    ("file with slash", khttpd.get("/a.txt/"), 404, False),
+    ("file as directory", khttpd.get("/a.txt/b"), 404, False),
+    ("directory without index", khttpd.get("/empty.dir/"), 403, False),
+    ("directory", khttpd.get("/dir"), 301, False),
+    ("directory with index", khttpd.get("/dir/"), 200, False),
+)
+
+
+@everywhere
+def odd_requests_get_the_right_answer(place):
+    wrong = []
+    for name, request, status, closed in ROWS:
+        reply = khttpd.exchange(place, request)
+        if (reply.status, reply.closed) != (status, closed):
+            wrong.append(f"{name}: {reply.status}, closed {reply.closed}; "
+                         f"wanted {status}, {closed}")
+    ktap.equal(wrong, [], "rows")
+
+
+@everywhere
+def requests_split_at_every_byte_get_the_same(place):
+    first = khttpd.get("/a.txt", "X: y\r\n")
+    second = khttpd.get("/dir/?q", version="1.0")
+    request = first + second
+    for cut in range(1, len(request)):
+        with place.connect() as sock:
+            sock.sendall(request[:cut])
+            # Wait until the first piece has been read, not merely sent.
+            time.sleep(0.002)
+            sock.sendall(request[cut:])
+            reader = khttpd.Reader(sock)
+            ktap.equal(reader.reply().body, b"hello\n", f"body 1, cut {cut}")
+            ktap.equal(reader.reply().body, b"<p>dir", f"body 2, cut {cut}")
+            reader.closed()
+
+
+@everywhere
+def requests_byte_by_byte_get_the_same(place):
+    with place.connect() as sock:
+        for byte in khttpd.get("/a.txt") + b"GET / HTTP/1.1\r\n\r\n":
+            sock.sendall(bytes([byte]))
+        reader = khttpd.Reader(sock)
+        ktap.equal(reader.reply().body, b"hello\n", "body")
+        ktap.equal(reader.reply().status, 400, "status without Host")
+        reader.closed()
+
+
+@everywhere
+def redirect_keeps_query_and_encodes(place):
+    os.makedirs(f"{khttpd.WWW}/d\r\nX: y", exist_ok=True)
+    reply = expect(place, khttpd.get("/dir?a=b"), 301, False)
+    ktap.equal(reply.fields["location"], "/dir/?a=b", "Location")
+    reply = expect(place, khttpd.get("/d%0d%0aX:%20y"), 301, False)
+    ktap.equal(reply.fields["location"], "/d%0D%0AX:%20y/", "Location")
+    ktap.true("x" not in reply.fields, "no field was smuggled in")
+
+
+@everywhere
+def http_1_0_keeps_alive_on_demand(place):
+    with place.connect() as sock:
+        reader = khttpd.Reader(sock)
+        for _ in range(3):
+            sock.sendall(b"GET /a.txt HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            reply = reader.reply()
+            ktap.equal(reply.fields.get("connection"), "keep-alive", "Connection")
+        sock.sendall(b"GET /a.txt HTTP/1.0\r\n\r\n")
+        ktap.equal(reader.reply().fields.get("connection"), "close", "Connection")
+        reader.closed()
+
+
+@everywhere
+def ten_thousand_pipelined_requests_are_answered_in_order(place):
+    names = ["a.txt", "size1", "big.bin", "nope", "size4097", "dir/", "zero"]
+    names = [names[i % 7 if i % 100 == 2 else i % 2] for i in range(10000)]
+    request = b"".join(khttpd.get("/" + name) for name in names)
+    with place.connect(timeout=120 * ktap.SCALE) as sock:
+        sock.setblocking(False)
+        reader = khttpd.Reader(sock)
+        sent = 0
+        wanted = {"a.txt": b"hello\n", "size1": DATA[:1], "big.bin": DATA,
+                  "dir/": b"<p>dir", "zero": b"", "size4097": DATA[:4097]}
+        # Nothing is read until the server has stopped reading: it must not
+        # take it all into memory.
+        deadline = time.monotonic() + 2
+        while sent < len(request) and time.monotonic() < deadline:
+            try:
+                sent += sock.send(request[sent:sent + 65536])
+            except BlockingIOError:
+                time.sleep(0.05)
+        sock.settimeout(120 * ktap.SCALE)
+        for number, name in enumerate(names):
+            while sent < len(request):
+                try:
+                    sock.setblocking(False)
+                    sent += sock.send(request[sent:sent + 65536])
+                except BlockingIOError:
+                    break
+            sock.settimeout(120 * ktap.SCALE)
+            reply = reader.reply()
+            ktap.true(reply.body == wanted.get(name, reply.body),
+                      f"reply {number}, {name}")
+            ktap.equal(reply.status, 404 if name == "nope" else 200, "status")
+
+
+@everywhere
+def half_closed_client_gets_its_reply(place):
+    with place.connect() as sock:
+        sock.sendall(khttpd.get("/big.bin"))
+        sock.shutdown(socket.SHUT_WR)
+        reader = khttpd.Reader(sock)
+        ktap.true(reader.reply().body == DATA, "body is whole")
+        reader.closed()
+
+
+@everywhere
+def client_that_leaves_in_mid_head_is_no_harm(place):
+    before = khttpd.count("requests")
+    for _ in range(20):
+        with place.connect() as sock:
+            sock.sendall(b"GET /a.txt HTTP/1.1\r\nHo")
+    with place.connect() as sock:
+        sock.sendall(b"GET /a.tx")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        b"\1\0\0\0\0\0\0\0")
+    ktap.wait_for(10, "connections are gone",
+                  lambda: khttpd.count("connections") == 0)
+    ktap.equal(khttpd.count("requests"), before, "requests")
+
+
+@everywhere
+def client_that_leaves_in_mid_file_is_no_harm(place):
+    for _ in range(5):
+        with place.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.sendall(khttpd.get("/big.bin"))
+            sock.recv(100)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                            b"\1\0\0\0\0\0\0\0")
+    ktap.wait_for(10, "connections are gone",
+                  lambda: khttpd.count("connections") == 0)
+
+
+@everywhere
+def urgent_data_does_not_stick(place):
+    with place.connect() as sock:
+        sock.sendall(b"GET /a.txt HTTP/1.1\r\n")
+        sock.send(b"X", socket.MSG_OOB)
+        sock.sendall(b"Host: a\r\n\r\n")
+        ktap.equal(khttpd.Reader(sock).reply().status, 200, "status")
+
+
+@everywhere
+def replaced_and_rewritten_files_are_noticed(place):
+    name = f"change-{place.name}"
+    path = khttpd.write(name, b"one")
+    first = expect(place, khttpd.get(f"/{name}"), 200)
+    khttpd.write(name + ".new", b"two")
+    os.rename(path + ".new", path)
+    second = expect(place, khttpd.get(f"/{name}"), 200)
+    ktap.equal(second.body, b"two", "body after rename over it")
+    ktap.true(first.fields["etag"] != second.fields["etag"], "new ETag")
+    khttpd.write(name, b"longer than it was")
+    ktap.equal(expect(place, khttpd.get(f"/{name}"), 200).body,
+               b"longer than it was", "body after rewrite")
+    os.chmod(path, 0o600)
+    expect(place, khttpd.get(f"/{name}"), 403)
+    os.chmod(path, 0o644)
+    expect(place, khttpd.get(f"/{name}"), 200)
+    os.unlink(path)
+    expect(place, khttpd.get(f"/{name}"), 404)
+    khttpd.write(name, b"again")
+    ktap.equal(expect(place, khttpd.get(f"/{name}"), 200).body, b"again",
+               "body after it came back")
+    os.unlink(path)
+
+
+@everywhere
+def renamed_and_locked_directories_are_noticed(place):
+    base = f"tree-{place.name}"
+    khttpd.write(f"{base}/sub/file", b"deep")
+    expect(place, khttpd.get(f"/{base}/sub/file"), 200)
+    os.rename(f"{khttpd.WWW}/{base}", f"{khttpd.WWW}/{base}.moved")
+    expect(place, khttpd.get(f"/{base}/sub/file"), 404)
+    os.rename(f"{khttpd.WWW}/{base}.moved", f"{khttpd.WWW}/{base}")
+    expect(place, khttpd.get(f"/{base}/sub/file"), 200)
+    os.chmod(f"{khttpd.WWW}/{base}/sub", 0o700)
+    expect(place, khttpd.get(f"/{base}/sub/file"), 403)
+    os.chmod(f"{khttpd.WWW}/{base}/sub", 0o755)
+    expect(place, khttpd.get(f"/{base}/sub/file"), 200)
+    os.rename(f"{khttpd.WWW}/{base}/sub", f"{khttpd.WWW}/{base}/other")
+    os.symlink("other", f"{khttpd.WWW}/{base}/sub")
+    expect(place, khttpd.get(f"/{base}/sub/file"), 200)
+    os.unlink(f"{khttpd.WWW}/{base}/sub")
+    os.symlink("/etc", f"{khttpd.WWW}/{base}/sub")
+    expect(place, khttpd.get(f"/{base}/sub/file"), 403)
+    os.unlink(f"{khttpd.WWW}/{base}/sub")
+    os.rename(f"{khttpd.WWW}/{base}/other", f"{khttpd.WWW}/{base}/sub")
+    expect(place, khttpd.get(f"/{base}/sub/file"), 200)
+    ktap.run("rm", "-r", f"{khttpd.WWW}/{base}")
+
+
+@everywhere
+def changed_links_are_noticed(place):
+    base = f"links-{place.name}"
+    for name in ("one", "two"):
+        khttpd.write(f"{base}/{name}/file", name.encode())
+    os.makedirs(f"{khttpd.WWW}/{base}/away")
+    link = f"{khttpd.WWW}/{base}/away/link"
+    # The directory with the link is not on the way from the file to the root.
+    for name in ("one", "two", "one"):
+        os.symlink(f"../{name}", link)
+        for _ in range(3):
+            reply = expect(place, khttpd.get(f"/{base}/away/link/file"), 200)
+            ktap.equal(reply.body, name.encode(), "body")
+            time.sleep(0.05)
+        os.unlink(link)
+        expect(place, khttpd.get(f"/{base}/away/link/file"), 404)
+    ktap.run("rm", "-r", f"{khttpd.WWW}/{base}")
+
+
+@everywhere
+def file_cut_while_sent_ends_short(place):
+    path = khttpd.write("cut.bin", DATA)
+    with place.connect() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.sendall(khttpd.get("/cut.bin"))
+        got = sock.recv(1000)
+        ktap.wait_for(10, "the sender is blocked",
+                      lambda: khttpd.count("send_blocked") > 0)
+        os.truncate(path, 0)
+        try:
+            while True:
+                data = sock.recv(65536)
+                if not data:
+                    break
+                got += data
+        except ConnectionResetError:
+            pass
+    head, body = got.split(b"\r\n\r\n", 1)
+    ktap.true(f"Content-Length: {len(DATA)}".encode() in head, "announced")
+    ktap.true(len(body) < len(DATA), "the body is shorter than announced")
+    ktap.true(DATA.startswith(body), "no byte of it is wrong")
+
+
+@ktap.test
+def clients_over_the_limit_are_turned_away():
+    old = khttpd.limit("max_connections", 3)
+    try:
+        socks = [khttpd.V4.connect() for _ in range(3)]
+        for sock in socks:
+            sock.sendall(khttpd.get("/a.txt"))
+            ktap.equal(khttpd.Reader(sock).reply().status, 200, "status")
+        try:
+            with khttpd.V4.connect() as sock:
+                khttpd.Reader(sock).closed()
+        except ConnectionResetError:
+            pass
+        ktap.true(khttpd.count("connections_full") > 0, "counted")
+        for sock in socks:
+            sock.close()
+    finally:
+        khttpd.limit("max_connections", old)
+    ktap.wait_for(10, "connections are gone",
+                  lambda: khttpd.count("connections") == 0)
+    expect(khttpd.V4, khttpd.get("/a.txt"), 200)
+
+
+@ktap.test
+def each_deadline_closes():
+    old = {name: khttpd.limit(name, 400) for name in
+           ("head_timeout", "idle_timeout", "send_timeout")}
+    try:
+        before = {name: khttpd.count(f"timeout_{name}")
+                  for name in ("head", "idle", "send")}
+        slow = khttpd.V4.connect()
+        idle = khttpd.V4.connect()
+        stuck = khttpd.V4.connect()
+        stuck.sendall(khttpd.get("/big.bin"))
+        start = time.monotonic()
+        try:
+            for byte in khttpd.get("/a.txt", "X: " + "a" * 200 + "\r\n"):
+                slow.sendall(bytes([byte]))
+                time.sleep(0.1)
+            raise ktap.Fail("a slow head was accepted")
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        ktap.true(time.monotonic() - start < 10 * ktap.SCALE, "in time")
+        khttpd.Reader(idle).closed()
+        ktap.wait_for(10, "each was counted", lambda: all(
+            khttpd.count(f"timeout_{name}") > value
+            for name, value in before.items()))
+        for sock in (slow, idle, stuck):
+            sock.close()
+    finally:
+        for name, value in old.items():
+            khttpd.limit(name, value)
+
+
+@ktap.test
+def files_are_read_from_ext4_and_overlay():
+    ktap.kmod("loop", "ext4", "overlay")
+    for name in ("image", "ext4", "lower", "upper", "work", "merged"):
+        os.makedirs(f"/srv/fs/{name}", exist_ok=True)
+    if not os.path.exists("/sbin/mkfs.ext4"):
+        raise ktap.Skip("no mkfs.ext4")
+    ktap.run("truncate", "-s", "48M", "/srv/fs/disk")
+    ktap.run("mkfs.ext4", "-q", "/srv/fs/disk")
+    ktap.run("mount", "-o", "loop", "/srv/fs/disk", "/srv/fs/ext4")
+    try:
+        with open("/srv/fs/ext4/file", "wb") as file:
+            file.write(DATA)
+        os.chmod("/srv/fs/ext4", 0o755)
+        with open("/srv/fs/lower/file", "wb") as file:
+            file.write(DATA)
+        ktap.run("mount", "-t", "overlay", "overlay", "-o",
+                 "lowerdir=/srv/fs/lower,upperdir=/srv/fs/upper,"
+                 "workdir=/srv/fs/work", "/srv/fs/merged")
+        try:
+            for site, port in (("ext4", 8081), ("merged", 8082)):
+                cold_file(site, port)
+        finally:
+            ktap.run("umount", "/srv/fs/merged")
+    finally:
+        ktap.run("umount", "/srv/fs/ext4")
+
+
+def cold_file(site, port):
+    ktap.run("sync")
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+        file.write("3")
+    khttpd.ctl("serve", "--site", site, "--docroot", f"/srv/fs/{site}",
+               "--listen", f"127.0.0.1:{port}")
+    try:
+        for _ in range(2):
+            reply = khttpd.exchange(khttpd.V4, khttpd.get("/file"), port)
+            ktap.equal(reply.status, 200, f"status on {site}")
+            ktap.true(reply.body == DATA, f"{site}: body is whole")
+    finally:
+        khttpd.ctl("stop", "--site", site)
+
+
+ktap.main(setup)

@@ -1,0 +1,248 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Beginnings and ends under traffic: loading and unloading, stopping sites,
+# files that change all the time, and network namespaces that go away.
+#
+#	[ clients and server on lo ]      [ netns: client and server on its lo ]
+#
+# timeout: 240
+# pylint: disable=missing-function-docstring
+import os
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+DATA = os.urandom(1_000_001)
+GET = khttpd.get
+
+
+class Clients:
+    """Threads that fetch files for as long as they are wanted. Connections may
+    end at any time; what arrives must be right.
+    """
+
+    def __init__(self, place, paths, threads=4):
+        self.place, self.paths = place, paths
+        self.over = False
+        self.replies = 0
+        self.wrong = []
+        self.threads = [threading.Thread(target=self.run, args=(n,))
+                        for n in range(threads)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, number):
+        while not self.over:
+            try:
+                with self.place.connect() as sock:
+                    self.fetch(sock, number)
+            except (OSError, ktap.Fail):
+                time.sleep(0.01)
+            except Exception as error:  # pylint: disable=broad-except
+                self.wrong.append(repr(error))
+
+    def fetch(self, sock, number):
+        reader = khttpd.Reader(sock)
+        while not self.over:
+            path, wanted = self.paths[(self.replies + number) % len(self.paths)]
+            sock.sendall(GET(path) * (1 + number))
+            for _ in range(1 + number):
+                reply = reader.reply()
+                self.replies += 1
+                if wanted is not None and reply.status == 200 and \
+                        reply.body not in wanted:
+                    self.wrong.append(path)
+
+    def stop(self):
+        self.over = True
+        for thread in self.threads:
+            thread.join()
+        ktap.equal(self.wrong, [], "wrong replies")
+
+
+STATIC = (("/small", (b"small",)), ("/big", (DATA,)), ("/nope", None))
+
+
+def setup():
+    khttpd.fresh()
+    khttpd.write("small", b"small")
+    khttpd.write("big", DATA)
+
+
+def serve(place=khttpd.V4):
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", place.listen)
+
+
+@ktap.test
+def stopped_and_unloaded_under_load_and_back():
+    clients = Clients(khttpd.V4, STATIC)
+    try:
+        for turn in range(10):
+            if not os.path.isdir("/sys/module/khttpd"):
+                ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+            serve()
+            before = clients.replies
+            ktap.wait_for(20, "clients are served",
+                          lambda before=before: clients.replies > before + 20)
+            if turn % 3 == 2:
+                ktap.true("in use" in ktap.run("rmmod", "khttpd", check=False),
+                          "a site holds the module")
+            khttpd.ctl("stop")
+            ktap.equal(khttpd.count("connections"), 0, "connections")
+            ktap.run("rmmod", "khttpd")
+    finally:
+        clients.stop()
+        if not os.path.isdir("/sys/module/khttpd"):
+            ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+
+
+@ktap.test
+def loaded_and_unloaded_a_hundred_times():
+    ktap.run("rmmod", "khttpd")
+    for turn in range(100 if not ktap.CHECKING else 20):
+        ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+        if turn % 10 == 0:
+            serve()
+            khttpd.exchange(khttpd.V4, GET("/small"))
+            khttpd.ctl("stop")
+        ktap.run("rmmod", "khttpd")
+    ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+
+
+@ktap.test
+def files_renamed_and_cut_all_the_time():
+    serve()
+    versions = [bytes([65 + n]) * (100 * (1 + n) ** 4) for n in range(8)]
+    khttpd.write("churn", versions[0])
+    # Cut files end short or mixed; renamed ones are whole.
+    clients = Clients(khttpd.V4, (("/churn", versions), ("/small", (b"small",)),
+                                  ("/cut", None), ("/big", (DATA,))))
+    try:
+        end = time.monotonic() + 8
+        turn = 0
+        while time.monotonic() < end:
+            turn += 1
+            khttpd.write("churn.new", versions[turn % 8])
+            os.rename(f"{khttpd.WWW}/churn.new", f"{khttpd.WWW}/churn")
+            khttpd.write("cut", DATA[:turn * 7919 % len(DATA)])
+        ktap.diag(f"{turn} changes, {clients.replies} replies")
+    finally:
+        clients.stop()
+        khttpd.ctl("stop")
+    ktap.true(khttpd.count("cache_entries") == 0, "no file is held open")
+
+
+@ktap.test
+def cache_stays_within_its_limit():
+    old = khttpd.limit("cache_entries", 8)
+    serve()
+    try:
+        for number in range(60):
+            khttpd.write(f"many/{number}", b"x")
+        for _ in range(2):
+            for number in range(60):
+                khttpd.exchange(khttpd.V4, GET(f"/many/{number}"))
+                ktap.true(khttpd.count("cache_entries") <= 8, "entries")
+        ktap.true(khttpd.count("cache_evicted") >= 100, "evicted")
+    finally:
+        khttpd.limit("cache_entries", old)
+        khttpd.ctl("stop")
+
+
+@ktap.test
+def unused_files_are_let_go():
+    old = khttpd.limit("cache_idle", 200)
+    serve()
+    try:
+        khttpd.exchange(khttpd.V4, GET("/small"))
+        ktap.wait_for(10, "no file is held open",
+                      lambda: khttpd.count("cache_entries") == 0)
+    finally:
+        khttpd.limit("cache_idle", old)
+        khttpd.ctl("stop")
+
+
+@ktap.test
+def network_namespace_goes_away_under_load():
+    for family, listen, address in ((socket.AF_INET, "127.0.0.1:8080", "127.0.0.1"),
+                                    (socket.AF_INET6, "[::1]:8080", "::1")):
+        net = ktap.Netns("gone")
+        with net:
+            khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", listen)
+            socks = []
+            for number in range(20):
+                sock = socket.socket(family)
+                sock.settimeout(khttpd.TIMEOUT)
+                sock.connect((address, 8080))
+                sock.sendall(GET("/big" if number % 2 else "/small"))
+                socks.append(sock)
+            ktap.equal(khttpd.Reader(socks[0]).reply().status, 200, "status")
+            for sock in socks:
+                sock.close()
+        net.delete()
+        ktap.wait_for(20, "connections are gone",
+                      lambda: khttpd.count("connections") == 0)
+        khttpd.ctl("stop")
+
+
+@ktap.test
+def a_site_that_cannot_start_leaves_nothing():
+    with socket.socket(socket.AF_INET) as busy:
+        busy.bind(("127.0.0.1", 8080))
+        busy.listen()
+        ktap.true("in use" in khttpd.ctl(
+            "serve", "--docroot", khttpd.WWW, "--listen", "[::1]:8080",
+            "--listen", "127.0.0.1:8080", check=False), "address in use")
+    ktap.equal([name for name in os.listdir(khttpd.CONFIG)
+                if os.path.isdir(f"{khttpd.CONFIG}/{name}")], [], "sites")
+    for args, why in ((("--docroot", "/nowhere", "--listen", "[::1]:80"), "No such"),
+                      (("--docroot", khttpd.WWW, "--listen", "nonsense"), "form"),
+                      (("--docroot", khttpd.WWW, "--listen", "[::1:80"), "bracket"),
+                      (("--docroot", khttpd.WWW, "--listen", "1.2.3.4:99999"), "port"),
+                      (("--docroot", khttpd.WWW, "--listen", "a.b.c.d:80"), "cannot"),
+                      (("--docroot", khttpd.WWW, "--user", "nobodyatall",
+                        "--listen", "[::1]:80"), "no user")):
+        ktap.true(why in khttpd.ctl("serve", *args, check=False), f"{args}")
+    serve()
+    ktap.true("already" in khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen",
+                                      "[::1]:80", check=False), "twice")
+    khttpd.ctl("stop")
+
+
+@ktap.test
+def attributes_refuse_nonsense():
+    os.mkdir(f"{khttpd.CONFIG}/site")
+    os.mkdir(f"{khttpd.CONFIG}/site/one")
+    try:
+        for name, value in (("site/docroot", "relative"), ("site/docroot", ""),
+                            ("site/index", "a/b"), ("site/index", ".."),
+                            ("site/index", "x" * 100), ("site/uid", "-1"),
+                            ("site/uid", "4294967295"), ("site/gid", "x"),
+                            ("site/enabled", "maybe"), ("site/one/family", "ipx"),
+                            ("site/one/port", "65536"), ("site/one/port", "-1"),
+                            ("site/one/address", "x" * 100),
+                            ("head_timeout", "0"), ("cache_entries", "-1"),
+                            ("max_connections", "99999999999")):
+            try:
+                with open(f"{khttpd.CONFIG}/{name}", "w", encoding="ascii") as file:
+                    file.write(value)
+                if value:
+                    raise ktap.Fail(f"{name} took {value!r}")
+            except OSError:
+                pass
+        with open(f"{khttpd.CONFIG}/site/one/address", "w", encoding="ascii") as f:
+            f.write("not an address")
+        with open(f"{khttpd.CONFIG}/site/docroot", "w", encoding="ascii") as file:
+            file.write("/srv")
+        ktap.raises(22, khttpd.limit, "site/enabled", "1")
+    finally:
+        os.rmdir(f"{khttpd.CONFIG}/site/one")
+        os.rmdir(f"{khttpd.CONFIG}/site")
+
+
+ktap.main(setup)

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Interfaces that come and go: with traffic on them, between namespaces, below a
+# bridge, by hand.
+#
+#	A [a0 net6] ------ [b0 raw frames] B
+# guest: both
+# timeout: 120
+
+import os
+import random
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import nd
+
+ROUNDS = 3 if ktap.CHECKING else 5
+A = B = wire = None
+
+
+def setup():
+    global A, B, wire
+    ktap.net6_load()
+    A, B, wire = nd.cable()
+
+
+def devices(namespace=None):
+    return {i["dev"] for i in nd.show(namespace or A, "interfaces")}
+
+
+class Noise:
+    """Sends all kinds of messages while in a with block, until the device is gone."""
+
+    def __init__(self, to):
+        self.to, self.stop = to, False
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        rng = random.Random(7)
+        while not self.stop:
+            peer = f"fe80::{rng.randrange(1, 3000):x}"
+            packets = (nd.echo(peer, self.to), nd.ns(peer, self.to, slla=wire.mac),
+                       nd.ra(peer, lifetime=rng.choice((0, 1, 1800)), options=nd.prefix_option(
+                           f"2001:db8:{rng.randrange(99):x}::", valid=3, preferred=1)),
+                       nd.na(peer, peer, tlla=wire.mac), nd.ns("::", self.to))
+            try:
+                wire.send(rng.choice(packets))
+            except OSError:
+                return
+            time.sleep(0.002)
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.stop = True
+        self.thread.join()
+
+
+@ktap.test
+def every_ethernet_device_and_the_loopback_have_an_interface():
+    ktap.equal(devices(), {"lo", "a0"}, "interfaces")
+    A.ip("link", "add", "d0", "type", "dummy")
+    ktap.equal(devices(), {"lo", "a0", "d0"}, "interfaces")
+    A.ip("link", "del", "d0")
+    ktap.equal(devices(), {"lo", "a0"}, "interfaces")
+
+
+@ktap.test
+def bridge_port_has_none_and_gets_it_back():
+    ktap.kmod("bridge") if not ktap.CHECKING else None
+    A.ip("link", "add", "d0", "type", "dummy")
+    ktap.run("ip", "-n", A.name, "link", "add", "br0", "type", "bridge")
+    ktap.equal(devices(), {"lo", "a0", "d0", "br0"}, "interfaces")
+    A.ip("link", "set", "d0", "master", "br0")
+    ktap.equal(devices(), {"lo", "a0", "br0"}, "interfaces")
+    A.ip("link", "set", "d0", "nomaster")
+    ktap.wait_for(3, "the port has an interface again", lambda: "d0" in devices())
+    A.ip("link", "set", "d0", "master", "br0")
+    A.ip("link", "del", "br0")
+    ktap.wait_for(3, "it has one when the bridge is gone", lambda: "d0" in devices())
+    A.ip("link", "del", "d0")
+
+
+@ktap.test
+def detach_and_attach_by_hand():
+    nd.net6ctl(A, "detach", "dev", "a0")
+    ktap.equal(devices(), {"lo"}, "interfaces")
+    nd.net6ctl(A, "attach", "dev", "a0")
+    nd.linklocal(A)
+
+
+@ktap.test
+def small_mtu_stops_ipv6_and_a_larger_one_starts_it():
+    address = nd.linklocal(A)
+    A.ip("link", "set", "a0", "mtu", "1279")
+    wire.flush()
+    wire.send(nd.ns(wire.linklocal, address, slla=wire.mac))
+    wire.silence(lambda f: f.type == nd.NA, "answer below 1280 bytes", 0.5)
+    A.ip("link", "set", "a0", "mtu", "1500")
+    ktap.equal(nd.linklocal(A), address, "address")
+
+
+@ktap.test
+def new_hardware_address_is_told_at_once():
+    address = nd.linklocal(A)
+    old = wire.peer
+    wire.peer = "02:00:00:00:0a:77"
+    A.ip("link", "set", "a0", "address", wire.peer)
+    wire.send(nd.ns(wire.linklocal, address, slla=wire.mac))
+    answer = wire.expect(lambda f: f.type == nd.NA and f.target == address, "answer")
+    ktap.equal(answer.option(nd.TLLA), nd.mac_bytes(wire.peer), "option")
+    ktap.equal(answer.src, wire.peer, "Ethernet source")
+    A.ip("link", "set", "a0", "address", old)
+    wire.peer = old
+
+
+@ktap.test
+def up_and_down_under_traffic():
+    with Noise(nd.linklocal(A)):
+        for _ in range(ROUNDS):
+            A.ip("link", "set", "a0", "down")
+            A.ip("link", "set", "a0", "up")
+    nd.linklocal(A)
+
+
+@ktap.test
+def to_another_namespace_and_back_under_traffic():
+    other = ktap.Netns("C")
+    nd.quiet(other)
+    with Noise(nd.linklocal(A)):
+        for _ in range(ROUNDS):
+            A.ip("link", "set", "a0", "netns", other.name)
+            ktap.equal(devices(), {"lo"}, "interfaces behind it")
+            other.ip("link", "set", "a0", "up")
+            other.ip("link", "set", "a0", "netns", A.name)
+            A.ip("link", "set", "a0", "up")
+    nd.linklocal(A)
+
+
+ktap.main(setup=setup)

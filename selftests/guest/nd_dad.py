@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Duplicate address detection of the link-local address: RFC 4862 section 5.4, RFC
+# 7217 identifiers, RFC 7527 nonces. One end speaks net6, the other end is the test.
+#
+#	A [a0 net6] ------ [b0 raw frames] B
+# guest: stock
+# timeout: 120
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import nd
+
+A = B = wire = None
+
+
+def setup():
+    global A, B, wire
+    ktap.net6_load()
+    A, B, wire = nd.cable(up=False)
+
+
+def is_probe(frame):
+    return frame.type == nd.NS and frame.source == "::"
+
+
+def restart():
+    A.ip("link", "set", "a0", "down")
+    wire.flush()
+    A.ip("link", "set", "a0", "up")
+    return wire.expect(is_probe, "DAD probe")
+
+
+def answers(address):
+    """Does A answer a solicitation for the address?"""
+    wire.send(nd.ns(wire.linklocal, address, slla=wire.mac))
+    return wire.wait(lambda f: f.type == nd.NA and f.target == address, 1)
+
+
+@ktap.test
+def probe_is_as_rfc4862_says():
+    probe = restart()
+    ktap.true(probe.target.startswith("fe80::"), "target is link-local")
+    ktap.equal(probe.dest, nd.solicited_node(probe.target), "destination")
+    ktap.equal(probe.dst, nd.group_mac(probe.dest), "Ethernet destination")
+    ktap.equal(probe.hlim, 255, "hop limit")
+    ktap.equal(probe.code, 0, "code")
+    ktap.true(probe.checksum_good(), "checksum")
+    ktap.equal(probe.option(nd.SLLA), None, "source link-layer address option")
+    ktap.equal(len(probe.option(nd.NONCE) or b""), 6, "nonce bytes")
+
+
+@ktap.test
+def identifier_is_not_the_hardware_address():
+    probe = restart()
+    ktap.true(nd.packed(probe.target)[8:] != nd.eui64(wire.peer), "not EUI-64")
+    again = restart()
+    ktap.equal(again.target, probe.target, "the same after a restart")
+
+
+@ktap.test
+def address_is_answered_for_only_after_the_probe_time():
+    probe = restart()
+    ktap.equal(answers(probe.target), None, "answer while tentative")
+    done = ktap.wait_for(5, "the address is assigned", lambda: answers(probe.target))
+    ktap.true(done.time - probe.time >= 0.95, "RetransTimer waited for")
+
+
+@ktap.test
+def solicitation_from_a_unicast_source_is_no_conflict():
+    probe = restart()
+    wire.send(nd.ns(wire.linklocal, probe.target, slla=wire.mac))
+    ktap.wait_for(5, "the address is assigned", lambda: answers(probe.target))
+
+
+@ktap.test
+def advertisement_is_a_conflict_and_another_address_is_tried():
+    probe = restart()
+    wire.send(nd.na(probe.target, probe.target, tlla=wire.mac))
+    other = wire.expect(lambda f: is_probe(f) and f.target != probe.target,
+                        "probe for another address")
+    ktap.wait_for(5, "the other address is assigned", lambda: answers(other.target))
+    ktap.equal(answers(probe.target), None, "answer for the duplicate")
+
+
+@ktap.test
+def probe_of_another_node_is_a_conflict():
+    A.ip("link", "set", "a0", "down")
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:02")
+    wire.peer = "02:00:00:00:0a:02"
+    probe = restart()
+    wire.send(nd.ns("::", probe.target, nonce=b"abcdef"))
+    wire.expect(lambda f: is_probe(f) and f.target != probe.target,
+                "probe for another address")
+
+
+@ktap.test
+def own_probe_that_comes_back_is_no_conflict():
+    A.ip("link", "set", "a0", "down")
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:03")
+    wire.peer = "02:00:00:00:0a:03"
+    probe = restart()
+    wire.send(nd.ns("::", probe.target, nonce=probe.option(nd.NONCE)))
+    more = wire.collect(lambda f: is_probe(f) and f.target == probe.target, 4.5)
+    ktap.equal(len(more), 3, "probes sent in addition (RFC 7527 4.1)")
+    ktap.wait_for(5, "the address is assigned", lambda: answers(probe.target))
+
+
+@ktap.test
+def after_three_retries_no_more_is_tried():
+    A.ip("link", "set", "a0", "down")
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:04")
+    wire.peer = "02:00:00:00:0a:04"
+    probe = restart()
+    tried = [probe.target]
+    while len(tried) < 4:
+        wire.send(nd.na(tried[-1], tried[-1], tlla=wire.mac))
+        probe = wire.expect(lambda f: is_probe(f) and f.target not in tried,
+                            f"probe number {len(tried) + 1}")
+        tried.append(probe.target)
+    wire.send(nd.na(tried[-1], tried[-1], tlla=wire.mac))
+    wire.silence(lambda f: is_probe(f) and f.target not in tried,
+                 "IDGEN_RETRIES is 3, but a fifth address was tried", 4)
+    for address in tried:
+        ktap.equal(answers(address), None, "answer for a duplicate")
+
+
+@ktap.test
+def invalid_messages_are_no_conflict():
+    A.ip("link", "set", "a0", "down")
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:05")
+    wire.peer = "02:00:00:00:0a:05"
+    probe = restart()
+    target = probe.target
+    wire.send(nd.na(target, target, tlla=wire.mac, hlim=254))
+    wire.send(nd.na(target, target, tlla=wire.mac, code=1))
+    wire.send(nd.na(target, target, flags=nd.SOLICITED, tlla=wire.mac))
+    wire.send(nd.na(target, target, more=bytes(8)))
+    wire.send(nd.ns("::", target, slla=wire.mac))
+    wire.send(nd.ns("::", target, dest=nd.ALL_NODES))
+    wire.send(nd.ns("::", target, hlim=64))
+    wire.send(nd.ns("::", target, more=b"\x0e\x02" + bytes(6)))
+    ktap.wait_for(5, "the address is assigned", lambda: answers(target))
+
+
+ktap.main(setup=setup)

@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Every socket option of IPv6 and UDP that net6 has, with every length and with bad
+# pointers, gives the native stack's result; what net6 does not have is unknown to it.
+#
+#	A: one native and one net6 socket, call by call
+#
+# guest: stock
+# timeout: 120
+import ctypes
+import errno
+import os
+import socket
+import struct
+import sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import netpair as p
+
+V6, UDP = socket.IPPROTO_IPV6, socket.IPPROTO_UDP
+INTS = (-2147483648, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 64, 255, 256, 1279, 1280, 65535, 65536,
+        999999, 2147483647)
+# name: number; those that take an int
+OPTIONS = {
+    "UNICAST_HOPS": 16, "MULTICAST_IF": 17, "MULTICAST_HOPS": 18, "MULTICAST_LOOP": 19,
+    "MTU_DISCOVER": 23, "MTU": 24, "RECVERR": 25, "V6ONLY": 26, "MULTICAST_ALL": 29,
+    "RECVERR_RFC4884": 31, "FLOWINFO": 11, "2292PKTINFO": 2, "2292HOPLIMIT": 8,
+    "RECVPKTINFO": 49, "RECVHOPLIMIT": 51, "RECVHOPOPTS": 53, "RECVRTHDR": 56,
+    "RECVDSTOPTS": 58, "RECVPATHMTU": 60, "DONTFRAG": 62, "RECVTCLASS": 66, "TCLASS": 67,
+    "AUTOFLOWLABEL": 70, "ADDR_PREFERENCES": 72, "MINHOPCOUNT": 73, "ORIGDSTADDR": 74,
+    "TRANSPARENT": 75, "UNICAST_IF": 76, "FREEBIND": 78, "FLOWINFO_SEND": 33,
+}
+STRUCTS = {"ADD_MEMBERSHIP": 20, "DROP_MEMBERSHIP": 21, "PKTINFO": 50,
+           "MCAST_JOIN_GROUP": 42, "MCAST_LEAVE_GROUP": 45}
+# Not built: unknown to net6.
+ABSENT = {"ADDRFORM": 1, "2292PKTOPTIONS": 6, "ROUTER_ALERT": 22, "JOIN_ANYCAST": 27,
+          "LEAVE_ANYCAST": 28, "FLOWLABEL_MGR": 32, "HOPOPTS": 54, "RTHDRDSTOPTS": 55,
+          "RTHDR": 57, "DSTOPTS": 59, "RECVFRAGSIZE": 77, "ROUTER_ALERT_ISOLATE": 30,
+          "MCAST_BLOCK_SOURCE": 43, "MCAST_JOIN_SOURCE_GROUP": 46, "MCAST_MSFILTER": 48,
+          "nothing": 9999}
+libc = ktap._libc
+
+
+def setopt(sock, level, option, pointer, length):
+    if libc.setsockopt(sock.fileno(), level, option, pointer, length):
+        return errno.errorcode[ctypes.get_errno()]
+    return 0
+
+
+def getopt(sock, level, option, room):
+    """Result, length and value of getsockopt()."""
+    buf = ctypes.create_string_buffer(b"\xaa" * 64, 64)
+    length = ctypes.c_int(room)
+    if libc.getsockopt(sock.fileno(), level, option, buf, ctypes.byref(length)):
+        return errno.errorcode[ctypes.get_errno()]
+    return length.value, buf.raw[:max(0, min(length.value, 64))], \
+        buf.raw[max(0, min(length.value, 64)):] == b"\xaa" * (64 - max(0, min(length.value, 64)))
+
+
+def compare(name, kind, function):
+    a, b = p.net6(kind), p.native(kind)
+    try:
+        seen, wanted = function(a), function(b)
+        for one, two in zip(seen, wanted):
+            ktap.equal(one, two, f"{name} on type {int(kind)}")
+    finally:
+        a.close()
+        b.close()
+
+
+def int_option(level, option):
+    def calls(sock):
+        out = [("initial", getopt(sock, level, option, room)) for room in (4,)]
+        for value in INTS:
+            raw = struct.pack("=i", value) + b"\xff" * 28
+            for length in (4, 5, 8, 20):
+                out.append((value, length, setopt(sock, level, option, raw, length),
+                            getopt(sock, level, option, 4)))
+        for length in (-1, 0, 1, 2, 3):
+            out.append(("length", length, setopt(sock, level, option, b"\1" * 4, length)))
+        for pointer in (None, ctypes.c_void_p(1), ctypes.c_void_p(0xffff888000000000)):
+            for length in (0, 3, 4, 32):
+                out.append(("pointer", pointer, length,
+                            setopt(sock, level, option, pointer, length)))
+        for room in (-1, 0, 1, 2, 3, 4, 5, 64):
+            out.append(("room", room, getopt(sock, level, option, room)))
+        return [(o if not isinstance(o[1], ctypes.c_void_p) else (o[0], o[1].value) + o[2:])
+                for o in out]
+    return calls
+
+
+@ktap.test
+def options_of_IPPROTO_IPV6_that_are_a_number():
+    for name, option in OPTIONS.items():
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+            compare(name, kind, int_option(V6, option))
+
+
+@ktap.test
+def options_of_UDP():
+    for name, option in (("CORK", 1), ("SEGMENT", 103), ("GRO", 104), ("nothing", 99)):
+        compare(name, socket.SOCK_DGRAM, int_option(UDP, option))
+
+
+def struct_option(option, values):
+    def calls(sock):
+        out = []
+        for value in values:
+            for length in tuple(range(0, 41)) + (127, 128, 135, 136, 137, 160):
+                padded = value + b"\0" * max(0, length - len(value))
+                out.append((value[:24].hex(), length, setopt(sock, V6, option, padded, length)))
+        for pointer in (None, ctypes.c_void_p(1)):
+            for length in (0, 4, 20, 136, 200):
+                out.append((length, setopt(sock, V6, option, pointer, length)))
+        return out
+    return calls
+
+
+def membership_values():
+    a0 = p.index(p.A, "a0")
+    out = []
+    for address in ("ff02::77", "ff05::77", "::", "fd00::1", "fe80::1"):
+        raw = socket.inet_pton(socket.AF_INET6, address)
+        for ifindex in (a0, 12345, -1):
+            out.append(raw + struct.pack("=i", ifindex))
+    return out
+
+
+def group_values():
+    a0 = p.index(p.A, "a0")
+    out = []
+    for family in (socket.AF_INET6, socket.AF_INET):
+        for ifindex in (a0, 12345):
+            sin6 = struct.pack("=HHI", family, 0, 0) + \
+                socket.inet_pton(socket.AF_INET6, "ff02::78")
+            out.append(struct.pack("=I4x", ifindex) + sin6 + b"\0" * 104)
+    return out
+
+
+@ktap.test
+def options_that_are_structures():
+    a0 = p.index(p.A, "a0")
+    pktinfo = [b"\0" * 20, b"\0" * 16 + struct.pack("=i", a0)]
+    for kind in (socket.SOCK_DGRAM,):
+        compare("ADD_MEMBERSHIP", kind, struct_option(20, membership_values()))
+        compare("DROP_MEMBERSHIP", kind, struct_option(21, membership_values()))
+        compare("MCAST_JOIN_GROUP", kind, struct_option(42, group_values()))
+        compare("MCAST_LEAVE_GROUP", kind, struct_option(45, group_values()))
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        compare("PKTINFO", kind, struct_option(50, pktinfo))
+
+
+@ktap.test
+def groups_of_one_socket_are_bounded():
+    with open("/proc/sys/net/core/optmem_max", encoding="ascii") as file:
+        limit = int(file.read())
+    s = p.net6()
+    zone = struct.pack("=i", p.index(p.A, "a0"))
+    joined = 0
+    for n in range(limit // 40):
+        group = bytes.fromhex("ff02") + b"\0" * 10 + struct.pack("!I", n + 1)
+        result = setopt(s, V6, 20, group + zone, 20)
+        if result:
+            break
+        joined += 1
+    ktap.equal(result, "ENOMEM", f"after {joined} groups")
+    s.close()
+    s = p.net6()
+    ktap.equal(setopt(s, V6, 20, bytes.fromhex("ff02") + b"\0" * 13 + b"\1" + zone, 20), 0,
+               "a new socket can join")
+
+
+@ktap.test
+def options_that_are_not_built_are_unknown():
+    s = p.net6()
+    for name, option in ABSENT.items():
+        ktap.equal(setopt(s, V6, option, b"\0" * 64, 64), "ENOPROTOOPT", f"set {name}")
+        ktap.equal(getopt(s, V6, option, 64), "ENOPROTOOPT", f"get {name}")
+    for level in (0, 1234, 58, 132):
+        ktap.equal(setopt(s, level, 1, b"\0" * 4, 4), "ENOPROTOOPT", f"level {level}")
+
+
+@ktap.test
+def connected_sockets_know_their_path():
+    for kind in (socket.SOCK_DGRAM,):
+        a, b = p.net6(kind), p.native(kind)
+        for s in (a, b):
+            s.connect((p.NATIVE_B, 9))
+        for option in (16, 24, 61, 18):
+            got = [getopt(s, V6, option, 64)[:2] for s in (a, b)]
+            ktap.equal(got[0], got[1], f"option {option}")
+
+
+@ktap.test
+def options_of_the_socket_layer_work():
+    def sol_socket(sock):
+        out = []
+        for option in tuple(range(1, 80)):
+            if option in (25, 26, 27, 31, 33, 50, 51, 52, 56, 57):	# devices, filters, peers
+                continue
+            for raw in (struct.pack("=i", 0), struct.pack("=i", 1), struct.pack("=ii", 1, 1),
+                        struct.pack("=qq", 1, 0)):
+                out.append((option, raw, setopt(sock, socket.SOL_SOCKET, option, raw, len(raw))))
+            value = getopt(sock, socket.SOL_SOCKET, option, 4)
+            # cookies and memory addresses differ
+            out.append((option, value if isinstance(value, str) else value[0]))
+        return out
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        compare("SOL_SOCKET", kind, sol_socket)
+
+
+@ktap.test
+def the_family_is_AF_INET6_to_everyone():
+    for kind, proto in ((socket.SOCK_DGRAM, 17), (socket.SOCK_STREAM, 6)):
+        s = p.net6(kind)
+        ktap.equal(s.getsockopt(socket.SOL_SOCKET, 39), socket.AF_INET6, "SO_DOMAIN")
+        ktap.equal(s.getsockopt(socket.SOL_SOCKET, 38), proto, "SO_PROTOCOL")
+        ktap.equal(s.getsockname()[:2], ("::", 0), "name before bind")
+
+
+@ktap.test
+def socket_types_that_do_not_exist_are_refused():
+    wanted = {(socket.SOCK_SEQPACKET, 0): errno.ESOCKTNOSUPPORT,
+              (socket.SOCK_RAW, 58): errno.ESOCKTNOSUPPORT,
+              (socket.SOCK_DGRAM, 6): errno.EPROTONOSUPPORT,
+              (socket.SOCK_DGRAM, 136): errno.EPROTONOSUPPORT,
+              (socket.SOCK_STREAM, 17): errno.EPROTONOSUPPORT,
+              (socket.SOCK_STREAM, 132): errno.EPROTONOSUPPORT,
+              (socket.SOCK_DGRAM, 256): errno.EPROTONOSUPPORT,
+              (socket.SOCK_DGRAM, -1): errno.EINVAL,
+              (socket.SOCK_DGRAM, 1 << 20): errno.EINVAL}
+    for (kind, proto), code in wanted.items():
+        if libc.socket(ktap.AF_NET6, int(kind), proto) >= 0:
+            raise ktap.Fail(f"socket of type {kind}, protocol {proto}")
+        ktap.equal(ctypes.get_errno(), code, f"errno of type {kind}, protocol {proto}")
+
+
+ktap.main(setup=p.setup)

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# With native IPv6 switched off at boot, net6 is the IPv6 of unmodified programs: AF_INET6
+# sockets and ping between two namespaces, both on net6.
+#
+#	A [a0] ------ [b0] B	link-local addresses only
+#
+# guest: stock
+# guest-append: ipv6.disable=1
+# timeout: 120
+import json
+import os
+import socket
+import sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+
+CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
+A = B = None
+
+
+def link_local(ns, dev):
+    for entry in json.loads(ns.run(CTL, "-j", "show", "addresses", "dev", dev)):
+        if entry["origin"] == "link-local" and entry["state"] == "preferred":
+            return entry["address"]
+    return None
+
+
+def setup():
+    global A, B
+    try:
+        socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).close()
+    except OSError:
+        pass
+    else:
+        raise ktap.Fail("native IPv6 is on")
+    ktap.net6_load()
+    A, B = ktap.Netns("A"), ktap.Netns("B")
+    ktap.veth(A, "a0", B, "b0")
+    for ns, dev in ((A, "a0"), (B, "b0")):
+        ktap.wait_for(15, "link-local address", lambda n=ns, d=dev: link_local(n, d))
+
+
+def make(ns, kind=socket.SOCK_DGRAM):
+    with ns:
+        s = socket.socket(socket.AF_INET6, kind)
+    s.settimeout(10 * ktap.SCALE)
+    return s
+
+
+@ktap.test
+def the_socket_is_net6s():
+    with A:
+        names = [line.split()[0] for line in
+                 ktap.run("cat", "/proc/net/protocols").splitlines()]
+    ktap.true("NET6-UDP" in names, "protocol registered")
+    s = make(A)
+    ktap.equal(s.getsockopt(socket.SOL_SOCKET, 39), socket.AF_INET6, "SO_DOMAIN")
+
+
+@ktap.test
+def datagrams_go_both_ways():
+    a, b = make(A), make(B)
+    b.bind(("::", 7400))
+    with A:
+        zone = socket.if_nametoindex("a0")
+    peer = (link_local(B, "b0"), 7400, 0, zone)
+    for size in (0, 1, 1452, 1453, 20000):
+        data = os.urandom(size)
+        a.sendto(data, peer)
+        got, who = b.recvfrom(70000)
+        ktap.true(got == data, f"{size} bytes there")
+        b.sendto(got, who)
+        ktap.true(a.recv(70000) == data, f"{size} bytes back")
+
+
+@ktap.test
+def unmodified_ping_works():
+    out = A.run("ping", "-6", "-c", "3", "-i", "0.2", "-W", "5", link_local(B, "b0") + "%a0")
+    ktap.true("3 received" in out, out)
+    out = A.run("ping", "-6", "-c", "1", "-W", "5", "::1")
+    ktap.true("1 received" in out, out)
+
+
+@ktap.test
+def tcp_goes_through():
+    server, client = make(B, socket.SOCK_STREAM), make(A, socket.SOCK_STREAM)
+    server.bind(("::", 7401))
+    server.listen()
+    with A:
+        zone = socket.if_nametoindex("a0")
+    client.connect((link_local(B, "b0"), 7401, 0, zone))
+    conn, who = server.accept()
+    ktap.equal(who[0], link_local(A, "a0"), "peer")
+    client.sendall(b"x" * 100000)
+    client.shutdown(socket.SHUT_WR)
+    got = b""
+    while True:
+        piece = conn.recv(65536)
+        if not piece:
+            break
+        got += piece
+    ktap.equal(len(got), 100000, "bytes")
+
+
+ktap.main(setup=setup)

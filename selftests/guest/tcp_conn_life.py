@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# What TCP leaves behind: nothing. Thousands of connections, namespaces that go away
+# with connections in every state, and a module that cannot be pulled from under them.
+#
+#   [ A ] a0 ------ b0 [ B ]      and each alone with ::1
+#
+# NET6_CONNECTS: connections of the long loop (10000).
+# Not part of make check: it has not been run to its end yet.
+# guest: named
+# timeout: 600
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap  # pylint: disable=wrong-import-position
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+CONNECTS = int(os.environ.get("NET6_CONNECTS") or (1000 if ktap.CHECKING else 10000))
+BENCH = "/tmp/netbench"
+SLABS = ("NET6-TCP", "net6_tcp_request", "net6_tcp_tw")
+
+# A connection in each state, and then nothing more.
+CROWD = """
+import socket, sys, time
+def new():
+    return socket.socket(socket.AF_INET6, fileno=socket.socket(19, 1).detach())
+def pair(listener):
+    client = new()
+    client.connect(listener.getsockname())
+    return client, listener.accept()[0]
+listener = new()
+listener.bind(("::1", 0))
+listener.listen(50)
+established = pair(listener)
+established[0].send(b"x" * 100000)
+half = pair(listener)
+half[0].shutdown(1)
+waiting = pair(listener)
+waiting[1].close()
+waiting[0].recv(1)
+waiting[0].close()
+finwait2 = pair(listener)
+finwait2[0].close()
+unaccepted = [new() for _ in range(5)]
+for sock in unaccepted:
+    sock.connect(listener.getsockname())
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+def sockets_in_use():
+    """Sockets and pages of memory that struct proto counts, of all namespaces."""
+    with open("/proc/net/protocols", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("NET6-TCP"):
+                return tuple(int(n) for n in line.split()[2:4])
+    return None
+
+
+def objects():
+    """Objects in our slabs after giving back what is cached."""
+    seen = {}
+    for name in SLABS:
+        path = f"/sys/kernel/slab/{name}"
+        if not os.path.isdir(path):
+            continue
+        with open(f"{path}/shrink", "w", encoding="ascii") as file:
+            file.write("1")
+        with open(f"{path}/objects", encoding="ascii") as file:
+            seen[name] = int(file.read().split()[0])
+    return seen
+
+
+def nothing_left():
+    return sockets_in_use() == (0, 0) and not any(objects().values())
+
+
+def states(ns):
+    out = ns.run(f"{TOP}/tools/net6ctl", "-j", "show", "sockets", "tcp")
+    return sorted({s["state"] for s in json.loads(out)})
+
+
+def setup():
+    ktap.run("gcc", "-O1", "-o", BENCH, f"{TOP}/scripts/bench/netbench.c", timeout=300)
+    ktap.net6_load()
+
+
+def bench(ns, count):
+    server = ns.popen(BENCH, "-f", "19", "-p", "7000", "serve-tcp")
+    ktap.wait_for(10, "the server listens", lambda: "listen" in states(ns))
+    ns.run(BENCH, "-f", "19", "-a", "::1", "-p", "7000", "-n", str(count), "crr", timeout=400)
+    server.kill()
+    server.wait()
+
+
+@ktap.test
+def slabs_can_be_counted():
+    ns = ktap.Netns("count")
+    with ns:
+        sock = ktap.net6_socket()
+    ktap.equal(sockets_in_use()[0], 1, "sockets in use")
+    ktap.true(objects().get("NET6-TCP", 0) >= 1, f"objects: {objects()}")
+    sock.close()
+    ktap.wait_for(5, "nothing is left", nothing_left)
+
+
+@ktap.test("many connections one after the other leave nothing")
+def many_connections():
+    ns = ktap.Netns("many")
+    bench(ns, CONNECTS)
+    ktap.true("time-wait" in states(ns), "TIME-WAIT entries")
+    sockets, _ = sockets_in_use()
+    ktap.equal(sockets, 0, "full sockets")
+    ns.delete()
+    ktap.wait_for(20, "nothing is left", nothing_left)
+
+
+@ktap.test
+def a_namespace_goes_with_its_connections():
+    before = sockets_in_use()
+    witness = ktap.Netns("witness")
+    for _ in range(3):
+        ns = ktap.Netns("crowd")
+        ktap.veth(ns, "c0", witness, "w0")
+        crowd = ns.popen("python3", "-c", CROWD, stdout=subprocess.PIPE)
+        ktap.equal(crowd.stdout.readline(), b"ready\n", "the crowd")
+        for state in ("listen", "established", "close-wait", "time-wait"):
+            ktap.true(state in states(ns), f"somebody is in {state}: {states(ns)}")
+        crowd.kill()
+        crowd.wait()
+        ns.delete()
+        ktap.wait_for(90, "the namespace is gone", lambda: "w0" not in witness.ip("link"))
+        ktap.wait_for(10, "its sockets are gone", lambda: sockets_in_use() == before)
+    ktap.wait_for(10, "nothing is left", nothing_left)
+
+
+@ktap.test
+def the_module_stays_while_a_socket_is_open():
+    sock = ktap.net6_socket()
+    refused = subprocess.run(["rmmod", "net6"], capture_output=True, check=False)
+    ktap.true(refused.returncode, "rmmod is refused")
+    ktap.true(b"in use" in refused.stderr, f"because it is in use: {refused.stderr}")
+    sock.close()
+
+
+@ktap.test
+def the_module_goes_after_its_connections():
+    ns = ktap.Netns("gone")
+    bench(ns, 50)
+    with ns:
+        listener = ktap.net6_socket()
+        listener.bind(("::1", 0))
+        listener.listen(5)
+        client = ktap.net6_socket()
+        client.connect(listener.getsockname())
+    ktap.true("time-wait" in states(ns), "TIME-WAIT entries")
+    refused = subprocess.run(["rmmod", "net6"], capture_output=True, check=False)
+    ktap.true(refused.returncode, "rmmod is refused")
+    client.close()
+    listener.close()
+    ktap.wait_for(70, "rmmod succeeds with TIME-WAIT entries alive",
+                  lambda: not subprocess.run(["rmmod", "net6"], capture_output=True,
+                                             check=False).returncode)
+    ktap.equal([name for name in SLABS if os.path.isdir(f"/sys/kernel/slab/{name}")], [],
+               "slabs that remain")
+    ktap.run("insmod", f"{ktap.BUILD}/net6/net6.ko")
+
+
+
+ktap.main(setup)

@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Every byte arrives, in order and once, in both directions at once, whatever the
+# network does: loss, reordering, duplication, corruption, delay, in pieces of random
+# size; between two net6, and between net6 and native.
+#
+#	[ A ] a0 ------ b0 [ B ]	link-local addresses, netem on both ends
+#
+# NET6_INTEGRITY_MB: megabytes each way between two net6 under the worst netem (200,
+# on a checking kernel 20).
+# guest: stock
+# timeout: 600
+import json
+import os
+import random
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap  # pylint: disable=wrong-import-position
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+MEGABYTES = int(os.environ.get("NET6_INTEGRITY_MB") or
+                (20 if os.environ.get("NET6_KERNEL") == "checking" else 200))
+BAD = "loss 1% delay 1ms reorder 95% 25% duplicate 1% corrupt 0.1%"
+# A prime, so that no piece of the stream lies on the same offset twice.
+PERIOD = 1048573
+PATTERN = random.Random(6).randbytes(PERIOD)
+STREAM = memoryview(PATTERN + PATTERN)
+PATIENCE = 120 * ktap.SCALE
+NS = {}
+
+
+def net6_address(device):
+    """net6's own link-local address on a device of this namespace, or None."""
+    out = ktap.run(f"{TOP}/tools/net6ctl", "-j", "show", "addresses")
+    for item in json.loads(out):
+        if item.get("dev") == device and item["address"].startswith("fe80:") \
+                and item.get("state") == "preferred":
+            return item["address"].split("/")[0]
+    return None
+
+
+def native_address(device):
+    out = ktap.run("ip", "-j", "-6", "addr", "show", "dev", device, "scope", "link")
+    for link in json.loads(out):
+        for item in link.get("addr_info", ()):
+            if not item.get("tentative"):
+                return item["local"]
+    return None
+
+
+def setup():
+    ktap.kmod("sch_netem")
+    ktap.net6_load()
+    NS["a0"], NS["b0"] = ktap.Netns("A"), ktap.Netns("B")
+    ktap.veth(NS["a0"], "a0", NS["b0"], "b0")
+
+
+def netem(rule):
+    """Treats packets badly, segment by segment: no super-packets then."""
+    for device, ns in NS.items():
+        ns.ip("link", "set", device, "gso_max_segs", "1" if rule else "65535")
+        ktap.run("ip", "netns", "exec", ns.name, "tc", "qdisc", "del", "dev", device,
+                 "root", check=False)
+        if rule:
+            ktap.run("ip", "netns", "exec", ns.name, "tc", "qdisc", "add", "dev", device,
+                     "root", "netem", "limit", "10000", *rule.split())
+
+
+class End:
+    """One end of a connection: a stack in a namespace."""
+
+    def __init__(self, stack, device):
+        self.stack, self.device, self.ns = stack, device, NS[device]
+        with self.ns:
+            self.scope = socket.if_nametoindex(device)
+            find = net6_address if stack == "net6" else native_address
+            self.address = ktap.wait_for(20, f"{stack} has an address on {device}",
+                                         lambda: find(device))
+
+    def socket(self):
+        if self.stack == "net6":
+            sock = ktap.net6_socket(ns=self.ns)
+        else:
+            with self.ns:
+                sock = socket.socket(socket.AF_INET6)
+        sock.settimeout(PATIENCE)
+        return sock
+
+
+def connect(client, server):
+    listener = server.socket()
+    listener.bind((server.address, 0, 0, server.scope))
+    listener.listen(1)
+    sock = client.socket()
+    sock.connect((server.address, listener.getsockname()[1], 0, client.scope))
+    peer = listener.accept()[0]
+    peer.settimeout(PATIENCE)
+    listener.close()
+    return sock, peer
+
+
+def send(sock, size, seed):
+    rng = random.Random(seed)
+    done = 0
+    while done < size:
+        want = min(rng.choice((1, 100, 1440, 5000, 65536, 300000)), size - done)
+        at = done % PERIOD
+        done += sock.send(STREAM[at:at + want])
+        if rng.random() < 0.01:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, rng.randrange(2))
+    sock.shutdown(socket.SHUT_WR)
+
+
+def receive(sock, size, seed):
+    rng = random.Random(seed)
+    buffer = bytearray(400000)
+    view = memoryview(buffer)
+    done = 0
+    while True:
+        got = sock.recv_into(view, rng.choice((100, 5000, 65536, 400000)))
+        if not got:
+            break
+        at = done % PERIOD
+        if view[:got] != STREAM[at:at + got]:
+            raise ktap.Fail(f"wrong byte between {done} and {done + got}")
+        done += got
+    ktap.equal(done, size, "bytes until the end of the stream")
+
+
+def both_ways(client, server, size):
+    """Transfers size bytes in each direction at once; returns seconds."""
+    errors = []
+
+    def work(function, *args):
+        try:
+            function(*args)
+        except Exception as error:  # pylint: disable=broad-except
+            errors.append(f"{function.__name__}: {type(error).__name__} {error}")
+
+    start = time.monotonic()
+    pair = connect(client, server)
+    jobs = [threading.Thread(target=work, args=(function, sock, size, seed))
+            for seed, (function, sock) in enumerate(
+                ((send, pair[0]), (receive, pair[1]), (send, pair[1]), (receive, pair[0])))]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    for sock in pair:
+        sock.close()
+    ktap.equal(errors, [], "errors")
+    return time.monotonic() - start
+
+
+def transfer(name, client, server, rule, megabytes):
+    @ktap.test(name)
+    def _play():
+        netem(rule)
+        try:
+            seconds = both_ways(End(client, "a0"), End(server, "b0"), megabytes << 20)
+            ktap.diag(f"{megabytes} MB each way in {seconds:.1f} s")
+        finally:
+            netem(None)
+
+
+transfer("net6 to net6, clean network", "net6", "net6", None, 50)
+transfer("net6 to native, clean network", "net6", "native", None, 20)
+transfer("native to net6, clean network", "native", "net6", None, 20)
+transfer("net6 to net6, loss, reordering, duplication, corruption",
+         "net6", "net6", BAD, MEGABYTES)
+transfer("net6 to native, the same", "net6", "native", BAD, min(MEGABYTES, 20))
+transfer("native to net6, the same", "native", "net6", BAD, min(MEGABYTES, 20))
+transfer("net6 to net6, 5 % loss, 20 ms with jitter", "net6", "net6",
+         "loss 5% delay 20ms 5ms", 1)
+transfer("net6 to net6, half the packets reordered", "net6", "net6",
+         "delay 5ms reorder 50% 50%", 5)
+transfer("net6 to net6, 10 Mb/s with a short queue", "net6", "net6",
+         "rate 10mbit delay 10ms", 3)
+
+ktap.main(setup=setup)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests of khttpd share: where they talk to it (native IPv4, native
+IPv6, net6), raw requests and their replies.
+
+Topology, native:    [ client and server on lo ]
+Topology, net6:      [ client fd02::2 ] c0 ------ s0 [ server fd02::1 ]
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+import ktap  # pylint: disable=wrong-import-position
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+CONFIG = "/sys/kernel/config/khttpd"
+WWW = "/srv/www"
+TIMEOUT = 20 * ktap.SCALE
+
+
+def ctl(*args, check=True):
+    """Runs khttpdctl, built for the guest's architecture by make tools."""
+    return ktap.run(f"{TOP}/tools/khttpdctl", *args, check=check)
+
+
+def limit(name, value):
+    """Sets a limit, to be set back at the end."""
+    path = f"{CONFIG}/{name}"
+    with open(path, encoding="ascii") as file:
+        old = file.read().strip()
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+    return old
+
+
+def counter(name):
+    with open(f"{CONFIG}/stats", encoding="ascii") as file:
+        return dict(line.split() for line in file)[name]
+
+
+def count(name):
+    return int(counter(name))
+
+
+def fresh():
+    """Loads khttpd with an empty document root."""
+    ktap.khttpd_load()
+    shutil.rmtree("/srv/www", ignore_errors=True)
+    os.makedirs(WWW)
+    os.chmod(WWW, 0o755)
+    ktap.at_exit(ctl, "stop", "--all")
+
+
+def write(name, data, mode=0o644):
+    path = f"{WWW}/{name}"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    os.chmod(path, mode)
+    return path
+
+
+class Place:
+    """An address family and how a client reaches the server in it."""
+
+    def __init__(self, name, family, address, listen, client=None, server=None):
+        self.name = name
+        self.family = family
+        self.address = address
+        self.listen = listen
+        self.client = client
+        self.server = server
+
+    def socket(self):
+        if self.name == "net6":
+            return ktap.net6_socket(ns=self.client)
+        return socket.socket(self.family)
+
+    def connect(self, port=8080, timeout=None):
+        sock = self.socket()
+        sock.settimeout(timeout or TIMEOUT)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.connect((self.address, port) if self.family == socket.AF_INET
+                     else (self.address, port, 0, 0))
+        return sock
+
+    def url(self, path, port=8080):
+        host = self.address if ":" not in self.address else f"[{self.address}]"
+        return f"http://{host}:{port}{path}"
+
+
+def net6_place():
+    """Two namespaces with net6 between them; the server's is place.server."""
+    ktap.net6_load()
+    server, client = ktap.Netns("server"), ktap.Netns("client")
+    ktap.veth(server, "s0", client, "c0")
+    for ns, dev, address in ((server, "s0", "fd02::1"),
+                             (client, "c0", "fd02::2")):
+        net6ctl(ns, "add", "address", address + "/64", "dev", dev)
+        ktap.wait_for(15, f"{address} is preferred",
+                      lambda n=ns, d=dev, a=address: net6_preferred(n, d, a))
+    return Place("net6", socket.AF_INET6, "fd02::1", "[::]:8080,net6", client,
+                 server)
+
+
+def net6ctl(ns, *words):
+    return ns.run(f"{TOP}/tools/net6ctl", *words)
+
+
+def net6_preferred(ns, dev, address):
+    out = net6ctl(ns, "-j", "show", "addresses", "dev", dev)
+    return any(item["address"] == address and item["state"] == "preferred"
+               for item in json.loads(out))
+
+
+V4 = Place("IPv4", socket.AF_INET, "127.0.0.1", "127.0.0.1:8080")
+V6 = Place("IPv6", socket.AF_INET6, "::1", "[::1]:8080")
+
+
+class Reply:
+    """A reply read to its end: status, fields by lower-case name, body."""
+
+    def __init__(self, status, fields, body, head):
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.head = head
+
+
+class Reader:
+    """Takes replies, one after the other, from a connection."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.data = b""
+
+    def _more(self):
+        data = self.sock.recv(65536)
+        self.data += data
+        return bool(data)
+
+    def reply(self, head_only=False):
+        while b"\r\n\r\n" not in self.data:
+            if not self._more():
+                raise ktap.Fail(f"connection ended in head: {self.data!r}")
+        head, self.data = self.data.split(b"\r\n\r\n", 1)
+        lines = head.decode("latin-1").split("\r\n")
+        if not lines[0].startswith("HTTP/1.1 "):
+            raise ktap.Fail(f"no status line: {lines[0]!r}")
+        fields = {}
+        for line in lines[1:]:
+            name, value = line.split(": ", 1)
+            if name.lower() in fields:
+                raise ktap.Fail(f"field {name} twice")
+            fields[name.lower()] = value
+        length = 0 if head_only else int(fields["content-length"])
+        while len(self.data) < length:
+            if not self._more():
+                raise ktap.Fail(f"connection ended in body at "
+                                f"{len(self.data)} of {length}")
+        body, self.data = self.data[:length], self.data[length:]
+        return Reply(int(lines[0].split()[1]), fields, body, head)
+
+    def closed(self):
+        """The peer ends the connection, with nothing more to say."""
+        try:
+            while self._more():
+                pass
+        except ConnectionResetError:
+            pass
+        ktap.equal(self.data, b"", "bytes after the last reply")
+        return True
+
+
+def get(path, extra="", method="GET", version="1.1"):
+    return (f"{method} {path} HTTP/{version}\r\nHost: a.example\r\n{extra}\r\n"
+            ).encode("latin-1")
+
+
+def exchange(place, request, port=8080, head_only=False):
+    """One request on a connection of its own: the reply, and was it closed?"""
+    with place.connect(port) as sock:
+        sock.sendall(request)
+        reader = Reader(sock)
+        reply = reader.reply(head_only)
+        reply.closed = reply.fields.get("connection") == "close"
+        if reply.closed:
+            reader.closed()
+        return reply
+
+
+NGINX = """
+user root; daemon on; worker_processes {workers}; pid {dir}/pid;
+error_log {dir}/error;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off; keepalive_requests 1000000;
+    client_body_temp_path {dir}/1; proxy_temp_path {dir}/2;
+    fastcgi_temp_path {dir}/3; uwsgi_temp_path {dir}/4; scgi_temp_path {dir}/5;
+    server {{
+        {listen}
+        location / {{ return 200 "nginx $request_method $request_uri\\n"; }}
+    }}
+}}
+"""
+
+
+def gone(pid):
+    """Has the process ended, waited for or not?"""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            return "Z (zombie)" in file.read()
+    except OSError:
+        return True
+
+
+class Nginx:
+    """nginx with listeners that answer everything dynamically."""
+
+    def __init__(self, listen, workers=1, netns=None):
+        self.dir = f"/tmp/nginx-{os.getpid()}"
+        self.netns = netns
+        os.makedirs(self.dir, exist_ok=True)
+        with open(f"{self.dir}/conf", "w", encoding="ascii") as file:
+            file.write(NGINX.format(dir=self.dir, workers=workers,
+                                    listen=" ".join(f"listen {item};"
+                                                    for item in listen)))
+        self.start()
+        ktap.at_exit(self.kill)
+
+    def start(self):
+        ktap.run("nginx", "-e", f"{self.dir}/first", "-c", f"{self.dir}/conf")
+        self.pid = ktap.wait_for(10, "nginx has written its pid", self._pid)
+
+    def _pid(self):
+        try:
+            with open(f"{self.dir}/pid", encoding="ascii") as file:
+                return int(file.read())
+        except (OSError, ValueError):
+            return 0
+
+    def kill(self, sig=9):
+        if not self.pid:
+            return
+        workers = subprocess.run(["pgrep", "-P", str(self.pid)], check=False,
+                                 stdout=subprocess.PIPE).stdout.split()
+        for pid in [self.pid] + [int(pid) for pid in workers]:
+            try:
+                os.kill(pid, sig)
+            except ProcessLookupError:
+                pass
+        for pid in [self.pid] + [int(pid) for pid in workers]:
+            ktap.wait_for(10, "nginx is gone", lambda pid=pid: gone(pid))
+        self.pid = 0
+
+
+def quiet_for(seconds):
+    """Lets time pass: for what must not happen."""
+    time.sleep(seconds)

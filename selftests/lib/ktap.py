@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""KTAP, namespaces and sockets of net6 for tests in Python.
+
+    #!/usr/bin/python3
+    # SPDX-License-Identifier: GPL-2.0
+    # What this test proves (header lines as in ktap.sh).
+    import os, sys
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+    import ktap
+
+    @ktap.test
+    def echo_is_answered():
+        ktap.equal(1 + 1, 2, "sum")
+
+    ktap.main(setup=ktap.net6_load)
+
+A test is a function; it fails by an exception (ktap.Fail, or any other) and is
+skipped by ktap.Skip. Names are the function's with spaces for underscores, or
+the argument of @ktap.test("name"). Clean-up given to at_exit() runs at the end.
+"""
+
+import ctypes
+import os
+import socket
+import subprocess
+import sys
+import time
+import traceback
+
+AF_NET6 = 19
+SCALE = int(os.environ.get("NET6_SCALE") or 1)
+CHECKING = os.environ.get("NET6_KERNEL") == "checking"
+BUILD = os.environ.get("NET6_BUILD", "")
+OUT = os.environ.get("NET6_OUT", "/tmp")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_tests = []
+_cleanup = []
+
+
+class Fail(Exception):
+    """What was tested is not so."""
+
+
+class Skip(Exception):
+    """It cannot be tested here."""
+
+
+def test(what):
+    """Registers a function as a test, with its own or a given name."""
+    if callable(what):
+        _tests.append((what.__name__.replace("_", " "), what))
+        return what
+
+    def register(function):
+        _tests.append((what, function))
+        return function
+    return register
+
+
+def equal(seen, wanted, what):
+    if seen != wanted:
+        raise Fail(f"{what}: got {seen!r}, wanted {wanted!r}")
+
+
+def true(value, what):
+    if not value:
+        raise Fail(f"not so: {what}")
+
+
+def raises(errno_, function, *args):
+    """The call fails with this errno, and no other way."""
+    try:
+        function(*args)
+    except OSError as error:
+        if error.errno != errno_:
+            raise Fail(f"errno {error.errno}, wanted {errno_}") from error
+        return
+    raise Fail(f"succeeded, wanted errno {errno_}")
+
+
+def wait_for(seconds, what, function):
+    """Polls until function() is true and returns its value."""
+    end = time.monotonic() + seconds * SCALE
+    while True:
+        value = function()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Fail(f"waited {seconds * SCALE} s in vain until {what}")
+        time.sleep(0.05)
+
+
+def at_exit(function, *args):
+    _cleanup.append((function, args))
+
+
+def diag(text):
+    for line in str(text).splitlines():
+        print("# " + line)
+
+
+def run(*command, check=True, timeout=60, **options):
+    """Runs a command, returns its standard output."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, timeout=timeout * SCALE,
+                          check=False, **options)
+    if check and done.returncode:
+        raise Fail(f"status {done.returncode} of {' '.join(command)}: "
+                   f"{done.stdout[-1000:]}")
+    return done.stdout
+
+
+class Netns:
+    """A network namespace; in a with block this process is inside it."""
+
+    def __init__(self, name):
+        self.name = f"{name}-{os.getpid()}"
+        run("ip", "netns", "add", self.name)
+        at_exit(self.delete)
+        run("ip", "-n", self.name, "link", "set", "lo", "up")
+        self._before = []
+
+    def delete(self):
+        if not os.path.exists(f"/run/netns/{self.name}"):
+            return
+        for pid in run("ip", "netns", "pids", self.name, check=False).split():
+            os.kill(int(pid), 9)
+        run("ip", "netns", "del", self.name, check=False)
+
+    def __enter__(self):
+        self._before.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY))
+        self._enter(os.open(f"/run/netns/{self.name}", os.O_RDONLY))
+        return self
+
+    def __exit__(self, *_):
+        self._enter(self._before.pop())
+
+    @staticmethod
+    def _enter(fd):
+        try:
+            if _libc.setns(fd, 0x40000000):
+                raise OSError(ctypes.get_errno(), "setns")
+        finally:
+            os.close(fd)
+
+    def ip(self, *args):
+        return run("ip", "-n", self.name, *args)
+
+    def run(self, *command, **options):
+        return run("nsenter", f"--net=/run/netns/{self.name}", *command,
+                   **options)
+
+    def popen(self, *command, **options):
+        """Starts a program in the namespace, killed at the end."""
+        process = subprocess.Popen(
+            ("nsenter", f"--net=/run/netns/{self.name}") + command, **options)
+
+        def end():
+            process.kill()
+            process.wait()
+        at_exit(end)
+        return process
+
+
+def veth(ns1, dev1, ns2, dev2):
+    """A cable between two namespaces, both ends up."""
+    kmod("veth")
+    run("ip", "link", "add", dev1, "netns", ns1.name, "type", "veth",
+        "peer", "name", dev2, "netns", ns2.name)
+    ns1.ip("link", "set", dev1, "up")
+    ns2.ip("link", "set", dev2, "up")
+
+
+def kmod(*names):
+    """Loads modules of the guest's own kernel, built-in ones are fine."""
+    for name in names:
+        if os.path.isdir(f"/sys/module/{name}"):
+            continue
+        own = os.path.join(os.environ.get("NET6_KMODS", "/nowhere"),
+                           name + ".ko")
+        if os.path.exists(own):
+            run("insmod", own)
+        elif not CHECKING:
+            run("modprobe", name)
+
+
+def net6_load(*parameters):
+    run("modprobe", "-q", "libsha256", check=False)
+    run("insmod", f"{BUILD}/net6/net6.ko", *parameters)
+    at_exit(unload, "net6")
+
+
+def khttpd_load(*parameters):
+    run("insmod", f"{BUILD}/khttpd/khttpd.ko", *parameters)
+    at_exit(unload, "khttpd")
+
+
+def unload(module):
+    if os.path.isdir(f"/sys/module/{module}"):
+        run("rmmod", module)
+
+
+def net6_socket(kind=socket.SOCK_STREAM, proto=0, ns=None):
+    """A socket of net6; to Python it is an ordinary IPv6 socket."""
+    if ns:
+        with ns:
+            fd = socket.socket(AF_NET6, kind, proto).detach()
+    else:
+        fd = socket.socket(AF_NET6, kind, proto).detach()
+    return socket.socket(socket.AF_INET6, kind, proto, fileno=fd)
+
+
+def main(setup=None):
+    """Runs all tests in the order of the file and ends the program."""
+    failed = skipped = 0
+    sys.stdout.reconfigure(line_buffering=True)
+    print("KTAP version 1")
+    print(f"1..{len(_tests)}")
+    why = None
+    try:
+        if setup:
+            setup()
+    except Skip as reason:
+        why = Skip(reason)
+    except Exception as error:  # pylint: disable=broad-except
+        diag(f"set-up failed: {error}")
+        diag(traceback.format_exc())
+        why = error
+    for number, (name, function) in enumerate(_tests, 1):
+        try:
+            if why:
+                raise why
+            function()
+            print(f"ok {number} {name}")
+        except Skip as reason:
+            skipped += 1
+            print(f"ok {number} {name} # SKIP {reason}")
+        except Exception as error:  # pylint: disable=broad-except
+            failed += 1
+            if not isinstance(error, Fail):
+                diag(traceback.format_exc())
+            elif not why:
+                where = traceback.extract_tb(error.__traceback__)[0 if len(
+                    traceback.extract_tb(error.__traceback__)) < 2 else 1]
+                diag(f"{os.path.basename(where.filename)}:{where.lineno}: {error}")
+            print(f"not ok {number} {name}")
+    for function, args in reversed(_cleanup):
+        try:
+            function(*args)
+        except Exception as error:  # pylint: disable=broad-except
+            failed += 1
+            diag(f"clean-up failed: {error}")
+    sys.exit(1 if failed else 4 if skipped and skipped == len(_tests) else 0)

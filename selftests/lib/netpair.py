@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The pair of namespaces that tests of sockets compare two stacks in:
+
+    A [a0] ------ [b0] B        A: native fd00::a, net6 fd00::6
+                                B: native fd00::b, net6 fd00::c (on b1)
+A second cable a1 - b1 carries net6 on both ends: fd01::6 and fd01::c.
+"""
+import json
+import os
+import socket
+
+import ktap
+
+CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
+NATIVE_A, NET6_A, NATIVE_B = "fd00::a", "fd00::6", "fd00::b"
+NET6_A1, NET6_B1 = "fd01::6", "fd01::c"
+A = B = None
+
+
+def ctl(ns, *words):
+    return ns.run(CTL, *words)
+
+
+def addresses(ns, dev):
+    return json.loads(ctl(ns, "-j", "show", "addresses", "dev", dev))
+
+
+def preferred(ns, dev, address):
+    return any(e["address"] == address and e["state"] == "preferred"
+               for e in addresses(ns, dev))
+
+
+def setup():
+    """Loads net6, makes both namespaces and waits for their addresses."""
+    global A, B
+    ktap.net6_load()
+    A, B = ktap.Netns("A"), ktap.Netns("B")
+    ktap.veth(A, "a0", B, "b0")
+    ktap.veth(A, "a1", B, "b1")
+    ctl(B, "detach", "dev", "b0")
+    for ns, dev, address in ((A, "a0", NATIVE_A), (B, "b0", NATIVE_B)):
+        ns.ip("addr", "add", address + "/64", "dev", dev, "nodad")
+    for ns, dev, address in ((A, "a0", NET6_A), (A, "a1", NET6_A1), (B, "b1", NET6_B1)):
+        ctl(ns, "add", "address", address + "/64", "dev", dev)
+    for ns, dev, address in ((A, "a0", NET6_A), (A, "a1", NET6_A1), (B, "b1", NET6_B1)):
+        ktap.wait_for(15, f"{address} is preferred",
+                      lambda n=ns, d=dev, a=address: preferred(n, d, a))
+
+
+def native(kind=socket.SOCK_DGRAM, proto=0, ns=None):
+    with ns or A:
+        sock = socket.socket(socket.AF_INET6, kind, proto)
+    sock.settimeout(10 * ktap.SCALE)
+    return sock
+
+
+def net6(kind=socket.SOCK_DGRAM, proto=0, ns=None):
+    sock = ktap.net6_socket(kind, proto, ns or A)
+    sock.settimeout(10 * ktap.SCALE)
+    return sock
+
+
+def index(ns, dev):
+    with ns:
+        return socket.if_nametoindex(dev)

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the tests and adds up their KTAP; called by selftests/lib/run.
+
+A guest is booted once per kernel and once more for each set of boot parameters
+that test files ask for. When a guest dies, the file that ran has failed and
+the rest runs in a new one. A report in the kernel log fails the file during
+which it came.
+"""
+
+import argparse
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+TESTS = os.path.join(TOP, "selftests/guest")
+LOGS = os.path.join(TOP, ".guest/check")
+SCALE = {"stock": 1, "checking": 4}
+RESULT = re.compile(r"^(not )?ok (\d+)\s*(?:- )?(.*?)(?:\s+#\s*SKIP\b\s*(.*))?$",
+                    re.IGNORECASE)
+
+
+class Sum:
+    """Results of everything, printed as they come."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.failures = []
+        self.start = time.monotonic()
+
+    def _line(self, word, name, why=""):
+        seconds = int(time.monotonic() - self.start)
+        print(f"[{seconds // 60:3}:{seconds % 60:02}] {word:4} {name}"
+              + (f"  ({why})" if why else ""), flush=True)
+
+    def ok(self, name):
+        self.passed += 1
+        self._line("ok", name)
+
+    def skip(self, name, why):
+        self.skipped += 1
+        self._line("skip", name, why)
+
+    def fail(self, name, why="", notes=()):
+        self.failed += 1
+        self.failures.append(name + (f"  ({why})" if why else ""))
+        for note in list(notes)[-40:]:
+            print("        " + note, flush=True)
+        self._line("FAIL", name, why)
+
+    def note(self, text):
+        self._line("--", text)
+
+
+total = Sum()
+
+
+class Ktap:
+    """Reads one KTAP stream line by line and reports what it says."""
+
+    def __init__(self, name):
+        self.name = name
+        self.plan = None
+        self.seen = 0
+        self.failed = 0
+        self.notes = []
+        self.skipped_all = None
+
+    def line(self, line):
+        found = RESULT.match(line)
+        if found:
+            bad, _, name, why = found.groups()
+            self.seen += 1
+            name = f"{self.name}: {name}"
+            if bad:
+                self.failed += 1
+                total.fail(name, notes=self.notes)
+            elif why is not None:
+                total.skip(name, why)
+            else:
+                total.ok(name)
+            self.notes = []
+        elif re.match(r"^1\.\.\d+", line):
+            self.plan = int(re.match(r"^1\.\.(\d+)", line).group(1))
+            why = re.search(r"#\s*SKIP\s*(.*)", line, re.IGNORECASE)
+            if self.plan == 0:
+                self.skipped_all = why.group(1) if why else "no tests"
+        elif line and not line.startswith("KTAP version"):
+            self.notes.append(line)
+
+    def end(self, status):
+        """The stream is over; status is the program's, None when it died."""
+        if self.skipped_all is not None and not self.seen and status in (0, 4):
+            total.skip(self.name, self.skipped_all)
+        elif status is None:
+            total.fail(self.name, "the guest died", self.notes)
+        elif status in (124, 137):
+            total.fail(self.name, "time-out", self.notes)
+        elif self.plan is None:
+            total.fail(self.name, f"no results, status {status}", self.notes)
+        elif self.seen != self.plan:
+            total.fail(self.name, f"{self.seen} results of {self.plan}, "
+                       f"status {status}", self.notes)
+        elif status not in (0, 4) and not self.failed:
+            total.fail(self.name, f"all ok, but status {status}", self.notes)
+
+
+def command(name, *args, env=None):
+    """One test that is a command: ok when it succeeds and says no warning."""
+    done = subprocess.run(args, cwd=TOP, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                          env={**os.environ, **(env or {})}, check=False)
+    warnings = [line for line in done.stdout.splitlines()
+                if re.search(r"\bwarning:|\berror:|\*\*\*", line)
+                and "Skipping BTF" not in line]
+    if done.returncode or warnings:
+        total.fail(name, f"status {done.returncode}",
+                   done.stdout.splitlines() if done.returncode else warnings)
+        return False
+    total.ok(name)
+    return True
+
+
+def user_space(folder, what, *args):
+    """KTAP of all programs of a folder: '# NAME' starts a new stream."""
+    if not [f for f in os.listdir(os.path.join(TOP, folder))
+            if f.endswith(f"_{what}.c")]:
+        return
+    if not command(f"{what}: compiles", "make", "-s", "-C", folder, "all"):
+        return
+    with subprocess.Popen(("make", "-s", "-C", folder, "check") + args,
+                          cwd=TOP, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL) as process:
+        ktap = None
+        for line in process.stdout:
+            line = line.rstrip()
+            name = re.match(r"^# (\w+_test)$", line)
+            if name or not ktap:
+                if ktap:
+                    ktap.end(0)
+                ktap = Ktap(name.group(1) if name else what)
+            if not name:
+                ktap.line(line)
+        if ktap:
+            ktap.end(process.wait())
+
+
+def headers(path):
+    """The '# guest...:' lines in a test file's opening comment."""
+    found = {"guest": "both", "timeout": "120", "append": "", "options": ""}
+    with open(path, encoding="utf-8") as file:
+        for line in file.readlines()[:60]:
+            match = re.match(r"^#\s*guest-(append|options):\s*(.*\S)", line) \
+                or re.match(r"^#\s*(guest|timeout):\s*(\S+)", line)
+            if match:
+                found[match.group(1)] = match.group(2)
+    return found
+
+
+def boots(kind, only):
+    """What to boot on this kernel: [(append, options, [(file, seconds)])]."""
+    groups = {}
+    for name in sorted(os.listdir(TESTS)) if os.path.isdir(TESTS) else []:
+        if not name.endswith((".sh", ".py")) or only and name not in only:
+            continue
+        head = headers(os.path.join(TESTS, name))
+        if head["guest"] not in ("both", kind) and \
+                not (head["guest"] == "named" and name in only):
+            continue
+        seconds = int(head["timeout"]) * SCALE[kind]
+        key = (head["append"], head["options"])
+        groups.setdefault(key, []).append((name, seconds))
+    return [key + (groups[key],) for key in sorted(groups)]
+
+
+def blame(kind, log):
+    """Reports in the kernel log, by the file during which they came."""
+    try:
+        with open(os.path.join(log, "reports"), encoding="utf-8") as file:
+            reports = [line.rstrip() for line in file if ":" in line]
+        with open(os.path.join(log, "kernel.log"), encoding="utf-8",
+                  errors="replace") as file:
+            lines = file.readlines()
+    except FileNotFoundError:
+        return
+    guilty = {}
+    for report in reports:
+        number = int(report.split(":", 1)[0])
+        files = [re.search(r"net6-test: (\S+)", line) for line in lines[:number]]
+        files = [match.group(1) for match in files if match]
+        guilty.setdefault(files[-1] if files else "boot", []).append(report)
+    for file, found in guilty.items():
+        total.fail(f"{kind}/{file}: kernel log is clean",
+                   f"{log}/kernel.log:{found[0].split(':', 1)[0]}",
+                   [line[:150] for line in found[:12]])
+
+
+def boot(kind, kernel, append, options, files, number):
+    """Boots one guest for these files; returns those that did not run."""
+    log = os.path.join(LOGS, f"{kind}-{number}")
+    shutil.rmtree(log, ignore_errors=True)
+    args = [os.path.join(TOP, "scripts/guest"), "--log", log, "--timeout",
+            str(sum(seconds + 90 for _, seconds in files) + 600)]
+    if kernel:
+        args += ["--kernel", kernel, "--kmemleak"]
+    if append:
+        args += ["--append", append]
+    args += shlex.split(options) + ["--", "selftests/lib/in-guest"]
+    args += [f"{file}:{seconds}" for file, seconds in files]
+    total.note(f"booting the {kind} kernel" + (f" with {append}" if append else "")
+               + (f" ({options})" if options else "") + f", {len(files)} files")
+
+    waiting = [file for file, _ in files]
+    ktap = None
+    os.makedirs(log, exist_ok=True)
+    with open(log + ".output", "w", encoding="utf-8") as record, \
+            subprocess.Popen(args, cwd=TOP, text=True, errors="replace",
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             stdin=subprocess.DEVNULL,
+                             env={**os.environ, "NET6_SCALE": str(SCALE[kind])}
+                             ) as process:
+        for line in process.stdout:
+            record.write(line)
+            record.flush()
+            line = line.rstrip()
+            mark = re.match(r"^#@ (begin|end|stuck) (\S+) ?(\d*)$", line)
+            if line.startswith("guest: "):
+                total.note(line)
+            elif not mark:
+                if ktap:
+                    ktap.line(line)
+            elif mark.group(1) == "begin":
+                ktap = Ktap(f"{kind}/{mark.group(2)}")
+                waiting.remove(mark.group(2))
+            elif mark.group(1) == "stuck" and ktap:
+                total.fail(f"{ktap.name}: {mark.group(2)} can be unloaded",
+                           notes=ktap.notes)
+            elif ktap:
+                ktap.end(int(mark.group(3)))
+                ktap = None
+        status = process.wait()
+    if ktap:
+        ktap.end(None)
+    name = f"{kind} kernel, boot {number}"
+    if status == 120:
+        blame(kind, log)
+    elif status == 121:
+        total.fail(f"{name}: boots", f"{log}/kernel.log")
+        return []
+    elif status == 122:
+        with open(os.path.join(log, "kmemleak.log"), encoding="utf-8") as file:
+            total.fail(f"{name}: no memory is leaked", notes=file.read()
+                       .splitlines()[:40])
+    elif status == 0:
+        total.ok(f"{name}: kernel log is clean"
+                 + (", no memory is leaked" if kernel else ""))
+    else:
+        total.fail(f"{name}: ends by itself", f"status {status}")
+    return [(file, seconds) for file, seconds in files if file in waiting]
+
+
+def build(kind, kdir):
+    """Both modules for one kernel, with W=1 and no warning."""
+    return command(f"build: modules for the {kind} kernel, W=1, no warnings",
+                   "make", "-s", "modules", f"KDIR={kdir}", "W=1")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stock", default="")
+    parser.add_argument("--checking", default="")
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    only = {os.path.basename(file) for file in args.files}
+    kernels = {"stock": args.stock,
+               "checking": os.path.join(args.checking, "build")}
+    kinds = [kind for kind in os.environ["KERNELS"].split() if kind in kernels]
+
+    os.makedirs(LOGS, exist_ok=True)
+    lock = open(os.path.join(LOGS, "lock"), "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("another run is under way in this tree")
+
+    if not only:
+        user_space("selftests/unit", "test")
+        user_space("selftests/fuzz", "fuzz", "FUZZ_SECONDS="
+                   + os.environ.get("FUZZ_SECONDS", "5"))
+        if kernels["stock"]:
+            command("build: sparse finds nothing", "make", "-s", "sparse",
+                    f"KDIR={kernels['stock']}")
+        command("netlink: header and tables are what the specification says",
+                "scripts/netlink-gen", "--check")
+    command("build: tools, no warnings", "make", "-s", "tools")
+    for kind in kinds:
+        if not build(kind, kernels[kind]):
+            continue
+        number = 0
+        for append, options, files in boots(kind, only):
+            while files:
+                number += 1
+                left = boot(kind, args.checking if kind == "checking" else "",
+                            append, options, files, number)
+                if len(left) == len(files):
+                    for file, _ in left:
+                        total.fail(f"{kind}/{file}", "did not run")
+                    left = []
+                files = left
+
+    if total.failures:
+        print("\nFailed:")
+        for failure in total.failures:
+            print("  " + failure)
+    print(f"{total.passed} passed, {total.failed} failed, "
+          f"{total.skipped} skipped", flush=True)
+    sys.exit(1 if total.failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TCP options: parsing of good and hostile bytes, writing of SYN options. */
+#include <linux/kernel.h>
+
+#include "unit.h"
+#include "../../net6/transport/tcp/options.c"
+
+static int parse(const char *bytes, unsigned int len, bool syn, struct net6_tcp_opts *o)
+{
+	/* A copy of exactly that size: reading past it is found by ASan. */
+	u8 *copy = malloc(len ?: 1);
+	int err;
+
+	memcpy(copy, bytes, len);
+	memset(o, 0xa5, sizeof(*o));
+	err = net6_tcp_parse_options(copy, len, syn, o);
+	free(copy);
+	return err;
+}
+
+TEST(parse__no_options_clears_everything)
+{
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse("", 0, true, &o), 0);
+	EXPECT_EQ(o.mss, 0);
+	EXPECT_EQ(o.n_sacks, 0);
+	EXPECT_FALSE(o.wscale_ok);
+	EXPECT_FALSE(o.sack_ok);
+	EXPECT_FALSE(o.tstamp_ok);
+}
+
+TEST(parse__linux_syn)
+{
+	static const char syn[] = "\x02\x04\x05\xa0\x04\x02\x08\x0a\x01\x02\x03\x04"
+				  "\x00\x00\x00\x00\x01\x03\x03\x07";
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse(syn, 20, true, &o), 0);
+	EXPECT_EQ(o.mss, 1440);
+	EXPECT_TRUE(o.sack_ok);
+	EXPECT_TRUE(o.tstamp_ok);
+	EXPECT_EQ(o.tsval, 0x01020304);
+	EXPECT_EQ(o.tsecr, 0);
+	EXPECT_TRUE(o.wscale_ok);
+	EXPECT_EQ(o.wscale, 7);
+}
+
+TEST(parse__syn_only_options_are_ignored_later)
+{
+	static const char opt[] = "\x02\x04\x05\xa0\x04\x02\x03\x03\x07";
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse(opt, 9, false, &o), 0);
+	EXPECT_EQ(o.mss, 0);
+	EXPECT_FALSE(o.sack_ok);
+	EXPECT_FALSE(o.wscale_ok);
+}
+
+TEST(parse__wscale_above_14_counts_as_14)
+{
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse("\x03\x03\xff", 3, true, &o), 0);
+	EXPECT_TRUE(o.wscale_ok);
+	EXPECT_EQ(o.wscale, 14);
+}
+
+TEST(parse__sack_blocks)
+{
+	static const char sack[] = "\x01\x01\x05\x12\x00\x00\x00\x10\x00\x00\x00\x20"
+				   "\xff\xff\xff\xf0\x00\x00\x00\x08";
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse(sack, 20, false, &o), 0);
+	ASSERT_EQ(o.n_sacks, 2);
+	EXPECT_EQ(o.sack[0].start, 0x10);
+	EXPECT_EQ(o.sack[0].end, 0x20);
+	EXPECT_EQ(o.sack[1].start, 0xfffffff0);
+	EXPECT_EQ(o.sack[1].end, 8);
+	EXPECT_EQ(parse(sack, 20, true, &o), 0);
+	EXPECT_EQ(o.n_sacks, 0);
+}
+
+TEST(parse__sack_of_odd_length_is_no_sack)
+{
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse("\x05\x02", 2, false, &o), 0);
+	EXPECT_EQ(o.n_sacks, 0);
+	EXPECT_EQ(parse("\x05\x06\x01\x02\x03\x04", 6, false, &o), 0);
+	EXPECT_EQ(o.n_sacks, 0);
+	/* Five blocks do not fit a header; the parser may be given more bytes. */
+	EXPECT_EQ(parse("\x05\x2apaaaaaaabbbbbbbbccccccccddddddddeeeeeeee", 42, false, &o), 0);
+	EXPECT_EQ(o.n_sacks, 0);
+}
+
+TEST(parse__wrong_lengths_make_an_option_unknown)
+{
+	static const struct {
+		const char *name;
+		const char *bytes;
+		unsigned int len;
+	} cases[] = {
+		{ "mss of 3", "\x02\x03\x05", 3 },
+		{ "mss of 5", "\x02\x05\x05\xa0\x00", 5 },
+		{ "wscale of 2", "\x03\x02", 2 },
+		{ "sackOK of 3", "\x04\x03\x00", 3 },
+		{ "timestamps of 9", "\x08\x09\x01\x02\x03\x04\x05\x06\x07", 9 },
+	};
+	struct net6_tcp_opts o;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		unit_case(cases[i].name);
+		EXPECT_EQ(parse(cases[i].bytes, cases[i].len, true, &o), 0);
+		EXPECT_EQ(o.mss, 0);
+		EXPECT_FALSE(o.wscale_ok);
+		EXPECT_FALSE(o.sack_ok);
+		EXPECT_FALSE(o.tstamp_ok);
+	}
+}
+
+TEST(parse__impossible_lengths_stop_but_keep_what_was_read)
+{
+	static const struct {
+		const char *name;
+		const char *bytes;
+		unsigned int len;
+	} cases[] = {
+		{ "length 0", "\x02\x04\x05\xa0\x63\x00", 6 },
+		{ "length 1", "\x02\x04\x05\xa0\x63\x01", 6 },
+		{ "beyond the end", "\x02\x04\x05\xa0\x63\x03", 6 },
+		{ "kind without length", "\x02\x04\x05\xa0\x63", 5 },
+	};
+	struct net6_tcp_opts o;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		unit_case(cases[i].name);
+		EXPECT_EQ(parse(cases[i].bytes, cases[i].len, true, &o), -EINVAL);
+		EXPECT_EQ(o.mss, 1440);
+	}
+}
+
+TEST(parse__end_of_list_ends_it)
+{
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse("\x00\x02\x04\x05\xa0\x63\x00", 7, true, &o), 0);
+	EXPECT_EQ(o.mss, 0);
+}
+
+TEST(parse__unknown_options_are_skipped)
+{
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse("\x1e\x06zbcd\x01\x02\x04\x04\xc4", 11, true, &o), 0);
+	EXPECT_EQ(o.mss, 1220);
+}
+
+TEST(write__order_and_padding)
+{
+	struct net6_tcp_opts o = {
+		.mss = 1440, .sack_ok = true, .tstamp_ok = true, .wscale_ok = true,
+		.wscale = 7, .tsval = 0x01020304, .tsecr = 0x05060708,
+	};
+	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];
+
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 20);
+	EXPECT_MEM(buf, "\x02\x04\x05\xa0\x04\x02\x08\x0a\x01\x02\x03\x04"
+		   "\x05\x06\x07\x08\x01\x03\x03\x07", 20);
+}
+
+TEST(write__every_combination_parses_back)
+{
+	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];
+	struct net6_tcp_opts o, back;
+	unsigned int i, len;
+
+	for (i = 0; i < 8; i++) {
+		memset(&o, 0, sizeof(o));
+		o.mss = 1000 + i;
+		o.sack_ok = i & 1;
+		o.tstamp_ok = i & 2;
+		o.wscale_ok = i & 4;
+		o.wscale = i & 4 ? 14 : 0;
+		o.tsval = i & 2 ? 77 : 0;
+		o.tsecr = i & 2 ? 0xffffffff : 0;
+		len = net6_tcp_write_syn_options(buf, &o);
+		EXPECT_LE(len, NET6_TCP_SYN_OPTIONS_MAX);
+		EXPECT_EQ(len % 4, 0);
+		EXPECT_EQ(parse((const char *)buf, len, true, &back), 0);
+		EXPECT_EQ(back.mss, o.mss);
+		EXPECT_EQ(back.sack_ok, o.sack_ok);
+		EXPECT_EQ(back.tstamp_ok, o.tstamp_ok);
+		EXPECT_EQ(back.wscale_ok, o.wscale_ok);
+		EXPECT_EQ(back.wscale, o.wscale);
+		EXPECT_EQ(back.tsval, o.tsval);
+		EXPECT_EQ(back.tsecr, o.tsecr);
+	}
+}
