@@ -193,6 +193,8 @@ def network_namespace_goes_away_under_load():
 @ktap.test
 def a_site_that_cannot_start_leaves_nothing():
     with socket.socket(socket.AF_INET) as busy:
+        # Connections of the tests before may be in TIME-WAIT on this port.
+        busy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         busy.bind(("127.0.0.1", 8080))
         busy.listen()
         ktap.true("in use" in khttpd.ctl(
