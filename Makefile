@@ -7,7 +7,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
-kernel-free := help clean check demo style unit fuzz tools
+kernel-free := help clean check check-full demo style unit fuzz tools
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -26,7 +26,7 @@ endif
 MAKEFLAGS += --no-print-directory
 kbuild = flock '$(BUILD)/.lock' $(MAKE) -C '$(KDIR)' M='$(abspath $(BUILD))'
 
-.PHONY: all modules tools install modules_install check unit fuzz demo \
+.PHONY: all modules tools install modules_install check check-full unit fuzz demo \
 	sparse style clean help
 
 all: modules tools
@@ -53,6 +53,9 @@ install: modules tools
 check:
 	@selftests/lib/run
 
+check-full:
+	@selftests/lib/run --full
+
 unit:
 	@$(MAKE) -C selftests/unit check
 
@@ -78,6 +81,7 @@ clean:
 help:
 	@echo 'make            build net6/net6.ko, khttpd/khttpd.ko and tools/'
 	@echo 'make check      all tests: user space, and guests on two kernels (about 30 minutes)'
+	@echo 'make check-full what takes longer as well: big sets of tests, a minute per fuzz target'
 	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
 	@echo 'make unit       user-space unit tests under ASan and UBSan'
 	@echo 'make fuzz       the fuzz targets, a minute each (FUZZ_SECONDS=)'

@@ -163,15 +163,21 @@ def headers(path):
     return found
 
 
-def boots(kind, only):
+def wanted(where, kind, chosen, full):
+    """Whether a file with '# guest: WHERE' runs on this kernel."""
+    if where in ("named", "full"):
+        return chosen or where == "full" and full
+    return where in ("both", kind)
+
+
+def boots(kind, only, full):
     """What to boot on this kernel: [(append, options, [(file, seconds)])]."""
     groups = {}
     for name in sorted(os.listdir(TESTS)) if os.path.isdir(TESTS) else []:
         if not name.endswith((".sh", ".py")) or only and name not in only:
             continue
         head = headers(os.path.join(TESTS, name))
-        if head["guest"] not in ("both", kind) and \
-                not (head["guest"] == "named" and name in only):
+        if not wanted(head["guest"], kind, name in only, full):
             continue
         seconds = int(head["timeout"]) * SCALE[kind]
         key = (head["append"], head["options"])
@@ -275,6 +281,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--stock", default="")
     parser.add_argument("--checking", default="")
+    parser.add_argument("--full", action="store_true")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     only = {os.path.basename(file) for file in args.files}
@@ -292,7 +299,8 @@ def main():
     if not only:
         user_space("selftests/unit", "test")
         user_space("selftests/fuzz", "fuzz", "FUZZ_SECONDS="
-                   + os.environ.get("FUZZ_SECONDS", "5"))
+                   + os.environ.get("FUZZ_SECONDS",
+                                    "60" if args.full else "5"))
         if kernels["stock"]:
             command("build: sparse finds nothing", "make", "-s", "sparse",
                     f"KDIR={kernels['stock']}")
@@ -303,7 +311,7 @@ def main():
         if not build(kind, kernels[kind]):
             continue
         number = 0
-        for append, options, files in boots(kind, only):
+        for append, options, files in boots(kind, only, args.full):
             while files:
                 number += 1
                 left = boot(kind, args.checking if kind == "checking" else "",
