@@ -23,7 +23,7 @@ import ktap
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << i for i in range(8))
 US, PEER = "2001:db8:6::b", "2001:db8:6::a"
-PEER_MAC = bytes.fromhex("020000000a0a")
+PEER_MAC, OUR_MAC = bytes.fromhex("020000000a0a"), bytes.fromhex("020000000b0b")
 ISN = 1000
 PATIENCE = 10 * ktap.SCALE
 MOMENT = 0.15 * ktap.SCALE
@@ -36,6 +36,7 @@ def setup(gso=False):
     ktap.net6_load()
     NS["A"], NS["B"] = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(NS["A"], "a0", NS["B"], "b0")
+    NS["B"].ip("link", "set", "b0", "address", OUR_MAC.hex(":"))
     if not gso:
         NS["B"].ip("link", "set", "b0", "gso_max_segs", "1")
     ctl = f"{TOP}/tools/net6ctl"
@@ -48,8 +49,6 @@ def setup(gso=False):
         STATE["wire"] = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x86dd))
         STATE["wire"].bind(("a0", 0))
     STATE["wire"].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-    STATE["mac"] = bytes.fromhex(NS["B"].run("cat", "/sys/class/net/b0/address")
-                                 .strip().replace(":", ""))
 
 
 def checksum(data):
@@ -62,7 +61,7 @@ def checksum(data):
 
 
 def frame(payload, protocol):
-    return (STATE["mac"] + PEER_MAC + b"\x86\xdd" +
+    return (OUR_MAC + PEER_MAC + b"\x86\xdd" +
             struct.pack("!IHBB", 6 << 28, len(payload), protocol, 64) +
             socket.inet_pton(socket.AF_INET6, PEER) + socket.inet_pton(socket.AF_INET6, US) +
             payload)
