@@ -23,6 +23,8 @@ ECHO, REPLY = 128, 129
 SLLA, TLLA, PREFIX, MTU, NONCE = 1, 2, 3, 5, 14
 ROUTER, SOLICITED, OVERRIDE = 0x80, 0x40, 0x20
 ANY, ALL_NODES, ALL_ROUTERS = "::", "ff02::1", "ff02::2"
+# Not in every Python: SO_TIMESTAMPNS_OLD of asm-generic/socket.h.
+SO_TIMESTAMPNS = 35
 FOREVER = 0xffffffff
 
 
@@ -160,6 +162,15 @@ class Frame:
                 f"code {self.code} target {self.target} hlim {self.hlim}>")
 
 
+def stamp(ancillary):
+    """When the kernel had the frame, in seconds: not when the test came to it."""
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+            seconds, nanoseconds = struct.unpack("qq", data)
+            return seconds + nanoseconds / 1e9
+    raise ktap.Fail("a frame without a time")
+
+
 class Wire:
     """One end of a cable, whose native IPv6 is off: only tests speak here."""
 
@@ -170,6 +181,7 @@ class Wire:
                                       socket.htons(0x0003))
             self.sock.bind((dev, 0))
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.mac = ":".join(f"{b:02x}" for b in self.sock.getsockname()[4])
         self.linklocal = str(ipaddress.IPv6Address(packed("fe80::")[:8]
                                                    + eui64(self.mac)))
@@ -186,13 +198,13 @@ class Wire:
     def _read(self, timeout):
         if not select.select([self.sock], [], [], max(timeout, 0))[0]:
             return None
-        data, address = self.sock.recvfrom(65536)
+        data, ancillary, _, address = self.sock.recvmsg(65536, 64)
         if address[2] == socket.PACKET_OUTGOING or data[12:14] != b"\x86\xdd":
             return False
         if len(data) < 54:
             return False
         frame = Frame(data)
-        frame.time = time.monotonic()
+        frame.time = stamp(ancillary)
         self.seen.append(frame)
         return frame
 
@@ -227,6 +239,12 @@ class Wire:
                 return
             if frame and match(frame):
                 raise ktap.Fail(f"{what}: {frame}")
+
+    def exactly(self, count, match, what):
+        """So many matching frames, then none for longer than they are apart."""
+        found = [self.expect(match, f"{what}, number {n + 1}") for n in range(count)]
+        self.silence(match, f"more than {count}: {what}", 2.5)
+        return found
 
     def collect(self, match, seconds):
         """All matching frames that come in this time."""
