@@ -24,7 +24,9 @@ BUILD ?= build/$(RELEASE)
 endif
 
 MAKEFLAGS += --no-print-directory
-kbuild = flock '$(BUILD)/.lock' $(MAKE) -C '$(KDIR)' M='$(abspath $(BUILD))'
+# All processors, unless make was told how many jobs.
+jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+kbuild = flock '$(BUILD)/.lock' $(MAKE) $(jobs) -C '$(KDIR)' M='$(abspath $(BUILD))'
 
 .PHONY: all modules tools install modules_install check check-full unit fuzz demo \
 	sparse style clean help
