@@ -28,6 +28,13 @@ MAKEFLAGS += --no-print-directory
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 kbuild = flock '$(BUILD)/.lock' $(MAKE) $(jobs) -C '$(KDIR)' M='$(abspath $(BUILD))'
 
+# What the tools need is said before the modules are compiled, too.
+ifneq ($(filter all install,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell $(MAKE) -s -C tools needs >&2 && echo fits),fits)
+$(error the tools cannot be built)
+endif
+endif
+
 .PHONY: all modules tools install modules_install check check-full unit fuzz demo \
 	sparse style clean help
 
