@@ -251,12 +251,23 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "f:a:p:n:s:")) != -1) {
 		switch (c) {
-		case 'f': opt.family = atoi(optarg); break;
-		case 'a': opt.addr = optarg; break;
-		case 'p': opt.port = atoi(optarg); break;
-		case 'n': opt.count = atol(optarg); break;
-		case 's': opt.size = atol(optarg); break;
-		default: usage();
+		case 'f':
+			opt.family = atoi(optarg);
+			break;
+		case 'a':
+			opt.addr = optarg;
+			break;
+		case 'p':
+			opt.port = atoi(optarg);
+			break;
+		case 'n':
+			opt.count = atol(optarg);
+			break;
+		case 's':
+			opt.size = atol(optarg);
+			break;
+		default:
+			usage();
 		}
 	}
 	if (optind + 1 != argc || opt.count < 1 || opt.size < 1 || opt.size > sizeof(buf))

@@ -3,6 +3,7 @@
  * reserved ones.
  */
 #include "unit.h"
+#include <linux/kernel.h>
 #include "../../net6/core/iid.c"
 
 static const siphash_key_t key = { { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL } };
@@ -78,7 +79,7 @@ TEST(reserved__by_rfc5453)
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		unit_case(cases[i].name);
 		EXPECT_EQ(net6_iid_reserved(cases[i].iid), cases[i].reserved);
 	}

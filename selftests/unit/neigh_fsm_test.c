@@ -3,6 +3,7 @@
  * properties that hold for every state, event and condition.
  */
 #include "unit.h"
+#include <linux/kernel.h>
 #include "../../net6/core/neigh_fsm.c"
 
 #define S(x)	NET6_NEIGH_##x
@@ -122,7 +123,7 @@ TEST(appendix_c__every_row)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *r = &rows[i];
 		struct net6_neigh_step step = net6_neigh_fsm(r->from, r->event, r->cond);
 
