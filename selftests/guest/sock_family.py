@@ -64,6 +64,34 @@ def the_native_stacks_family_is_not_taken_from_it():
 
 
 @ktap.test
+def a_taken_slot_is_told():
+    slot = f"{ktap.BUILD}/selftests/modules/net6_slot.ko"
+    if not os.path.exists(slot):
+        raise ktap.Skip("built without NET6_SELFTESTS=m")
+    ktap.run("insmod", slot)
+    try:
+        for value in ("auto", "net6", "inet6"):
+            error, log = insmod(f"family={value}")
+            ktap.true("File exists" in error, f"EEXIST for family={value}: {error}")
+            ktap.true("address family 19 is taken by another module" in log, f"log: {log}")
+            ktap.true(not os.path.isdir("/sys/module/net6"), "not loaded")
+    finally:
+        ktap.run("rmmod", "net6_slot")
+    error, _ = insmod()
+    ktap.equal(error, "", "loaded when it is free")
+    ktap.unload("net6")
+
+
+@ktap.test
+def an_unknown_way_to_attach_is_refused():
+    for value in ("nonsense", ""):
+        error, log = insmod(f"attach={value}")
+        ktap.true("Invalid parameters" in error, f"EINVAL for {value!r}: {error}")
+        ktap.true("neither auto nor manual" in log, f"a clear line: {log}")
+        ktap.true(not os.path.isdir("/sys/module/net6"), "not loaded")
+
+
+@ktap.test
 def both_ways_beside_native_give_family_19():
     for value in ("auto", "net6"):
         error, _ = insmod(f"family={value}")

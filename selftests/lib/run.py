@@ -274,7 +274,8 @@ def boot(kind, kernel, append, options, files, number):
 def build(kind, kdir):
     """Both modules for one kernel, with W=1 and no warning."""
     return command(f"build: modules for the {kind} kernel, W=1, no warnings",
-                   "make", "-s", "modules", f"KDIR={kdir}", "W=1")
+                   "make", "-s", "modules", f"KDIR={kdir}", "W=1",
+                   "NET6_SELFTESTS=m")
 
 
 def main():
@@ -284,6 +285,8 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
+    if args.full:
+        os.environ["NET6_FULL"] = "1"
     only = {os.path.basename(file) for file in args.files}
     kernels = {"stock": args.stock,
                "checking": os.path.join(args.checking, "build")}
