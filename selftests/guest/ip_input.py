@@ -10,6 +10,7 @@
 
 import os
 import random
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -83,23 +84,55 @@ def payloads_cut_at_every_length_are_dropped_and_counted():
 @ktap.test
 def random_bytes_as_every_header_do_no_harm():
     rng = random.Random(6)
-    delta, sent = Delta(), 0
+    delta, sent, chains = Delta(), 0, 0
     for proto in range(256):
         for dest in (OURS, "ff02::1"):
             for _ in range(4):
                 ip.wire.send(ipv6(PEER, dest, proto, rng.randbytes(rng.randrange(0, 200)),
                                   rng.randrange(256)))
                 sent += 1
+                # These may end well: nothing follows, or more fragments are waited for.
+                chains += proto in (HOP, DEST, ROUTING, FRAGMENT, NONE)
         if not proto % 32:
             ip.wire.flush()
     ktap.wait_for(10, "all are received",
                   lambda: delta.read().get("Ip6InReceives", 0) >= sent)
+    drops = delta.drops()
+    ktap.true(sent - chains <= sum(drops.values()) <= sent, f"a reason for each of {sent}: {drops}")
+    ktap.true({"NEXTHDR_UNKNOWN", "EXTHDR_SHORT", "ICMP_CSUM", "UDP_SHORT", "TCP_SHORT"}
+              <= set(drops), f"reasons {drops}")
+    alive()
+
+
+@ktap.test
+def transport_headers_cut_at_every_length_are_dropped_and_counted():
+    """With a checksum that is right for what is left, and with the whole one's."""
+    tcp = struct.pack("!HHIIBBHHH", 5555, 9, 1, 0, 0x80, 2, 1000, 0, 0) + bytes(12)
+    for proto, whole, short, csum, counter in (
+            (UDP, ip.udp_message(data=bytes(8)), "UDP_SHORT", "UDP_CSUM", "Udp6InErrors"),
+            (TCP, tcp, "TCP_SHORT", "TCP_CSUM", "TcpInErrs")):
+        ip.wire.flush()
+        delta, at = Delta(), 16 if proto == TCP else 6
+        for n in range(len(whole)):
+            ip.wire.send(ipv6(PEER, OURS, proto, whole[:n], 64))
+            part = bytearray(whole[:n])
+            if n >= at + 2:
+                part[at:at + 2] = b"\0\0"
+                value = nd.checksum(PEER, OURS, proto, bytes(part)) or 0xffff
+                part[at:at + 2] = value.to_bytes(2, "big")
+            ip.wire.send(ipv6(PEER, OURS, proto, bytes(part), 64))
+        ip.wire.send(ipv6(PEER, OURS, proto, whole[:-1] + b"\xff", 64))
+        ip.wire.silence(lambda f: ip.is_error(f) or f.proto == TCP, "an answer", 0.5)
+        seen = delta.read()
+        ktap.equal(delta.drops(), {short: 2 * len(whole), csum: 1}, "drops")
+        ktap.equal(seen.get(counter), 2 * len(whole) + 1, counter)
     alive()
 
 
 @ktap.test
 def random_bytes_behind_good_headers_do_no_harm():
     rng = random.Random(7)
+    ip.wire.flush()
     delta, sent = Delta(), 0
     for head in (HOP, DEST, ROUTING, FRAGMENT, ICMP, TCP, UDP):
         for _ in range(150):
@@ -117,6 +150,10 @@ def random_bytes_behind_good_headers_do_no_harm():
         ip.wire.flush()
     ktap.wait_for(10, "all are received",
                   lambda: delta.read().get("Ip6InReceives", 0) >= sent)
+    drops = delta.drops()
+    ktap.true({"EXTHDR_SHORT", "EXTHDR_OPTION", "EXTHDR_ROUTING", "FRAG_INVALID", "ND_HOP_LIMIT",
+               "ND_CODE", "ICMP_ERROR_OTHER", "TCP_SHORT", "UDP_SHORT"} <= set(drops),
+              f"reasons {drops}")
     alive()
 
 

@@ -238,9 +238,11 @@ def main(setup=None):
             print(f"ok {number} {name} # SKIP {reason}")
         except Exception as error:  # pylint: disable=broad-except
             failed += 1
-            if not isinstance(error, Fail):
+            if why:
+                pass
+            elif not isinstance(error, Fail):
                 diag(traceback.format_exc())
-            elif not why:
+            else:
                 where = traceback.extract_tb(error.__traceback__)[0 if len(
                     traceback.extract_tb(error.__traceback__)) < 2 else 1]
                 diag(f"{os.path.basename(where.filename)}:{where.lineno}: {error}")
