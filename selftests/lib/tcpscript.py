@@ -55,6 +55,7 @@ import tcpwire
 from tcpwire import PEER, US, STATE, NS, checksum, frame, pseudo
 
 MS = 1_000_000
+SO_TIMESTAMPNS = 35		# not in every Python
 SLACK = 10 * (3 if ktap.CHECKING else 1)
 FLAGS = "FSRP.UEW"
 ECN = {"noect": 0, "ect1": 1, "ect0": 2, "ce": 3}
@@ -191,7 +192,7 @@ class Case:
                 continue
             stamp = now()
             for _, kind, data in anc:
-                if kind == socket.SO_TIMESTAMPNS:
+                if kind == SO_TIMESTAMPNS:
                     seconds, nano = struct.unpack("qq", data)
                     stamp = seconds * 1000000000 + nano
             if flow.isn_us is None:
@@ -667,5 +668,5 @@ def register(title, lines):
 def setup():
     """Topology; every module and file that a script needs is there before it runs."""
     tcpwire.setup()
-    STATE["wire"].setsockopt(socket.SOL_SOCKET, socket.SO_TIMESTAMPNS, 1)
+    STATE["wire"].setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     Case([(0, "open"), (0, "write 10"), (0, "any"), (0, "close"), (0, "any 50")]).play()

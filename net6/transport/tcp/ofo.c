@@ -140,11 +140,8 @@ static void net6_tcp_ofo_merge_right(struct sock *sk, struct sk_buff *skb)
 	tp->ooo_last_skb = skb;
 }
 
-/* What became of a segment that was offered to the tree. */
-enum net6_tcp_ofo_result { OFO_LINKED, OFO_MERGED, OFO_DUPLICATE };
-
-/* Finds the place of @skb in the tree; links it, merges it, or finds it there. */
-static enum net6_tcp_ofo_result net6_tcp_ofo_link(struct sock *sk, struct sk_buff *skb)
+/* Finds the place of @skb in the tree; links it, or frees it: merged, or there already. */
+static void net6_tcp_ofo_link(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct rb_node **p = &tp->out_of_order_queue.rb_node;
@@ -158,7 +155,7 @@ static enum net6_tcp_ofo_result net6_tcp_ofo_link(struct sock *sk, struct sk_buf
 		other = tp->ooo_last_skb;
 		if (net6_tcp_coalesce(sk, other, skb, &stolen)) {
 			kfree_skb_partial(skb, stolen);
-			return OFO_MERGED;
+			return;
 		}
 		if (!before(seq, TCP_SKB_CB(other)->end_seq)) {
 			parent = &other->rbnode;
@@ -177,7 +174,7 @@ static enum net6_tcp_ofo_result net6_tcp_ofo_link(struct sock *sk, struct sk_buf
 			if (!after(end, TCP_SKB_CB(other)->end_seq)) {
 				net6_tcp_dsack_set(sk, seq, end);
 				net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_OLD_DATA);
-				return OFO_DUPLICATE;
+				return;
 			}
 			if (seq == TCP_SKB_CB(other)->seq) {
 				/* All of the other and more: takes its place. */
@@ -194,7 +191,7 @@ static enum net6_tcp_ofo_result net6_tcp_ofo_link(struct sock *sk, struct sk_buf
 		} else if (net6_tcp_coalesce(sk, other, skb, &stolen)) {
 			kfree_skb_partial(skb, stolen);
 			net6_tcp_ofo_merge_right(sk, other);
-			return OFO_MERGED;
+			return;
 		}
 		p = &parent->rb_right;
 	}
@@ -203,7 +200,6 @@ link:
 	rb_insert_color(&skb->rbnode, &tp->out_of_order_queue);
 merge:
 	net6_tcp_ofo_merge_right(sk, skb);
-	return OFO_LINKED;
 }
 
 /**
@@ -231,8 +227,9 @@ void net6_tcp_ofo_insert(struct sock *sk, struct sk_buff *skb)
 
 	if (tcp_is_sack(tp))
 		net6_tcp_grow_window(sk, skb);
-	if (net6_tcp_ofo_link(sk, skb) == OFO_LINKED)
-		skb_set_owner_r(skb, sk);
+	/* Charged before what it replaces is given back: that may return whole pages. */
+	skb_set_owner_r(skb, sk);
+	net6_tcp_ofo_link(sk, skb);
 	if (tcp_is_sack(tp))
 		net6_tcp_sack_add(sk, seq, end);
 }

@@ -23,15 +23,20 @@ void net6_tcp_mark_lost(struct sock *sk, struct sk_buff *skb)
 	     before(cb->seq, TCP_SKB_CB(tp->retransmit_skb_hint)->seq)))
 		tp->retransmit_skb_hint = skb;
 
+	/* A retransmission was on its way, of a segment that is lost or that an undo had
+	 * taken for delivered: that one is lost too.
+	 */
+	if (cb->sacked & TCPCB_SACKED_RETRANS) {
+		cb->sacked &= ~TCPCB_SACKED_RETRANS;
+		tp->retrans_out -= segs;
+	} else if (cb->sacked & TCPCB_LOST) {
+		return;
+	}
 	if (!(cb->sacked & TCPCB_LOST)) {
 		cb->sacked |= TCPCB_LOST;
 		tp->lost_out += segs;
-		tp->lost += segs;
-	} else if (cb->sacked & TCPCB_SACKED_RETRANS) {
-		cb->sacked &= ~TCPCB_SACKED_RETRANS;
-		tp->retrans_out -= segs;
-		tp->lost += segs;
 	}
+	tp->lost += segs;
 }
 
 static u32 tcp_rack_reo_wnd(const struct sock *sk)
