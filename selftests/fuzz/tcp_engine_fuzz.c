@@ -10,13 +10,7 @@
 
 void *calloc(size_t n, size_t size);
 void free(void *p);
-void abort(void);
-int printf(const char *fmt, ...);
-int fflush(void *file);
 
-#define MUST(x) do { if (!(x)) { printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
-		fflush(NULL); \
-		abort(); } } while (0)
 #define ISS 0xfffff000U		/* both wrap early */
 #define IRS 0xffffe000U
 
@@ -24,7 +18,6 @@ static const u8 *input;
 static size_t left;
 static struct sock *sk;
 static struct tcp_sock *tp;
-static u32 fin_seq;		/* of the peer's stream: no data behind it; 0 none yet */
 
 static u8 byte(void)
 {
@@ -53,6 +46,7 @@ static u8 pattern(u32 seq)
 static atomic_long_t allocated;
 static long mem_limits[3] = { 1 << 20, 1 << 21, 1 << 22 };
 static int fw_alloc;
+
 static struct proto prot = {
 	.name			= "TCP",
 	.memory_allocated	= &allocated,
@@ -138,8 +132,8 @@ static void dest_init(void)
 	iface.cur_hop_limit = 64;
 }
 
-/* An established connection, with the options that @how names. */
-static void open_socket(u8 how)
+/* An established connection, with the options that @how and @more name. */
+static void open_socket(u8 how, u8 more)
 {
 	struct net6_tcp_sock *n = calloc(1, sizeof(*n));
 
@@ -165,6 +159,8 @@ static void open_socket(u8 how)
 	sk->sk_pacing_rate = ~0UL;
 	sk->sk_max_pacing_rate = ~0UL;
 	sk->sk_pacing_shift = 10;
+	if (more & 1)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
 	sk->sk_state = TCP_CLOSE;
 	net6_tcp_engine_init(sk);
 
@@ -200,7 +196,6 @@ static void open_socket(u8 how)
 	if (how & 128)
 		net6_tcp_handshake_rtt(sk, 50000);
 	net6_tcp_engine_established(sk);
-	fin_seq = 0;
 }
 
 /* ---- the peer ---- */
@@ -368,7 +363,7 @@ static void user_read(void)
 		MUST(from <= skb->len);
 		n = min(want, skb->len - from);
 		for (i = 0; i < n; i++)
-			MUST(skb->data[from + i] == pattern(tp->copied_seq + i) || fin_seq);
+			MUST(skb->data[from + i] == pattern(tp->copied_seq + i));
 		tp->copied_seq += n;
 		copied += n;
 		want -= n;
@@ -407,6 +402,18 @@ static void fire(struct timer_list *timer)
 	/* The callback put its reference. */
 }
 
+static void fire_pacing(void)
+{
+	struct hrtimer *timer = &tp->pacing_timer;
+	int steps = 0;
+
+	while (timer->state && (u64)timer->node.expires <= fuzz_ns) {
+		timer->state = 0;
+		timer->function(timer);
+		MUST(++steps < 1000);
+	}
+}
+
 static void advance(u32 ticks)
 {
 	struct timer_list *timers[] = {
@@ -430,11 +437,13 @@ static void advance(u32 ticks)
 		at = max_t(unsigned long, jiffies, timers[next]->expires);
 		fuzz_ns += (at - jiffies) * (NSEC_PER_SEC / HZ);
 		jiffies = at;
+		fire_pacing();
 		fire(timers[next]);
 		MUST(++steps < 100000);
 	}
 	fuzz_ns += (end - jiffies) * (NSEC_PER_SEC / HZ);
 	jiffies = end;
+	fire_pacing();
 }
 
 /* ---- what must hold ---- */
@@ -522,6 +531,10 @@ static void check_alive(void)
 		MUST(icsk->icsk_pending);
 		MUST(timer_pending(&icsk->icsk_retransmit_timer));
 	}
+	/* Nothing holds back what could be sent. */
+	if (!tp->packets_out && head && !(tp->nonagle & TCP_NAGLE_CORK) &&
+	    !tp->pacing_timer.state)
+		MUST(after(net6_skb_end(head), tcp_wnd_end(tp)));
 	if (icsk->icsk_ack.pending & ICSK_ACK_TIMER)
 		MUST(timer_pending(&icsk->icsk_delack_timer));
 }
@@ -540,6 +553,7 @@ static void close_socket(void)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	bool starved = false;
+	u8 i;
 
 	input = data;
 	left = size;
@@ -548,7 +562,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	fuzz_no_memory = false;
 	net_init();
 	dest_init();
-	open_socket(byte());
+	i = byte();
+	open_socket(i, byte());
 	while (left && sk->sk_state != TCP_CLOSE) {
 		u8 what = byte();
 

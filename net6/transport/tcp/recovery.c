@@ -86,8 +86,10 @@ static void tcp_newreno_mark(struct sock *sk, bool advanced)
 	if (TCP_SKB_CB(skb)->sacked & TCPCB_LOST)
 		return;
 	mss = tcp_skb_mss(skb);
-	if (tcp_skb_pcount(skb) > 1 && skb->len > mss)
-		net6_tcp_fragment(sk, true, skb, mss, mss, GFP_ATOMIC);
+	/* All of it would be more than what is not emulated as sacked: leave it to the RTO. */
+	if (tcp_skb_pcount(skb) > 1 && skb->len > mss &&
+	    net6_tcp_fragment(sk, true, skb, mss, mss, GFP_ATOMIC))
+		return;
 	net6_tcp_mark_lost(sk, skb);
 }
 

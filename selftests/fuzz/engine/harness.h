@@ -3,9 +3,20 @@
 #ifndef _ENGINE_HARNESS_H
 #define _ENGINE_HARNESS_H
 
-extern volatile unsigned long jiffies;
 extern u64 fuzz_ns;
 extern bool fuzz_no_memory;
 extern struct net init_net;
+
+int printf(const char *fmt, ...);
+int fflush(void *file);
+void abort(void);
+
+#define MUST(x) do {								\
+	if (!(x)) {								\
+		printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #x);	\
+		fflush(NULL);							\
+		abort();							\
+	}									\
+} while (0)
 
 #endif

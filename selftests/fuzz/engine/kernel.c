@@ -12,10 +12,8 @@
 void *malloc(size_t size);
 void *calloc(size_t n, size_t size);
 void free(void *p);
-void abort(void);
-int printf(const char *fmt, ...);
 
-volatile unsigned long jiffies;
+typeof(jiffies) jiffies;
 u64 fuzz_ns;
 bool fuzz_no_memory;
 int __preempt_count;
