@@ -7,7 +7,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
-kernel-free := help clean check check-full demo style unit fuzz tools
+kernel-free := help clean check check-full demo bench bench-quick style unit fuzz tools
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -35,8 +35,8 @@ $(error the tools cannot be built)
 endif
 endif
 
-.PHONY: all modules tools install modules_install check check-full unit fuzz demo \
-	sparse style clean help
+.PHONY: all modules tools install modules_install check check-full unit fuzz demo bench \
+	bench-quick sparse style clean help
 
 all: modules tools
 
@@ -74,6 +74,12 @@ fuzz:
 demo:
 	@scripts/demo
 
+bench:
+	@/usr/bin/python3 scripts/bench/bench.py run $(EXPERIMENTS)
+
+bench-quick:
+	@/usr/bin/python3 scripts/bench/bench.py run --quick $(EXPERIMENTS)
+
 sparse:
 	@scripts/setup style
 	@scripts/build-tree '$(BUILD)'
@@ -92,6 +98,8 @@ help:
 	@echo 'make check      all tests: user space, and guests on two kernels (about 30 minutes)'
 	@echo 'make check-full what takes longer as well: big sets of tests, a minute per fuzz target'
 	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
+	@echo 'make bench      the experiments of five papers, with pictures (an hour); EXPERIMENTS=...'
+	@echo 'make bench-quick  the same in ten minutes'
 	@echo 'make unit       user-space unit tests under ASan and UBSan'
 	@echo 'make fuzz       the fuzz targets, a minute each (FUZZ_SECONDS=)'
 	@echo 'make install    modules (with depmod), tools and manual pages, as root'

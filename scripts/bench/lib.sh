@@ -129,6 +129,36 @@ start_iperf_servers() {
 	done
 }
 
+# write_nginx_conf NAME LISTEN-DIRECTIVES [PAGE]: files of /srv/www, and /dynamic made by nginx.
+write_nginx_conf() {
+	cat <<CONF
+worker_processes 1;
+daemon off;
+user root;
+pid /tmp/nginx-$1.pid;
+error_log /tmp/nginx-$1.log;
+events { worker_connections 1024; }
+http {
+	access_log off;
+	sendfile on;
+	tcp_nopush on;
+	keepalive_requests 1000000000;
+	keepalive_timeout 300;
+	open_file_cache max=1000 inactive=300s;
+	client_body_temp_path /tmp/nginx-$1-body;
+	proxy_temp_path /tmp/nginx-$1-proxy;
+	fastcgi_temp_path /tmp/nginx-$1-fastcgi;
+	uwsgi_temp_path /tmp/nginx-$1-uwsgi;
+	scgi_temp_path /tmp/nginx-$1-scgi;
+	server {
+		$2
+		root /srv/www;
+		location /dynamic { return 200 "${3-nginx made this page for \$remote_addr: \$request_uri}\n"; }
+	}
+}
+CONF
+}
+
 # bench_wrk NAME SERVER STACK PORT PATH SECONDS [wrk options]: instructions per
 # request, client and server together.
 bench_wrk() {

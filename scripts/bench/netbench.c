@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The smallest programs that exercise a stack, for instruction-counted comparison:
  * round trips, connect-exchange-close, socket creation and bulk sending over any
- * family number. Blocking calls only, one connection at a time.
+ * family number. Blocking calls only, one connection at a time. A reply that does not
+ * come within ten seconds is an error.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -9,11 +10,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "mark.h"
 
 static struct {
 	int family;
@@ -21,17 +26,36 @@ static struct {
 	unsigned short port;
 	long count;
 	size_t size;
-} opt = { AF_INET6, "::", 7000, 1000, 1 };
+	int buffers;
+	int tclass;
+	int nagle;
+	int cpu;
+	int header;
+	int runs;
+	int label;
+} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1 };
 
 static char buf[1 << 20];
 
 static void usage(void)
 {
-	fputs("usage: netbench [-f FAMILY] [-a ADDR] [-p PORT] [-n COUNT] [-s BYTES] MODE\n"
-	      "  servers: serve-tcp (echo of messages of BYTES), serve-udp (echo), serve-sink\n"
-	      "  clients: tcp-rr udp-rr crr connect socket stream\n"
-	      "  FAMILY: 2 native IPv4, 10 native IPv6, 19 net6\n"
-	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION\n", stderr);
+	fputs("usage: netbench [OPTION...] MODE\n"
+	      "  -f FAMILY  2 native IPv4, 10 native IPv6, 19 net6 (10)\n"
+	      "  -a ADDR -p PORT  the server's (:: 7000)\n"
+	      "  -n COUNT -s BYTES  operations and the message's size (1000 1)\n"
+	      "  -b BYTES   size of the socket's buffers (the system's)\n"
+	      "  -t CLASS   traffic class, or type of service (0)\n"
+	      "  -N         leave Nagle's algorithm on\n"
+	      "  -c         a second line: idle IDLE-NANOSECONDS-PER-OPERATION\n"
+	      "  -r RUNS    repeat, a line for each (1)\n"
+	      "  -H         tcp-rr tells a serve-tcp -s 0 the size first\n"
+	      "  servers: serve-tcp (echo of messages of BYTES), serve-udp (echo), serve-sink,\n"
+	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
+	      "  clients: tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
+	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
+	      "counts the datagrams that arrived.\n"
+	      "For the counting plugin: netbench hook ADDRESS SLOT; with -l LABEL send-tcp and\n"
+	      "send-udp write what was counted after each message\n", stderr);
 	exit(2);
 }
 
@@ -61,8 +85,20 @@ static int make_socket(int type)
 
 	if (fd < 0)
 		err(1, "socket family %d", opt.family);
-	if (type == SOCK_STREAM)
+	if (type == SOCK_STREAM && !opt.nagle)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (opt.buffers) {
+		int n = opt.buffers;
+
+		if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof(n)) ||
+		    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &n, sizeof(n)))
+			err(1, "buffers of %d bytes", n);
+	}
+	if (opt.tclass &&
+	    (opt.family == AF_INET ?
+	     setsockopt(fd, IPPROTO_IP, IP_TOS, &opt.tclass, sizeof(int)) :
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &opt.tclass, sizeof(int))))
+		err(1, "traffic class %d", opt.tclass);
 	return fd;
 }
 
@@ -82,10 +118,12 @@ static int bound_socket(int type)
 
 static int connected_socket(int type)
 {
+	struct timeval patience = { .tv_sec = 10 };
 	struct sockaddr_storage ss;
 	socklen_t len = make_addr(&ss);
 	int fd = make_socket(type);
 
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&ss, len))
 		err(1, "connect");
 	return fd;
@@ -127,6 +165,7 @@ static void write_all(int fd, size_t size)
 static void serve_tcp(int echo)
 {
 	int fd, lfd = bound_socket(SOCK_STREAM);
+	int told = !opt.size;
 
 	for (;;) {
 		fd = accept(lfd, NULL, NULL);
@@ -135,7 +174,17 @@ static void serve_tcp(int echo)
 		if (echo) {
 			int one = 1;
 
-			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+			if (!opt.nagle)
+				setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+			if (told) {
+				if (!read_all(fd, sizeof(opt.size))) {
+					close(fd);
+					continue;
+				}
+				memcpy(&opt.size, buf, sizeof(opt.size));
+				if (opt.size < 1 || opt.size > sizeof(buf))
+					errx(1, "bad size");
+			}
 			while (read_all(fd, opt.size))
 				write_all(fd, opt.size);
 		} else {
@@ -157,10 +206,120 @@ static void serve_udp(void)
 
 		if (n < 0)
 			err(1, "recvfrom");
+		/* Too long for the buffers: the client notices. */
 		if (sendto(fd, buf, n, 0, (struct sockaddr *)&ss, len) != n)
-			err(1, "sendto");
+			warn("sendto");
 	}
 }
+
+/* ---- marks for the counting plugin ---- */
+
+/* Each is a block of its own, so that counts are exact at it. */
+#define MARK(name, slot)							\
+	static __attribute__((noinline)) void name(void)			\
+	{									\
+		asm volatile(".byte 0x0f, 0x1f, 0x80; .long %c0"		\
+			     : : "i" (MARK_DISP(MARK_SLOT, slot)) : "memory");	\
+	}
+MARK(mark_off, 0)
+MARK(mark_call, 1)
+MARK(mark_return, 2)
+
+/* A mark whose value is known at run time only: made, then run. */
+static void mark(unsigned int op, unsigned int value)
+{
+	unsigned int disp = MARK_DISP(op, value);
+	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (code == MAP_FAILED)
+		err(1, "mmap");
+	memcpy(code, "\x0f\x1f\x80", 3);
+	memcpy(code + 3, &disp, 4);
+	code[7] = 0xc3;
+	((void (*)(void))code)();
+	munmap(code, 4096);
+}
+
+static void set_hook(const char *address, const char *slot)
+{
+	uint64_t addr = strtoull(address, NULL, 16);
+
+	for (int shift = 48; shift >= 0; shift -= 16)
+		mark(MARK_WORD, addr >> shift & 0xffff);
+	mark(MARK_HOOK, atoi(slot));
+}
+
+/* The cost of one send: a message, its arrival, a byte back before the next. */
+static long long run_sends(int type)
+{
+	int fd = connected_socket(type);
+
+	for (long i = -opt.count; i < opt.count; i++) {
+		if (i >= 0)
+			mark_call();
+		if (write(fd, buf, opt.size) != (ssize_t)opt.size)
+			err(1, "write of %zu bytes", opt.size);
+		if (i >= 0)
+			mark_return();
+		if (read(fd, buf, 1) != 1)
+			err(1, "no reply");
+		if (i >= 0 && opt.label)
+			mark(MARK_DUMP, opt.label);
+	}
+	close(fd);
+	return 0;
+}
+
+static void serve_sends(int type)
+{
+	int fd, lfd = bound_socket(type);
+	struct sockaddr_storage ss;
+
+	if (type == SOCK_DGRAM) {
+		for (;;) {
+			socklen_t len = sizeof(ss);
+			ssize_t n = recvfrom(lfd, buf, sizeof(buf), 0, (struct sockaddr *)&ss,
+					     &len);
+
+			mark_off();
+			if (n < 0 || sendto(lfd, buf, 1, 0, (struct sockaddr *)&ss, len) != 1)
+				err(1, "serve");
+		}
+	}
+	for (;;) {
+		fd = accept(lfd, NULL, NULL);
+		if (fd < 0)
+			err(1, "accept");
+		while (read_all(fd, opt.size)) {
+			mark_off();
+			write_all(fd, 1);
+		}
+		close(fd);
+	}
+}
+
+/* ---- clocks ---- */
+
+/* Nanoseconds that the first CPU was idle; -1 when the kernel does not tell. */
+static long long idle_time(void)
+{
+	long long ns = -1;
+	char line[256];
+	FILE *f;
+
+	if (!opt.cpu)
+		return 0;
+	f = fopen("/proc/timer_list", "r");
+	while (f && fgets(line, sizeof(line), f) &&
+	       sscanf(line, " .idle_sleeptime : %lld", &ns) != 1)
+		;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+static long long idle_ns;
 
 static long long now(void)
 {
@@ -184,10 +343,16 @@ static long long run_rr(int type)
 	int fd = connected_socket(type);
 	long long start;
 
+	if (opt.header) {
+		memcpy(buf, &opt.size, sizeof(opt.size));
+		write_all(fd, sizeof(opt.size));
+	}
 	round_trips(fd, opt.count / 10 + 1);
+	idle_ns = idle_time();
 	start = now();
 	round_trips(fd, opt.count);
 	start = now() - start;
+	idle_ns = idle_time() - idle_ns;
 	close(fd);
 	return start;
 }
@@ -226,60 +391,98 @@ static long long run_socket(void)
 	return now() - start;
 }
 
+static void send_stream(int fd, long count)
+{
+	for (long i = 0; i < count; i++)
+		write_all(fd, opt.size);
+	if (shutdown(fd, SHUT_WR) || read(fd, buf, 1) != 0)
+		errx(1, "the sink did not take everything");
+}
+
+/* From the first byte to the last one's arrival, the connection being there. */
 static long long run_stream(void)
 {
 	int fd = connected_socket(SOCK_STREAM);
 	long long start;
 
-	for (long i = 0; i < opt.count / 10 + 1; i++)
-		write_all(fd, opt.size);
+	/* Warms up caches; what is still in a link's queue would count otherwise. */
+	send_stream(fd, opt.count / 10 + 1);
+	close(fd);
+	fd = connected_socket(SOCK_STREAM);
+	idle_ns = idle_time();
 	start = now();
-	for (long i = 0; i < opt.count; i++)
-		write_all(fd, opt.size);
-	if (shutdown(fd, SHUT_WR) || read(fd, buf, 1) != 0)
-		errx(1, "the sink did not take everything");
+	send_stream(fd, opt.count);
 	start = now() - start;
+	idle_ns = idle_time() - idle_ns;
 	close(fd);
 	return start;
 }
 
-int main(int argc, char **argv)
+/* A datagram of one byte asks how many others came and when the last did, and clears. */
+struct usink_reply {
+	long long count;
+	long long last;
+};
+
+static void serve_usink(void)
 {
-	const char *mode;
-	long long ns;
-	int c;
+	struct usink_reply reply = { 0, 0 };
+	int fd = bound_socket(SOCK_DGRAM);
+	struct sockaddr_storage ss;
 
-	while ((c = getopt(argc, argv, "f:a:p:n:s:")) != -1) {
-		switch (c) {
-		case 'f':
-			opt.family = atoi(optarg);
-			break;
-		case 'a':
-			opt.addr = optarg;
-			break;
-		case 'p':
-			opt.port = atoi(optarg);
-			break;
-		case 'n':
-			opt.count = atol(optarg);
-			break;
-		case 's':
-			opt.size = atol(optarg);
-			break;
-		default:
-			usage();
+	for (;;) {
+		socklen_t len = sizeof(ss);
+		ssize_t n = recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&ss, &len);
+
+		if (n < 0)
+			err(1, "recvfrom");
+		if (n > 1) {
+			reply.count++;
+			reply.last = now();
+			continue;
 		}
+		if (sendto(fd, &reply, sizeof(reply), 0, (struct sockaddr *)&ss, len) < 0)
+			err(1, "sendto");
+		reply.count = 0;
 	}
-	if (optind + 1 != argc || opt.count < 1 || opt.size < 1 || opt.size > sizeof(buf))
-		usage();
-	mode = argv[optind];
+}
 
-	if (!strcmp(mode, "serve-tcp"))
-		serve_tcp(1);
-	else if (!strcmp(mode, "serve-sink"))
-		serve_tcp(0);
-	else if (!strcmp(mode, "serve-udp"))
-		serve_udp();
+static void ask_usink(int fd, struct usink_reply *reply)
+{
+	if (write(fd, buf, 1) != 1 || read(fd, reply, sizeof(*reply)) != sizeof(*reply))
+		err(1, "the sink does not answer");
+}
+
+static long long run_udp_stream(void)
+{
+	int fd = connected_socket(SOCK_DGRAM);
+	struct usink_reply reply;
+	long long start;
+
+	if (opt.size < 2)
+		errx(2, "datagrams of two bytes at least");
+	write_all(fd, opt.size);
+	ask_usink(fd, &reply);
+	idle_ns = idle_time();
+	start = now();
+	for (long i = 0; i < opt.count; i++)
+		write_all(fd, opt.size);
+	/* The question must find room: let what is queued be taken first. */
+	usleep(200000);
+	ask_usink(fd, &reply);
+	if (!reply.count)
+		errx(1, "no datagram arrived");
+	start = reply.last - start;
+	/* 200 ms of idle time are not the stream's. */
+	idle_ns = idle_time() - idle_ns - 200000000;
+	opt.count = reply.count;
+	close(fd);
+	return start;
+}
+
+static int run_client(const char *mode)
+{
+	long long ns;
 
 	if (!strcmp(mode, "tcp-rr"))
 		ns = run_rr(SOCK_STREAM);
@@ -293,9 +496,97 @@ int main(int argc, char **argv)
 		ns = run_socket();
 	else if (!strcmp(mode, "stream"))
 		ns = run_stream();
+	else if (!strcmp(mode, "udp-stream"))
+		ns = run_udp_stream();
+	else if (!strcmp(mode, "send-tcp"))
+		ns = run_sends(SOCK_STREAM);
+	else if (!strcmp(mode, "send-udp"))
+		ns = run_sends(SOCK_DGRAM);
 	else
-		usage();
+		return -1;
 	printf("%s %d %zu %ld %.1f\n", mode, opt.family, opt.size, opt.count,
 	       (double)ns / opt.count);
+	if (opt.cpu)
+		printf("idle %.1f\n", (double)idle_ns / opt.count);
+	fflush(stdout);
+	return 0;
+}
+
+static int serve(const char *mode)
+{
+	if (!strcmp(mode, "serve-tcp"))
+		serve_tcp(1);
+	else if (!strcmp(mode, "serve-sink"))
+		serve_tcp(0);
+	else if (!strcmp(mode, "serve-udp"))
+		serve_udp();
+	else if (!strcmp(mode, "serve-usink"))
+		serve_usink();
+	else if (!strcmp(mode, "send-tcp-sink"))
+		serve_sends(SOCK_STREAM);
+	else if (!strcmp(mode, "send-udp-sink"))
+		serve_sends(SOCK_DGRAM);
+	return -1;
+}
+
+/* One option; 0 when there is none of that name. */
+static int take_option(int c)
+{
+	static const struct {
+		char name;
+		int *value;
+	} numbers[] = {
+		{ 'f', &opt.family }, { 'b', &opt.buffers }, { 't', &opt.tclass },
+		{ 'r', &opt.runs }, { 'l', &opt.label },
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (numbers[i].name == c) {
+			*numbers[i].value = atoi(optarg);
+			return 1;
+		}
+	}
+	if (c == 'a')
+		opt.addr = optarg;
+	else if (c == 'p')
+		opt.port = atoi(optarg);
+	else if (c == 'n')
+		opt.count = atol(optarg);
+	else if (c == 's')
+		opt.size = atol(optarg);
+	else if (c == 'N')
+		opt.nagle = 1;
+	else if (c == 'c')
+		opt.cpu = 1;
+	else if (c == 'H')
+		opt.header = 1;
+	else
+		return 0;
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	long count;
+	int c;
+
+	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:NcH")) != -1)
+		if (!take_option(c))
+			usage();
+	if (argc - optind == 3 && !strcmp(argv[optind], "hook")) {
+		set_hook(argv[optind + 1], argv[optind + 2]);
+		return 0;
+	}
+	if (optind + 1 != argc || opt.count < 1 || opt.size > sizeof(buf))
+		usage();
+	if (!opt.size && strcmp(argv[optind], "serve-tcp"))
+		usage();
+	serve(argv[optind]);
+	count = opt.count;
+	for (int run = 0; run < opt.runs; run++) {
+		opt.count = count;
+		if (run_client(argv[optind]))
+			usage();
+	}
 	return 0;
 }

@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The experiments of five papers on net6, native IPv6 and native IPv4, as commands.
+
+  bench.py run [--quick] [--out DIR] [EXPERIMENT...]   measure, then make the page
+  bench.py diff [--over PERCENT] OLD NEW               what changed between two results
+  bench.py spread RESULTS RESULTS...                   how well ratios repeat over files
+  bench.py page [--out DIR] [RESULTS]                  pictures and page anew
+  bench.py table RESULTS [EXPERIMENT...]               the figures in plain text
+  bench.py list                                        the experiments
+
+Results: DIR/results.json (bench/results). A run of some experiments replaces those only; a
+run of all keeps the file before it as previous.json. Status: 0; 1 something is partial, or
+differs (diff); 2 wrong usage; 3 nothing could be done.
+"""
+import argparse
+import errno
+import os
+import sys
+
+import guests
+import results
+
+OUT = os.path.join(guests.TOP, "bench", "results")
+
+
+def run(args):
+    unknown = [n for n in args.experiment if n not in guests.EXPERIMENTS]
+    if unknown:
+        print(f"bench: no experiment {unknown[0]}; there are {' '.join(guests.EXPERIMENTS)}",
+              file=sys.stderr)
+        return 2
+    out, path = args.out, f"{args.out}/results.json"
+    guests.prepare(out)
+    names = args.experiment or guests.EXPERIMENTS
+    kept = {"format": results.FORMAT, "experiments": {}}
+    if os.path.exists(path):
+        if args.experiment:
+            kept = results.load(path)
+        else:
+            os.replace(path, f"{out}/previous.json")
+    for name in names:
+        kept["experiments"][name] = guests.experiment(name, out, args.quick)
+        kept["made"] = guests.made()
+        order = [n for n in guests.EXPERIMENTS if n in kept["experiments"]]
+        kept["experiments"] = {n: kept["experiments"][n] for n in order}
+        results.save(path, kept)
+        if "interrupted" in kept["experiments"][name]["lacks"]:
+            break
+    status = page(args)
+    partial = [n for n in names if kept["experiments"].get(n, {}).get("status") != "complete"]
+    if partial:
+        guests.say(f"partial: {' '.join(partial)}; what was measured is in {path}")
+    return 1 if partial else status
+
+
+def page(args):
+    path = getattr(args, "results", None) or f"{args.out}/results.json"
+    try:
+        import plots
+    except ImportError as error:
+        guests.say(f"no pictures: {error} (Debian's python3-matplotlib); the figures are in {path}")
+        return 1
+    made = plots.make(results.load(path), args.out)
+    guests.say(f"the page: {made}")
+    return 0
+
+
+def diff(args):
+    text, changed = results.diff_text(results.load(args.old), results.load(args.new), args.over)
+    print(text)
+    return 1 if changed else 0
+
+
+def spread(args):
+    print(results.repeatability_text([results.load(path) for path in args.results]))
+    return 0
+
+
+def table(args):
+    kept = results.load(args.results)
+    for name, experiment in kept["experiments"].items():
+        if args.experiment and name not in args.experiment:
+            continue
+        made = experiment["made"]
+        print(f"{name} at {made['commit']} {made['changed']}, "
+              f"{made['date']}, {made['kernel']}: {experiment['status']}")
+        for figure in results.tables(experiment["rows"]):
+            print(results.table_text(*figure))
+            print()
+    return 0
+
+
+def names(_args):
+    import importlib
+    for name in guests.EXPERIMENTS:
+        print(f"{name:15} {importlib.import_module(name).TITLE}")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("run")
+    command.add_argument("--quick", action="store_true")
+    command.add_argument("--out", default=OUT, type=os.path.abspath)
+    command.add_argument("experiment", nargs="*")
+    command.set_defaults(run=run)
+    command = commands.add_parser("diff")
+    command.add_argument("--over", type=float, default=results.AGREE)
+    command.add_argument("old")
+    command.add_argument("new")
+    command.set_defaults(run=diff)
+    command = commands.add_parser("spread")
+    command.add_argument("results", nargs="+")
+    command.set_defaults(run=spread)
+    command = commands.add_parser("page")
+    command.add_argument("--out", default=OUT, type=os.path.abspath)
+    command.add_argument("results", nargs="?")
+    command.set_defaults(run=page)
+    command = commands.add_parser("table")
+    command.add_argument("results")
+    command.add_argument("experiment", nargs="*")
+    command.set_defaults(run=table)
+    commands.add_parser("list").set_defaults(run=names)
+    args = parser.parse_args()
+    try:
+        return args.run(args)
+    except guests.CannotRun as error:
+        guests.say(error)
+    except results.BadResults as error:
+        guests.say(error)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            guests.say(f"disk full at {error.filename or getattr(args, 'out', '')}; "
+                       "what was saved before is kept")
+        else:
+            guests.say(error)
+    except KeyboardInterrupt:
+        guests.say("interrupted")
+    return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

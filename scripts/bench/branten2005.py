@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Branten 2005: web servers in and out of the kernel under httperf, by link and by load."""
+import os
+import re
+import shutil
+
+TITLE = "Web servers under load"
+PAPER = "Brantén, kernel web servers, thesis, 2005"
+NEEDS = ["httperf", "wrk", "nginx", "lighttpd"]
+
+# Server: stack, port, page. Handed over: khttpd is in front, nginx makes the page.
+SERVERS = {
+    "nginx": ("ipv4", 8000, "/1k.html"),
+    "lighttpd": ("ipv4", 8001, "/1k.html"),
+    "khttpd": ("ipv4", 8080, "/1k.html"),
+    "khttpd on net6": ("net6", 8080, "/1k.html"),
+    "handed over": ("ipv4", 80, "/dynamic"),
+    "handed over on net6": ("net6", 80, "/dynamic"),
+}
+# Offered connections per second, a request each, up to and over what fits.
+LINKS = {
+    "10 Mb/s": ("10mbit", [200, 400, 600, 1000]),
+    "100 Mb/s": ("100mbit", [1000, 3000, 5000]),
+    "1000 Mb/s": ("1000mbit", [1000, 3000, 5000]),
+    "unlimited": (None, [1000, 2000, 3000, 4000, 6000]),
+}
+QUICK = {"unlimited": (None, [1000, 4000])}
+CONCURRENCY = [1, 4, 16, 64]
+URL = {"ipv4": "10.1.0.2", "net6": "[fd00:2::2]"}
+
+
+def run(lab):
+    links = QUICK if lab.quick else LINKS
+    concurrency = [4] if lab.quick else CONCURRENCY
+    lab.network()
+    servers = start_servers(lab)
+    lab.plan(len(servers) * (sum(len(rates) for _, rates in links.values()) + len(concurrency)))
+    for link, (rate, loads) in links.items():
+        lab.shape(rate)
+        for load in loads:
+            for name in servers:
+                lab.step(f"{link}, {load}/s, {name}")
+                with lab.attempt(f"httperf, {name}, {load}/s at {link}"):
+                    sweep(lab, link, load, name)
+    lab.shape(None)
+    for clients in concurrency:
+        for name in servers:
+            lab.step(f"{clients} connections, {name}")
+            with lab.attempt(f"wrk, {name}, {clients} connections"):
+                stack, port, page = SERVERS[name]
+                out = lab.run(*wrap(lab, stack), "wrk", "-t1", f"-c{clients}", "-d1",
+                              f"http://{URL[stack]}:{port}{page}", ns="client")
+                if re.search("Non-2xx|Socket errors", out):
+                    lab.lack(f"wrk, {name}, {clients} connections: errors")
+                lab.row("concurrency", {"connections": clients}, name, "requests/s",
+                        float(re.search(r"Requests/sec:\s*([\d.]+)", out)[1]))
+
+
+def wrap(lab, stack, *options):
+    return [lab.tool["net6-run"], *options] if stack == "net6" else []
+
+
+def sweep(lab, link, load, name):
+    """One httperf run: half a second of connections at the offered rate."""
+    stack, port, page = SERVERS[name]
+    out = lab.run(*wrap(lab, stack, "-m", "10.1.0.2=fd00:2::2"), "httperf", "--hog", "--server",
+                  "10.1.0.2", "--port", port, "--uri", page, "--rate", load, "--num-conns",
+                  load // 2, "--timeout", 2, ns="client", timeout=3600)
+    case = {"link": link, "offered": load}
+    found = {
+        "reply": (r"Total: connections \d+ requests \d+ replies (\d+) test-duration ([\d.]+)",
+                  "replies/s"),
+        "io": (r"Net I/O: ([\d.]+) KB/s", "KB/s"),
+        "response": (r"Reply time \[ms\]: response ([\d.]+)", "ms"),
+        "concurrent": (r"<=(\d+) concurrent connections", "connections"),
+        "errors": (r"Errors: total (\d+)", "errors"),
+    }
+    for figure, (pattern, unit) in found.items():
+        match = re.search(pattern, out)
+        if not match:
+            raise ValueError(f"httperf says: {out.strip()[:200]}")
+        value = float(match[1])
+        if figure == "reply":
+            value /= float(match[2])
+        lab.row(figure, case, name, unit, value)
+
+
+LIGHTTPD = """server.document-root = "/srv/www"
+server.port = 8001
+server.bind = "10.1.0.2"
+server.max-keep-alive-requests = 1000000000
+server.max-connections = 2048
+server.max-fds = 4096
+mimetype.assign = ( ".html" => "text/html" )
+"""
+
+
+def start_servers(lab):
+    """Every server that is there; one that is not is lacking."""
+    lab.run("insmod", f"{os.environ['NET6_BUILD']}/khttpd/khttpd.ko")
+    os.makedirs("/srv/www", exist_ok=True)
+    for path in ("/var/lib/nginx", "/var/log/nginx"):
+        try:
+            os.makedirs(path, exist_ok=True)
+        except OSError:
+            pass
+    with open("/srv/www/1k.html", "w") as f:
+        f.write("0123456789abcdef" * 64)
+    servers = list(SERVERS)
+    lab.run(lab.tool["khttpdctl"], "serve", "--site", "files", "--docroot", "/srv/www",
+            "--listen", "10.1.0.2:8080", "--listen", "[fd00:2::2]:8080,net6", ns="server")
+    if shutil.which("nginx"):
+        for name, listen, prefix in (("native", "listen 10.1.0.2:8000; listen 10.1.0.2:80;", []),
+                                     ("net6", "listen [fd00:2::2]:80;", wrap(lab, "net6"))):
+            conf = lab.lib(f"write_nginx_conf {name} '{listen}' '{'x' * 1023}'")
+            with open(f"/tmp/nginx-{name}.conf", "w") as f:
+                f.write(conf)
+            lab.background(*prefix, "nginx", "-c", f"/tmp/nginx-{name}.conf")
+    if shutil.which("lighttpd"):
+        with open("/tmp/lighttpd.conf", "w") as f:
+            f.write(LIGHTTPD)
+        lab.background("lighttpd", "-D", "-f", "/tmp/lighttpd.conf")
+    for name in list(servers):
+        stack, port, page = SERVERS[name]
+        program = "nginx" if name.startswith("handed") else name.split()[0]
+        if program != "khttpd" and not shutil.which(program):
+            lab.lack(f"{name}: no {program} on this machine")
+            servers.remove(name)
+            continue
+        lab.wait_for(name, lambda name=name: answers(lab, name))
+        if name.startswith("handed"):
+            which = "net6" if stack == "net6" else "native"
+            with open(f"/tmp/nginx-{which}.pid") as f:
+                lab.run(lab.tool["khttpdctl"], "attach", "--pid", f.read().strip(), "--port", 80,
+                        "--docroot", "/srv/www", "--site", f"front-{which}", ns="server")
+    return servers
+
+
+def answers(lab, name):
+    """It serves its page, of the right size."""
+    stack, port, page = SERVERS[name]
+    out = lab.run(*wrap(lab, stack), "curl", "-gsS", "-w", "%{http_code} %{size_download}", "-o",
+                  "/dev/null", f"http://{URL[stack]}:{port}{page}", ns="client", check=False)
+    return out.split() == ["200", "1024"]
+
+
+NOT_FOUND = {"text": "its figures were not found."}
+FIGURES = [
+    {"figure": "reply", "title": "Replies by offered load, a connection each", "kind": "lines",
+     "x": "offered", "xlabel": "connections offered per second", "split": ["link"],
+     "more_is_better": True, "open": True, "paper": NOT_FOUND},
+    {"figure": "io", "title": "Throughput by offered load", "kind": "lines", "x": "offered",
+     "xlabel": "connections offered per second", "split": ["link"], "more_is_better": True,
+     "paper": NOT_FOUND},
+    {"figure": "response", "title": "Response time by offered load", "kind": "lines",
+     "x": "offered", "xlabel": "connections offered per second", "split": ["link"],
+     "paper": NOT_FOUND},
+    {"figure": "concurrency", "title": "Requests on kept connections, by their number",
+     "kind": "lines", "x": "connections", "more_is_better": True, "open": True,
+     "paper": NOT_FOUND},
+]
+TABLES = {
+    "errors": {"title": "Overload: connections that failed", "paper": NOT_FOUND},
+    "concurrent": {"title": "Overload: connections open at once", "paper": NOT_FOUND},
+}

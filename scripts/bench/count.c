@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A plugin for QEMU's emulator that counts the guest's instructions by address, so that
+ * work can be split by function with nothing added to the guest. A program in the guest
+ * speaks to it with no-operations of a form that compilers do not make (mark.h); without
+ * the plugin they do nothing, at the cost of one instruction.
+ *
+ * Argument: out=FILE. Each DUMP mark appends a record to FILE:
+ *
+ *	dump LABEL
+ *	event SLOT HOOK INSTRUCTIONS	since the SLOT mark before it; HOOK 0 is a SLOT mark
+ *	count SLOT ADDRESS INSTRUCTIONS	ADDRESS is a block's first; user space is address 0
+ *	end LABEL
+ *
+ * Limits: one virtual CPU. A block is counted when it is entered, so one that faults in its
+ * middle counts too much.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mark.h"
+
+/* QEMU's plugin interface, version 1 (QEMU 4.2 to 8.1): Debian has no header for it. */
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*udata_cb)(unsigned int vcpu, void *data);
+typedef void (*simple_cb)(qemu_plugin_id_t id);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, udata_cb cb,
+					  enum qemu_plugin_cb_flags flags, void *data);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
+					      void *ptr, uint64_t imm);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, udata_cb cb,
+					    enum qemu_plugin_cb_flags flags, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t idx);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+void qemu_plugin_reset(qemu_plugin_id_t id, simple_cb cb);
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int qemu_plugin_version = 1;
+
+#define SLOTS	4	/* slot 0 is what nobody asks for */
+#define HOOKS	8
+#define BUCKETS	65536
+#define KERNEL	0xffff800000000000ull
+
+/* Blocks that begin at one address. @now only grows; @seen is @now at the last mark. */
+struct block {
+	struct block *next, *all;
+	uint64_t addr, now, seen, count[SLOTS];
+};
+
+static struct block *buckets[BUCKETS], *all, user;
+static uint64_t total, slot_start;
+static unsigned int slot;
+static struct { uint64_t addr; unsigned int to; } hooks[HOOKS + 1];
+static unsigned int n_hooks;
+static uint64_t word;
+static struct event { uint64_t at; uint8_t slot, hook; } *events;
+static size_t n_events, room;
+static qemu_plugin_id_t self;
+static FILE *out;
+
+static struct block *block_of(uint64_t addr)
+{
+	struct block **b = &buckets[(addr * 0x9e3779b97f4a7c15ull) >> 48];
+
+	if (addr < KERNEL)
+		return &user;
+	for (; *b; b = &(*b)->next)
+		if ((*b)->addr == addr)
+			return *b;
+	*b = calloc(1, sizeof(**b));
+	if (!*b) {
+		fputs("count: out of memory\n", stderr);
+		exit(1);
+	}
+	(*b)->addr = addr;
+	(*b)->all = all;
+	all = *b;
+	return *b;
+}
+
+static void account(struct block *b)
+{
+	b->count[slot] += b->now - b->seen;
+	b->seen = b->now;
+}
+
+static void enter_slot(unsigned int to, unsigned int hook)
+{
+	struct block *b;
+
+	account(&user);
+	for (b = all; b; b = b->all)
+		account(b);
+	slot = to;
+	if (!hook)
+		slot_start = total;
+}
+
+static void log_event(unsigned int hook)
+{
+	if (n_events == room) {
+		room = room ? 2 * room : 4096;
+		events = realloc(events, room * sizeof(*events));
+		if (!events) {
+			fputs("count: out of memory\n", stderr);
+			exit(1);
+		}
+	}
+	events[n_events++] = (struct event){ total - slot_start, slot, hook };
+}
+
+static void dump_block(struct block *b)
+{
+	for (unsigned int s = 1; s < SLOTS; s++)
+		if (b->count[s])
+			fprintf(out, "count %u %" PRIx64 " %" PRIu64 "\n", s, b->addr,
+				b->count[s]);
+	memset(b->count, 0, sizeof(b->count));
+}
+
+static void dump(unsigned int label)
+{
+	enter_slot(0, 0);
+	fprintf(out, "dump %u\n", label);
+	for (size_t i = 0; i < n_events; i++)
+		fprintf(out, "event %u %u %" PRIu64 "\n", events[i].slot, events[i].hook,
+			events[i].at);
+	n_events = 0;
+	dump_block(&user);
+	for (struct block *b = all; b; b = b->all)
+		dump_block(b);
+	fprintf(out, "end %u\n", label);
+	if (fflush(out))
+		perror("count: cannot write the counts");
+}
+
+static void on_hook(unsigned int vcpu, void *data)
+{
+	unsigned int hook = (uintptr_t)data;
+
+	(void)vcpu;
+	if (!slot)
+		return;
+	log_event(hook);
+	if (hooks[hook].to && hooks[hook].to > slot)
+		enter_slot(hooks[hook].to, hook);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+static void on_reset(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+}
+
+static void on_mark(unsigned int vcpu, void *data)
+{
+	uint32_t disp = (uintptr_t)data;
+	unsigned int value = disp & 0xffff;
+
+	(void)vcpu;
+	switch ((disp >> 16) & 0xff) {
+	case MARK_SLOT:
+		if (value >= SLOTS)
+			break;
+		/* An end mark is an event of the slot that it ends. */
+		if (slot && value != slot)
+			log_event(0);
+		enter_slot(value, 0);
+		break;
+	case MARK_WORD:
+		word = word << 16 | value;
+		break;
+	case MARK_HOOK:	/* Blocks at the address in word: an event, and slot @value if above. */
+		if (n_hooks < HOOKS) {
+			hooks[++n_hooks].addr = word;
+			hooks[n_hooks].to = value;
+		}
+		/* What is translated already has no hook: translate anew. */
+		qemu_plugin_reset(self, on_reset);
+		break;
+	case MARK_DUMP:
+		dump(value);
+		break;
+	}
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	uint64_t addr = qemu_plugin_tb_vaddr(tb);
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+						 &block_of(addr)->now, n);
+	for (uintptr_t h = 1; h <= n_hooks; h++)
+		if (hooks[h].addr == addr)
+			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_hook, QEMU_PLUGIN_CB_NO_REGS,
+							     (void *)h);
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &total, n);
+	if (addr >= KERNEL)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		const uint8_t *code = qemu_plugin_insn_data(insn);
+		uint32_t disp;
+
+		if (qemu_plugin_insn_size(insn) != 7 || memcmp(code, "\x0f\x1f\x80", 3))
+			continue;
+		memcpy(&disp, code + 3, sizeof(disp));
+		if (disp >> 24 == MARK_MAGIC)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark,
+							       QEMU_PLUGIN_CB_NO_REGS,
+							       (void *)(uintptr_t)disp);
+	}
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+{
+	(void)info;
+	if (argc != 1 || strncmp(argv[0], "out=", 4)) {
+		fputs("count: usage: -plugin count.so,out=FILE\n", stderr);
+		return 1;
+	}
+	out = fopen(argv[0] + 4, "w");
+	if (!out) {
+		perror(argv[0] + 4);
+		return 1;
+	}
+	self = id;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	return 0;
+}

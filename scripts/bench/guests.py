@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host's half of an experiment: builds what is measured, boots one guest for each
+experiment, shows how far it is, and takes what it left, however it ended."""
+import datetime
+import importlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import results
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+# Not below /tmp, which is the guest's own there.
+BUILD = f"{TOP}/build/bench"
+# In the order of the papers.
+EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
+GUEST_TIMEOUT = 3600
+# A guest's log, its counts and the pictures.
+NEEDED_SPACE = 200 << 20
+DIED = {120: "the kernel log has a report", 121: "the guest did not boot", 123: "the guest died",
+        124: "the guest was killed when its time was up", 125: "the guest could not be started"}
+
+
+class CannotRun(Exception):
+    """Nothing can be measured; the text says why and what to do."""
+
+
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def call(*command, **kwargs):
+    done = subprocess.run(command, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False, **kwargs)
+    if done.returncode:
+        text = (done.stderr or done.stdout).strip().splitlines()[-3:]
+        raise CannotRun(f"{' '.join(command[:4])} failed: {' / '.join(text)}")
+    return done.stdout.strip()
+
+
+def made():
+    """What the figures are of."""
+    def maybe(*command):
+        try:
+            return call(*command)
+        except (CannotRun, OSError):
+            return ""
+    release = sorted(os.listdir(f"{TOP}/build")) if os.path.isdir(f"{TOP}/build") else []
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "commit": maybe("git", "rev-parse", "--short", "HEAD"),
+        "changed": "with changes" if maybe("git", "status", "--porcelain", "-uno") else "",
+        "kernel": next((r for r in reversed(release) if r[0].isdigit()), ""),
+        "compiler": maybe("gcc", "-dumpfullversion"),
+        "emulator": maybe("qemu-system-x86_64", "--version").splitlines()[0]
+        if shutil.which("qemu-system-x86_64") else "",
+        "host": f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, {platform.release()}",
+    }
+
+
+def prepare(out, modules=True):
+    """Everything that guests need, in BUILD. Missing packages are installed."""
+    os.makedirs(out, exist_ok=True)
+    free = shutil.disk_usage(out).free
+    if free < NEEDED_SPACE:
+        raise CannotRun(f"disk full: {out} has {free >> 20} MB, {NEEDED_SPACE >> 20} are needed")
+    os.makedirs(BUILD, exist_ok=True)
+    for tasks in (["build", "guest", "bench"], ["papers"]):
+        try:
+            call("scripts/setup", *tasks)
+        except CannotRun as error:
+            # What is missing then is said where it is used.
+            say(error)
+    if modules:
+        call("make", "-s", "modules", "tools")
+    call("gcc", "-O2", "-Wall", "-o", f"{BUILD}/netbench", f"{HERE}/netbench.c")
+    call("gcc", "-O2", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden",
+         "-o", f"{BUILD}/count.so", f"{HERE}/count.c")
+
+
+class Bar:
+    """A line that is written over on a terminal, and lines now and then elsewhere."""
+
+    def __init__(self, name):
+        self.name, self.start, self.last, self.shown = name, time.monotonic(), "", 0
+        self.live = sys.stderr.isatty()
+
+    def show(self, done, total, text):
+        share = done / total if total else 0
+        line = (f"{self.name:13} [{'#' * int(24 * share):24}] {done}/{total} "
+                f"{time.monotonic() - self.start:5.0f} s  {text}")
+        if line == self.last:
+            return
+        self.last = line
+        if self.live:
+            print(f"\r\033[K{line[:shutil.get_terminal_size().columns - 1]}", end="",
+                  file=sys.stderr, flush=True)
+        elif int(10 * share) > self.shown:
+            self.shown = int(10 * share)
+            print(line, file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.live:
+            print("\r\033[K", end="", file=sys.stderr)
+
+
+def read(path):
+    try:
+        with open(path, errors="replace") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+def end_session(session):
+    """Ends all processes of a session: timeout(1) puts QEMU into a group of its own."""
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        try:
+            if os.getsid(pid) == session:
+                os.kill(pid, signal.SIGTERM)
+        except OSError:
+            continue
+
+
+def experiment(name, out, quick):
+    """Boots a guest for one experiment; its entry for the results, whatever happened."""
+    module = importlib.import_module(name)
+    log = f"{out}/guests/{name}"
+    shutil.rmtree(log, ignore_errors=True)
+    os.makedirs(log)
+    entry = {"status": "partial", "lacks": [], "rows": [], "quick": quick, "made": made()}
+    missing = [tool for tool in module.NEEDS if not tool.endswith(".so") and not shutil.which(tool)]
+    for tool in missing:
+        say(f"{name}: {tool} is missing on this machine; its part is left out")
+    command = [f"{TOP}/scripts/guest", "--virtual-time", "--memory", "2G", "--quiet", "--timeout",
+               str(GUEST_TIMEOUT), "--log", log, "--copy", f"{BUILD}/netbench", "--copy", HERE,
+               "--copy", f"{TOP}/tools"]
+    if getattr(module, "COUNTED", False):
+        command += ["--qemu-arg", "-plugin", "--qemu-arg",
+                    f"{BUILD}/count.so,out={log}/counts"]
+    command += ["--", "bash", "-c", 'exec python3 "$NET6_COPY/bench/lab.py" "$@"', "lab", name]
+    if quick:
+        command.append("--quick")
+    bar, start = Bar(name), time.monotonic()
+    with open(f"{log}/driver.log", "w") as f:
+        guest = subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=f, stderr=f,
+                                 start_new_session=True)
+        try:
+            while guest.poll() is None:
+                words = read(f"{log}/out/progress").split(None, 2)
+                if len(words) == 3:
+                    bar.show(int(words[0]), int(words[1]), words[2].strip())
+                else:
+                    bar.show(0, 1, "the guest boots")
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            end_session(guest.pid)
+            guest.wait()
+            entry["lacks"].append("interrupted")
+    bar.end()
+    entry["seconds"] = round(time.monotonic() - start)
+    rows, lacks, complete, other = results.collect(read(f"{log}/out/rows.jsonl").splitlines())
+    entry["lacks"] += lacks
+    if hasattr(module, "finish"):
+        try:
+            rows += module.finish(log, other, rows)
+        except (OSError, ValueError) as error:
+            entry["lacks"].append(f"its counts cannot be read: {error}")
+            complete = False
+    entry["rows"] = rows
+    if guest.returncode and (guest.returncode in DIED or not lacks):
+        entry["lacks"].append(f"{DIED.get(guest.returncode, f'status {guest.returncode}')}, "
+                              f"see {log}/driver.log")
+    if complete and not guest.returncode and not entry["lacks"]:
+        entry["status"] = "complete"
+        shutil.rmtree(log, ignore_errors=True)
+    for lack in entry["lacks"]:
+        say(f"{name}: {lack}")
+    say(f"{name}: {entry['status']}, {len(rows)} figures in {entry['seconds']} s")
+    return entry

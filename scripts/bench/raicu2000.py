@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Raicu 2000: round trips by message size, direct and through routers; traffic classes."""
+TITLE = "Round trips by message size"
+PAPER = ("I. Raicu, An Empirical Analysis of Internet Protocol version 6 (IPv6), "
+         "Wayne State University, 2000 (arXiv, 2007)")
+NEEDS = []
+
+SIZES = [64 << n for n in range(11)]
+QUICK_SIZES = [64, 1024, 8192, 65536]
+BUFFERS = [8, 60]
+# What a datagram can carry; the paper's 64 KB does not fit one either.
+UDP_MAX = 65000
+STACKS = ("ipv4", "native", "net6")
+MARKED = 0xb8		# Expedited Forwarding
+
+
+def run(lab):
+    sizes = QUICK_SIZES if lab.quick else SIZES
+    runs, count = (3, 4) if lab.quick else (10, 6)
+    lab.network()
+    lab.router()
+    ways = ("direct", "routed")
+    for way in ways:
+        for buffer in BUFFERS:
+            for stack in STACKS:
+                options = ("-b", buffer * 1024)
+                port = 7000 + buffer + (1000 if way == "routed" else 0)
+                lab.serve("serve-tcp", stack, port, *options, size=0, way=way)
+                lab.serve("serve-udp", stack, port, *options, way=way)
+    lab.plan(len(ways) * len(BUFFERS) * 2 * len(sizes) + 1)
+    for way in ways:
+        for proto in ("tcp", "udp"):
+            for buffer in BUFFERS:
+                for size in sizes:
+                    round_trips(lab, way, proto, buffer, size, runs, count)
+    lab.step("traffic class at the router")
+    with lab.attempt("traffic class"):
+        traffic_class(lab)
+
+
+def round_trips(lab, way, proto, buffer, size, runs, count):
+    lab.step(f"{proto.upper()} {way}, buffers of {buffer} KB, {size} B")
+    actual = min(size, UDP_MAX) if proto == "udp" else size
+    case = {"protocol": proto.upper(), "way": way, "buffer": f"{buffer} KB", "bytes": size}
+    if proto == "udp" and actual > buffer * 1024:
+        return		# does not fit the socket's buffer
+    port = 7000 + buffer + (1000 if way == "routed" else 0)
+    for stack in STACKS:
+        with lab.attempt(f"{case} over {stack}"):
+            values = lab.netbench(f"{proto}-rr", stack, port, count, actual, "-r", runs, "-b",
+                                  buffer * 1024, *(["-H"] if proto == "tcp" else []), way=way)
+            values = sorted(ns / 1000 for ns, _, _ in values)
+            lab.row("roundtrip", case, stack, "us", values[1:-1] if runs > 2 else values)
+
+
+def traffic_class(lab):
+    """A 10 Mb/s link behind the router, filled by bulk; short round trips with and without a
+    class that the router's prio qdisc sends first."""
+    tc = lambda words: lab.run("tc", "-n", "router", *words.split())
+    tc("qdisc add dev rs root handle 1: tbf rate 10mbit burst 3100 limit 200000")
+    tc("qdisc add dev rs parent 1:1 handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1")
+    tc(f"filter add dev rs parent 2: protocol ip prio 1 u32 match ip tos {MARKED} 0xff flowid 2:1")
+    tc(f"filter add dev rs parent 2: protocol ipv6 prio 2 u32 match ip6 priority {MARKED} 0xff "
+       "flowid 2:1")
+    for stack in STACKS:
+        for name, options in (("idle link", None), ("full link, best effort", []),
+                              ("full link, marked", ["-t", MARKED])):
+            with lab.attempt(f"traffic class over {stack}"):
+                bulk = []
+                if options is not None:
+                    bulk.append(lab.serve("serve-sink", stack, 9000, "-b", 1 << 18, way="routed"))
+                    bulk.append(lab.background(
+                        lab.netbench_program, "-f", {"ipv4": 2, "native": 10, "net6": 19}[stack],
+                        "-a", lab_address(stack), "-p", 9000, "-b", 1 << 18, "-s", 8192,
+                        "-n", 100000, "stream", ns="client"))
+                    lab.run("sleep", 3)
+                values = lab.netbench("tcp-rr", stack, 8060, 20, 64, "-H", "-r", 3,
+                                      *(options or []), way="routed")
+                lab.row("class", {"link": name}, stack, "us", [ns / 1000 for ns, _, _ in values])
+                lab.stop(*bulk)
+    tc("qdisc del dev rs root")
+
+
+def lab_address(stack):
+    return {"ipv4": "10.3.0.2", "native": "fd00:4::2", "net6": "fd00:6::2"}[stack]
+
+
+WHERE = "abstract, arXiv, 2007"
+NO_FIGURE = {"text": "figures of this were not found; it says that the performance of IPv6 in "
+                     "many cases proved to be significantly worse than IPv4.", "where": WHERE}
+FIGURES = [
+    {"figure": "roundtrip", "title": f"Round trips, {proto}, {way}", "kind": "lines", "x": "bytes",
+     "split": ["buffer"], "log": True, "overhead": True,
+     "only": {"protocol": [proto], "way": [way]}, "paper": NO_FIGURE}
+    for proto in ("TCP", "UDP") for way in ("direct", "routed")]
+FIGURES += [
+    {"figure": "class", "title": "Short round trips over a full 10 Mb/s link, by traffic class",
+     "kind": "bars", "open": True, "paper": {"text": "not found."}}]

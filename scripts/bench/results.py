@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results as kept in JSON: merging, ratios, tables, comparison of two files. No I/O but of
+the result files themselves; tested by selftests/unit/bench_test.py.
+
+    {"format": 1, "made": {...}, "experiments": {NAME: {"status": "complete" | "partial",
+     "lacks": [TEXT...], "made": {...}, "seconds": S, "rows": [ROW...]}}}
+
+A ROW is one cell: {"figure", "case": {...}, "stack", "unit", "values": [...]}.
+"""
+import json
+import math
+import os
+
+FORMAT = 1
+# What others are compared with: the first of these that a figure has.
+BASES = ("net6", "khttpd on net6")
+# Two runs agree when ratios differ by less, in per cent.
+AGREE = 3.0
+
+
+class BadResults(Exception):
+    """A file that is no result file; the text says why."""
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def deviation(values):
+    """Standard deviation of a sample; 0 of one value."""
+    if len(values) < 2:
+        return 0.0
+    m = mean(values)
+    return math.sqrt(sum((v - m) ** 2 for v in values) / (len(values) - 1))
+
+
+def fit(points):
+    """The line through (x, y) by least squares: (y at 0, slope)."""
+    mx, my = mean([x for x, _ in points]), mean([y for _, y in points])
+    spread = sum((x - mx) ** 2 for x, _ in points)
+    slope = sum((x - mx) * (y - my) for x, y in points) / spread if spread else 0.0
+    return my - slope * mx, slope
+
+
+def key_of(row):
+    return row["figure"], json.dumps(row["case"], sort_keys=True), row["stack"]
+
+
+def merge(rows):
+    """Rows of one cell put together, in the order in which cells came first."""
+    cells = {}
+    for row in rows:
+        cell = cells.setdefault(key_of(row), dict(row, values=[]))
+        cell["values"] = cell["values"] + row["values"]
+    return list(cells.values())
+
+
+def collect(lines):
+    """The guest's lines to (rows, lacks, complete, other entries). A torn last line, of a
+    guest that died while it wrote, is left out."""
+    rows, lacks, other, complete = [], [], [], False
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(entry, dict):
+            continue
+        if "figure" in entry:
+            rows.append(entry)
+        elif "lack" in entry:
+            lacks.append(entry["lack"])
+        elif "complete" in entry:
+            complete = True
+        else:
+            other.append(entry)
+    return merge(rows), lacks, complete, other
+
+
+def save(path, results):
+    """All or nothing: a full disk leaves the old file."""
+    part = f"{path}.part"
+    try:
+        with open(part, "w") as f:
+            json.dump(results, f, indent=1)
+            f.write("\n")
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(part, path)
+    except OSError:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise
+
+
+def load(path):
+    try:
+        with open(path) as f:
+            results = json.load(f)
+    except ValueError as error:
+        raise BadResults(f"{path}: {error}") from error
+    if not isinstance(results, dict) or results.get("format") != FORMAT:
+        raise BadResults(f"{path}: not a result file of format {FORMAT}")
+    return results
+
+
+def cells(results):
+    """{(experiment, figure, case, stack): row} of a result file."""
+    return {(name,) + key_of(row): row for name, experiment in results["experiments"].items()
+            for row in experiment["rows"]}
+
+
+def ratios(results):
+    """{(experiment, figure, case, "stack/base"): (ratio, relative deviation)}."""
+    found, table = {}, cells(results)
+    for (name, figure, case, stack), row in table.items():
+        for base in BASES:
+            other = table.get((name, figure, case, base))
+            if other:
+                break
+        if not other or other is row or row["unit"] in ("errors", "connections"):
+            continue
+        top, bottom = mean(row["values"]), mean(other["values"])
+        if top > 0 and bottom > 0:
+            found[name, figure, case, f"{stack}/{base}"] = (
+                top / bottom, math.hypot(deviation(row["values"]) / top,
+                                         deviation(other["values"]) / bottom))
+    return found
+
+
+def diff(old, new, over=AGREE):
+    """Changes between two result files: (flagged, compared, only in one).
+
+    A ratio or a cell is flagged when it changed by more than @over per cent and by more than
+    two standard deviations of both. Each is (what, old, new, change in per cent), largest
+    change first.
+    """
+    flagged, compared, single = [], 0, []
+    for a, b, what in ((ratios(old), ratios(new), "ratio"), (spreads(old), spreads(new), "cost")):
+        single += [key for key in a.keys() ^ b.keys() if what == "cost"]
+        for key in a.keys() & b.keys():
+            compared += 1
+            change = 100 * (b[key][0] / a[key][0] - 1)
+            noise = 200 * math.hypot(a[key][1], b[key][1])
+            if abs(change) > over and abs(change) > noise:
+                flagged.append(((what,) + key, a[key][0], b[key][0], change))
+    flagged.sort(key=lambda item: -abs(item[3]))
+    return flagged, compared, sorted(single)
+
+
+def spreads(results):
+    """{cell: (mean, relative deviation)} of what is not near zero."""
+    return {key: (mean(row["values"]), deviation(row["values"]) / mean(row["values"]))
+            for key, row in cells(results).items()
+            if mean(row["values"]) > 0 and row["unit"] not in ("errors", "connections")}
+
+
+def repeatability(files):
+    """{experiment: (ratios in all files, median and largest relative deviation, which)}."""
+    found, tables_ = {}, [ratios(f) for f in files]
+    for key in tables_[0].keys() & set.intersection(*(set(t) for t in tables_)):
+        values = [t[key][0] for t in tables_]
+        found.setdefault(key[0], []).append((deviation(values) / mean(values), key))
+    return {name: (len(all_), sorted(d for d, _ in all_)[len(all_) // 2], *max(all_))
+            for name, all_ in found.items()}
+
+
+def repeatability_text(files):
+    lines = [f"{len(files)} files; deviation of ratios"]
+    for name, (count, median, most, key) in repeatability(files).items():
+        lines.append(f"{name:13} {count:5} ratios, median {100 * median:.2f} %, largest "
+                     f"{100 * most:.2f} % ({key[1]}, {words_of(key[2])}, {key[3]})")
+    return "\n".join(lines)
+
+
+def words_of(case):
+    return ", ".join(f"{v}" if isinstance(v, str) else f"{v} {k}"
+                     for k, v in json.loads(case).items())
+
+
+def diff_text(old, new, over=AGREE):
+    """The comparison to read, and whether anything is flagged."""
+    flagged, compared, single = diff(old, new, over)
+    lines = []
+    for (what, name, figure, case, stack), a, b, change in flagged:
+        lines.append(f"{change:+7.1f} %  {what:5}  {name} {figure}, {words_of(case)}, {stack}: "
+                     f"{number(a)} -> {number(b)}")
+    for name, figure, case, stack in single:
+        lines.append(f"in one only     {name} {figure}, {words_of(case)}, {stack}")
+    for results, which in ((old, "old"), (new, "new")):
+        for name, experiment in results["experiments"].items():
+            if experiment["status"] != "complete":
+                lines.append(f"the {which} {name} is {experiment['status']}")
+    lines.append(f"{compared} figures compared, {len(flagged)} changed by more than {over:g} % "
+                 "and more than their spread")
+    return "\n".join(lines), bool(flagged)
+
+
+def number(value):
+    if value >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value < 10 else f"{value:.1f}"
+
+
+def tables(rows):
+    """Per figure (figure, unit, stacks, [(case, {stack: row})])."""
+    found = {}
+    for row in rows:
+        _, _, stacks, lines = found.setdefault(row["figure"], (row["figure"], row["unit"], [], {}))
+        if row["stack"] not in stacks:
+            stacks.append(row["stack"])
+        lines.setdefault(json.dumps(row["case"]), {})[row["stack"]] = row
+    return [(figure, unit, stacks, list(lines.items()))
+            for figure, unit, stacks, lines in found.values()]
+
+
+def cell_text(row):
+    """Mean, and deviation when there is one."""
+    if not row:
+        return "-"
+    text = number(mean(row["values"]))
+    spread = deviation(row["values"])
+    return text if spread <= 0.0005 * abs(mean(row["values"])) else f"{text} ± {number(spread)}"
+
+
+def table_header(stacks):
+    base = next((b for b in BASES if b in stacks), None)
+    return base, [s for s in stacks if base and s != base]
+
+
+def table_text(figure, unit, stacks, lines):
+    """A table in plain text with the ratios to the base."""
+    base, others = table_header(stacks)
+    out = [f"{figure + ' (' + unit + ')':46}" + "".join(f"{s:>20}" for s in stacks)
+           + "".join(f"{s + '/' + base:>20}" for s in others)]
+    for case, row in lines:
+        text = f"{words_of(case):46}" + "".join(f"{cell_text(row.get(s)):>20}" for s in stacks)
+        for s in others:
+            ok = row.get(s) and row.get(base) and mean(row[base]["values"]) > 0
+            ratio = mean(row[s]["values"]) / mean(row[base]["values"]) if ok else None
+            text += f"{'-' if ratio is None else f'{ratio:.2f}':>20}"
+        out.append(text)
+    return "\n".join(out)

@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/bench without a guest: results, comparison, the plugin's counts, and the page when
+matplotlib is installed. KTAP on standard output."""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts", "bench"))
+import guests		# noqa: E402
+import results		# noqa: E402
+import xie1999		# noqa: E402
+
+
+def row(figure, case, stack, *values, unit="instructions"):
+    return {"figure": figure, "case": case, "stack": stack, "unit": unit, "values": list(values)}
+
+
+def kept(*rows, status="complete", lacks=()):
+    made = {"date": "2026-01-01 00:00 UTC", "commit": "0123456", "changed": False, "kernel": "6.1"}
+    return {"format": 1, "made": made, "experiments": {"zeadally2003": {
+        "status": status, "lacks": list(lacks), "rows": list(rows), "seconds": 1, "made": made}}}
+
+
+class Numbers(unittest.TestCase):
+    def test_deviation(self):
+        self.assertEqual(results.deviation([5]), 0)
+        self.assertAlmostEqual(results.deviation([1, 2, 3, 4]), 1.290994, 5)
+
+    def test_fit(self):
+        base, slope = results.fit([(0, 10), (1, 12), (2, 14)])
+        self.assertAlmostEqual(base, 10)
+        self.assertAlmostEqual(slope, 2)
+
+    def test_number(self):
+        self.assertEqual([results.number(v) for v in (12345.6, 123.45, 1.2345)],
+                         ["12346", "123.5", "1.23"])
+
+
+class Collect(unittest.TestCase):
+    def test_merges_cells(self):
+        rows, lacks, complete, _ = results.collect([
+            json.dumps(row("f", {"a": 1}, "net6", 1)), json.dumps(row("f", {"a": 1}, "net6", 3)),
+            json.dumps({"lack": "x"}), json.dumps({"complete": True})])
+        self.assertEqual(rows[0]["values"], [1, 3])
+        self.assertEqual((len(rows), lacks, complete), (1, ["x"], True))
+
+    def test_guest_that_died(self):
+        rows, _, complete, _ = results.collect([json.dumps(row("f", {}, "net6", 1)), '{"figure": "f'])
+        self.assertEqual((len(rows), complete), (1, False))
+
+
+class Files(unittest.TestCase):
+    def test_round_trip(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/r.json"
+            results.save(path, kept(row("f", {}, "net6", 1)))
+            self.assertEqual(results.load(path)["experiments"]["zeadally2003"]["rows"][0]["values"],
+                             [1])
+
+    def test_full_disk_keeps_the_old(self):
+        class Full:
+            def __init__(self, *_, **__):
+                raise OSError(28, "No space left on device")
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/r.json"
+            results.save(path, kept())
+            real, results.json.dump = results.json.dump, Full
+            try:
+                self.assertRaises(OSError, results.save, path, kept(row("f", {}, "net6", 1)))
+            finally:
+                results.json.dump = real
+            self.assertEqual(results.load(path)["experiments"]["zeadally2003"]["rows"], [])
+            self.assertEqual(os.listdir(folder), ["r.json"])
+
+    def test_no_result_file(self):
+        with tempfile.NamedTemporaryFile("w") as f:
+            f.write("hello")
+            f.flush()
+            self.assertRaises(results.BadResults, results.load, f.name)
+
+
+class Diff(unittest.TestCase):
+    def compare(self, old, new, **options):
+        return results.diff(kept(*old), kept(*new), **options)
+
+    def test_same(self):
+        rows = [row("f", {}, "ipv4", 100), row("f", {}, "net6", 90)]
+        flagged, compared, single = self.compare(rows, rows)
+        self.assertEqual((flagged, compared, single), ([], 3, []))
+
+    def test_change_is_flagged(self):
+        flagged, _, _ = self.compare([row("f", {}, "ipv4", 100), row("f", {}, "net6", 90)],
+                                     [row("f", {}, "ipv4", 100), row("f", {}, "net6", 99)])
+        self.assertEqual([round(item[3], 2) for item in flagged], [10.0, -9.09])
+        self.assertEqual(flagged[1][0][0], "ratio")
+
+    def test_within_spread_is_not(self):
+        flagged, _, _ = self.compare([row("f", {}, "net6", 80, 100, 120)],
+                                     [row("f", {}, "net6", 90, 110, 130)])
+        self.assertEqual(flagged, [])
+
+    def test_threshold(self):
+        old, new = [row("f", {}, "net6", 100)], [row("f", {}, "net6", 102)]
+        self.assertEqual(self.compare(old, new)[0], [])
+        self.assertEqual(len(self.compare(old, new, over=1.0)[0]), 1)
+
+    def test_in_one_only_and_partial(self):
+        text, changed = results.diff_text(kept(row("f", {"bytes": 64}, "net6", 1)),
+                                          kept(status="partial"))
+        self.assertFalse(changed)
+        self.assertIn("in one only", text)
+        self.assertIn("64 bytes", text)
+        self.assertIn("the new zeadally2003 is partial", text)
+
+    def test_zero_and_counts_have_no_ratio(self):
+        rows = [row("f", {}, "ipv4", 0), row("f", {}, "net6", 1),
+                row("g", {}, "ipv4", 5, unit="errors"), row("g", {}, "net6", 1, unit="errors")]
+        self.assertEqual(results.ratios(kept(*rows)), {})
+
+
+    def test_repeatability(self):
+        files = [kept(row("f", {"n": 1}, "ipv4", v), row("f", {"n": 1}, "net6", 100))
+                 for v in (100, 110)]
+        count, median, most, key = results.repeatability(files)["zeadally2003"]
+        self.assertEqual((count, key[1], round(median, 4)), (1, "f", 0.0673))
+        self.assertEqual(median, most)
+
+
+class Tables(unittest.TestCase):
+    def test_ratio_column(self):
+        table = results.tables([row("f", {"bytes": 1}, "ipv4", 300), row("f", {"bytes": 1}, "net6", 200)])
+        text = results.table_text(*table[0])
+        self.assertIn("ipv4/net6", text.splitlines()[0])
+        self.assertTrue(text.splitlines()[1].endswith("1.50"))
+
+    def test_missing_cell(self):
+        table = results.tables([row("f", {"n": 1}, "ipv4", 3), row("f", {"n": 2}, "net6", 2)])
+        self.assertIn("-", results.table_text(*table[0]).splitlines()[1])
+
+
+class Counts(unittest.TestCase):
+    """The plugin's file: one message of each of two dumps, the second torn."""
+
+    COUNTS = """dump 1
+event 1 1 500
+event 1 1 700
+event 1 0 900
+event 2 1 20
+count 1 0 100
+count 1 1010 300
+count 1 2000 50
+count 3 1000 10
+end 1
+dump 2
+event 1 1 5
+"""
+    SYMBOLS = "0000000000001000 t skb_checksum\n0000000000002000 T kmem_cache_alloc\n"
+
+    def test_finish(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/out")
+            for name, text in (("counts", self.COUNTS), ("out/kallsyms", self.SYMBOLS)):
+                with open(f"{folder}/{name}", "w") as f:
+                    f.write(text)
+            entries = [{"label": n, "proto": "tcp", "size": 1024, "stack": "net6"}
+                       for n in (1, 2)]
+            rows = {(r["figure"],) + tuple(r["case"].values()): r["values"]
+                    for r in xie1999.finish(folder, entries, [])}
+        self.assertEqual(rows["start", "TCP", 1024], [500])
+        self.assertEqual(rows["stop", "TCP", 1024], [900])
+        self.assertEqual(rows["split", "TCP", 1024, "send call", "checksum"], [300])
+        self.assertEqual(rows["split", "TCP", 1024, "send call", "buffers"], [50])
+        self.assertEqual(rows["split", "TCP", 1024, "send call", "the rest"], [100])
+        self.assertEqual(rows["functions", "TCP", 1024, "receiver", "skb_checksum"], [100])
+
+
+class Guest(unittest.TestCase):
+    """The driver against a stand-in for scripts/guest: what a guest leaves is kept."""
+
+    GUEST = """#!/bin/bash
+while [ "$1" != --log ]; do shift; done
+mkdir -p "$2/out" && cat >"$2/out/rows.jsonl" <<'END'
+%s
+END
+exit %d
+"""
+
+    def run_one(self, status, *entries):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/scripts")
+            with open(f"{folder}/scripts/guest", "w") as f:
+                f.write(self.GUEST % ("\n".join(json.dumps(e) for e in entries), status))
+            os.chmod(f"{folder}/scripts/guest", 0o755)
+            top, said, made = guests.TOP, guests.say, guests.made
+            guests.TOP, self.said = folder, []
+            guests.say, guests.made = self.said.append, dict
+            try:
+                return guests.experiment("zeadally2003", f"{folder}/out", True)
+            finally:
+                guests.TOP, guests.say, guests.made = top, said, made
+
+    def test_complete(self):
+        entry = self.run_one(0, row("connections", {"operation": "x"}, "net6", 1000),
+                             {"complete": True})
+        self.assertEqual((entry["status"], entry["lacks"]), ("complete", []))
+        self.assertEqual(entry["rows"][1]["values"], [500000.0])
+
+    def test_died(self):
+        entry = self.run_one(123, row("f", {}, "net6", 1))
+        self.assertEqual((entry["status"], len(entry["rows"])), ("partial", 1))
+        self.assertIn("the guest died", entry["lacks"][0])
+
+    def test_killed_before_anything(self):
+        entry = self.run_one(124)
+        self.assertEqual((entry["status"], entry["rows"]), ("partial", []))
+        self.assertIn("its time was up", entry["lacks"][0])
+
+    def test_lacks_something(self):
+        entry = self.run_one(0, {"lack": "no lighttpd on this machine"}, {"complete": True})
+        self.assertEqual((entry["status"], entry["lacks"]),
+                         ("partial", ["no lighttpd on this machine"]))
+
+    def test_disk_full_before_it_starts(self):
+        class Usage:
+            free = 1 << 20
+        real, guests.shutil.disk_usage = guests.shutil.disk_usage, lambda path: Usage
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                with self.assertRaisesRegex(guests.CannotRun, "disk full: .* has 1 MB"):
+                    guests.prepare(f"{folder}/out", modules=False)
+        finally:
+            guests.shutil.disk_usage = real
+
+
+class Page(unittest.TestCase):
+    def test_page(self):
+        try:
+            import plots
+        except ImportError:
+            self.skipTest("no matplotlib")
+        rows = [row("roundtrip", {"protocol": "TCP", "bytes": n}, s, n + k)
+                for n in (64, 128) for k, s in enumerate(("ipv4", "native", "net6"))]
+        with tempfile.TemporaryDirectory() as folder:
+            path = plots.make(kept(*rows, status="partial", lacks=["no <disk>"]), folder)
+            with open(path) as f:
+                page = f.read()
+            self.assertIn("zeadally2003-3.png", os.listdir(folder))
+        self.assertIn("<b>Partial.</b>", page)
+        self.assertIn("no &lt;disk&gt;", page)
+        self.assertIn("Not measured in this run", page)
+        self.assertEqual(page.count("The paper:"), 5 - 1)
+        self.assertNotIn('src="http', page)
+        self.assertNotIn("<script", page)
+
+
+class Ktap(unittest.TestResult):
+    """A line for each case."""
+
+    def line(self, test, ok="ok", more=""):
+        print(f"{ok} {self.testsRun} {test.id().split('.', 1)[1]}{more}", flush=True)
+
+    def addSuccess(self, test):
+        self.line(test)
+
+    def addSkip(self, test, reason):
+        self.line(test, more=f" # SKIP {reason}")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        print("\n".join(f"# {line}" for line in self.failures[-1][1].splitlines()))
+        self.line(test, "not ok")
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        print("\n".join(f"# {line}" for line in self.errors[-1][1].splitlines()))
+        self.line(test, "not ok")
+
+
+def main():
+    cases = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    print(f"KTAP version 1\n1..{cases.countTestCases()}")
+    result = Ktap()
+    cases.run(result)
+    return not result.wasSuccessful()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
