@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Draves, Mankin and Zill 1998, table 1: TCP throughput by link and socket buffer."""
+from lab import STACKS
+
 TITLE = "TCP throughput"
 PAPER = ("R. P. Draves, A. Mankin, B. D. Zill, Implementing IPv6 for Windows NT, "
          "2nd USENIX Windows NT Symposium, 1998, table 1")
@@ -16,14 +18,14 @@ def run(lab):
     runs = 2 if lab.quick else 6
     lab.network()
     for buffer in BUFFERS:
-        for n, stack in enumerate(("ipv4", "native", "net6")):
+        for stack in STACKS:
             lab.serve("serve-sink", stack, 7000 + buffer, "-b", buffer * 1024)
     lab.plan(len(RATES) * len(BUFFERS))
     for link, rate in RATES.items():
         lab.shape(rate)
         for buffer in BUFFERS:
             lab.step(f"{link}, buffers of {buffer} KB")
-            found = {stack: ([], []) for stack in ("ipv4", "native", "net6")}
+            found = {stack: ([], []) for stack in STACKS}
             count = AMOUNT[link] * 1024 // WRITE // (2 if lab.quick else 1)
             for _ in range(runs):
                 for stack, (speed, busy) in found.items():

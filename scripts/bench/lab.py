@@ -104,13 +104,13 @@ class Lab:
         self.servers.append(server)
         return server
 
-    def stop(self, *which):
-        for server in which or self.servers:
+    def stop(self, *servers):
+        for server in servers:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(server.pid, 15)
-        for server in which or self.servers:
+        for server in servers:
             server.wait()
-        self.servers = [s for s in self.servers if s.returncode is None]
+            self.servers.remove(server)
 
     def wait_for(self, what, condition, tries=400):
         """Counted in tries: waiting for the host's files makes the clock jump."""
@@ -210,11 +210,6 @@ class Lab:
         return [ns / 2 for ns, _, _ in self.netbench(*args, **kwargs)]
 
 
-def turns(cases, stacks=STACKS):
-    """Each case on each stack, the stacks in turn."""
-    return [(case, stack) for case in cases for stack in stacks]
-
-
 def main():
     name = sys.argv[1]
     sys.path.insert(0, HERE)
@@ -230,7 +225,7 @@ def main():
             print(log.read()[-2000:])
         return 1
     finally:
-        lab.stop()
+        lab.stop(*lab.servers)
     lab.write({"complete": True})
     return 0
 

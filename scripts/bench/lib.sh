@@ -15,11 +15,12 @@ in_client() { ip netns exec client "$@"; }
 in_server() { ip netns exec server "$@"; }
 die() { echo "error: $*" >&2; exit 1; }
 
-# wait_for SECONDS COMMAND...: until the command succeeds; fails when time is up.
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when time is up. Counted
+# in tries of a tenth: in virtual time, waiting for the host's files makes the clock jump.
 wait_for() {
-	local end=$((SECONDS + $1)); shift
+	local tries=$(($1 * 10)); shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || { echo "error: time-out waiting for: $*" >&2; return 1; }
+		[ $((tries--)) -gt 0 ] || { echo "error: time-out waiting for: $*" >&2; return 1; }
 		sleep 0.1
 	done
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Raicu 2000: round trips by message size, direct and through routers; traffic classes."""
+from lab import ADDRESS, FAMILY, STACKS
+
 TITLE = "Round trips by message size"
 PAPER = ("I. Raicu, An Empirical Analysis of Internet Protocol version 6 (IPv6), "
          "Wayne State University, 2000 (arXiv, 2007)")
@@ -10,7 +12,6 @@ QUICK_SIZES = [64, 1024, 8192, 65536]
 BUFFERS = [8, 60]
 # What a datagram can carry; the paper's 64 KB does not fit one either.
 UDP_MAX = 65000
-STACKS = ("ipv4", "native", "net6")
 MARKED = 0xb8		# Expedited Forwarding
 
 
@@ -62,27 +63,24 @@ def traffic_class(lab):
     tc(f"filter add dev rs parent 2: protocol ip prio 1 u32 match ip tos {MARKED} 0xff flowid 2:1")
     tc(f"filter add dev rs parent 2: protocol ipv6 prio 2 u32 match ip6 priority {MARKED} 0xff "
        "flowid 2:1")
-    for stack in STACKS:
-        for name, options in (("idle link", None), ("full link, best effort", []),
-                              ("full link, marked", ["-t", MARKED])):
+    for n, stack in enumerate(STACKS):
+        for port, name, options in ((9000 + n, "idle link", None),
+                                    (9010 + n, "full link, best effort", []),
+                                    (9020 + n, "full link, marked", ["-t", MARKED])):
+            bulk = []
             with lab.attempt(f"traffic class over {stack}"):
-                bulk = []
                 if options is not None:
-                    bulk.append(lab.serve("serve-sink", stack, 9000, "-b", 1 << 18, way="routed"))
+                    bulk.append(lab.serve("serve-sink", stack, port, "-b", 1 << 18, way="routed"))
                     bulk.append(lab.background(
-                        lab.netbench_program, "-f", {"ipv4": 2, "native": 10, "net6": 19}[stack],
-                        "-a", lab_address(stack), "-p", 9000, "-b", 1 << 18, "-s", 8192,
+                        lab.netbench_program, "-f", FAMILY[stack], "-a",
+                        ADDRESS["routed"][stack], "-p", port, "-b", 1 << 18, "-s", 8192,
                         "-n", 100000, "stream", ns="client"))
                     lab.run("sleep", 3)
                 values = lab.netbench("tcp-rr", stack, 8060, 20, 64, "-H", "-r", 3,
                                       *(options or []), way="routed")
                 lab.row("class", {"link": name}, stack, "us", [ns / 1000 for ns, _, _ in values])
-                lab.stop(*bulk)
+            lab.stop(*bulk)
     tc("qdisc del dev rs root")
-
-
-def lab_address(stack):
-    return {"ipv4": "10.3.0.2", "native": "fd00:4::2", "net6": "fd00:6::2"}[stack]
 
 
 WHERE = "abstract, arXiv, 2007"

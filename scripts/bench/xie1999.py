@@ -4,6 +4,7 @@ import bisect
 import os
 from statistics import median
 
+from lab import STACKS
 from results import fit, mean
 
 TITLE = "Where a message's cost goes"
@@ -49,7 +50,7 @@ def run(lab):
     label = 0
     for proto, size in cases:
         lab.step(f"{proto.upper()}, {size} B")
-        for stack in ("ipv4", "native", "net6"):
+        for stack in STACKS:
             actual = min(size, UDP_MAX) if proto == "udp" else size
             with lab.attempt(f"{proto} {size} B over {stack}"):
                 server = lab.serve(f"send-{proto}-sink", stack, 7000, "-b", 1 << 20, size=actual)
@@ -180,7 +181,7 @@ def finish(log, entries, _rows):
                     [round(100 * share[name] / total, 2)])
     for proto in ("TCP", "UDP"):
         for figure in ("start", "stop"):
-            for stack in ("ipv4", "native", "net6"):
+            for stack in STACKS:
                 points = [(r["case"]["bytes"], mean(r["values"])) for r in rows
                           if r["figure"] == figure and r["stack"] == stack
                           and r["case"]["protocol"] == proto]

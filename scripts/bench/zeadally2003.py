@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Zeadally and Raicu 2003: throughput, round trip and CPU use by message size; sockets,
 connections, and connections with a one-byte exchange."""
+from lab import STACKS
+
 TITLE = "Throughput, CPU use and connections"
 PAPER = ("S. Zeadally, I. Raicu, Evaluating IPv6 on Windows and Solaris, "
          "IEEE Internet Computing 7(3), 2003")
@@ -8,7 +10,6 @@ NEEDS = []
 
 SIZES = [64, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408]
 QUICK_SIZES = [64, 512, 1408]
-STACKS = ("ipv4", "native", "net6")
 LINKS = {"unlimited": None, "100 Mb/s": "100mbit"}
 
 
