@@ -130,6 +130,7 @@ static const struct {
 	{ "ICMPv6",		net6_icmp_init,		net6_icmp_exit },
 	{ "Neighbor Discovery",	net6_nd_init,		net6_nd_exit },
 	{ "UDP",		net6_udp_init,		net6_udp_exit },
+	{ "raw sockets",	net6_raw_init,		net6_raw_exit },
 	{ "TCP",		net6_tcp_init,		net6_tcp_exit },
 	{ "namespaces",		NULL,			NULL },
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },

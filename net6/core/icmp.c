@@ -191,7 +191,7 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 		return;
 	}
 	proto = net6_proto_find(number);
-	if (!proto || !proto->error) {
+	if ((!proto || !proto->error) && !static_branch_unlikely(&net6_proto_tapped)) {
 		net6_drop(nn, skb, NET6_DROP_ICMP_ERROR_OTHER);
 		return;
 	}
@@ -207,7 +207,10 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 		.from		= &ipv6_hdr(skb)->saddr,
 		.offset		= offset,
 	};
-	proto->error(skb, &err);
+	if (static_branch_unlikely(&net6_proto_tapped))
+		net6_proto_tap_error(skb, &err, number);
+	if (proto && proto->error)
+		proto->error(skb, &err);
 	consume_skb(skb);
 }
 

@@ -69,11 +69,14 @@ static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
 	const struct net6_proto *proto;
 	unsigned int headers = 0;
 	net6_exthdr_fn handler;
+	bool wanted = false;
 
 	for (;;) {
 		u8 nexthdr = net6_rx_cb(skb)->nexthdr;
 
 		skb_reset_transport_header(skb);
+		if (static_branch_unlikely(&net6_proto_tapped))
+			wanted = net6_proto_tap_rcv(skb, nexthdr);
 		proto = net6_proto_find(nexthdr);
 		if (likely(proto)) {
 			NET6_INC(nn, Ip6InDelivers);
@@ -81,6 +84,11 @@ static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
 			return;
 		}
 		handler = net6_exthdr_find(nexthdr);
+		if (!handler && wanted) {
+			NET6_INC(nn, Ip6InDelivers);
+			consume_skb(skb);
+			return;
+		}
 		if (!handler) {
 			/* RFC 8200 section 4: code 1, pointer to the unrecognised value */
 			net6_exthdr_problem(skb, NET6_DROP_NEXTHDR_UNKNOWN,

@@ -46,11 +46,10 @@ static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
 {
 	unsigned int mtu = net6_dest_mtu(dest);
 	struct net6_iface *iface = dest->iface;
-	u8 proto = ipv6_hdr(skb)->nexthdr;
 
 	if (skb->len <= mtu)
 		return net6_neigh_output(dest->neigh, skb);
-	if (skb->ignore_df && (proto == IPPROTO_UDP || proto == IPPROTO_ICMPV6))
+	if (skb->ignore_df)
 		return net6_frag_output(skb, dest, mtu);
 	/* A segment made before the path MTU fell: the path's router will say so. */
 	if (skb->len <= READ_ONCE(iface->mtu))

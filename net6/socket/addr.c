@@ -70,8 +70,15 @@ int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len
 	return 0;
 }
 
-/* Is this address one that may be bound to? May set sk_bound_dev_if. sk owned. */
-static int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
+/**
+ * net6_bind_check() - is this address one that may be bound to?
+ * @sk: socket, owned; its sk_bound_dev_if is set for an address with a zone
+ * @addr: address
+ * @len: its length as the program gave it
+ *
+ * Context: process. Return: 0; -EINVAL; -EADDRNOTAVAIL; -ENODEV.
+ */
+int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	int type = ipv6_addr_type(&addr->sin6_addr);

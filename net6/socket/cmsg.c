@@ -98,7 +98,7 @@ int net6_cmsg_send(struct sock *sk, struct msghdr *msg, struct net6_tx *tx)
 	for_each_cmsghdr(cmsg, msg) {
 		if (!CMSG_OK(msg, cmsg))
 			return -EINVAL;
-		if (cmsg->cmsg_level == SOL_UDP && sk->sk_protocol == IPPROTO_UDP) {
+		if (cmsg->cmsg_level == SOL_UDP && net6_sk_is_udp(sk)) {
 			if (cmsg->cmsg_type != UDP_SEGMENT ||
 			    cmsg->cmsg_len != CMSG_LEN(sizeof(u16)))
 				return -EINVAL;

@@ -132,7 +132,7 @@ static int net6_dgram_set_name(struct sock *sk, struct msghdr *msg, struct net6_
 	err = net6_sk_check_addr(sk, sin6, msg->msg_namelen, &tx->oif);
 	if (err)
 		return err;
-	if (!sin6->sin6_port && sk->sk_protocol == IPPROTO_UDP)
+	if (!sin6->sin6_port && net6_sk_is_udp(sk))
 		return -EINVAL;
 	tx->daddr = sin6->sin6_addr;
 	if (ipv6_addr_any(&tx->daddr))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The address family: what socket() can make and how. Family number 19 always, 10 as
- * well when native IPv6 is switched off (takeover). Raw sockets do not exist.
+ * well when native IPv6 is switched off (takeover).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -11,6 +11,7 @@
 #include <net/inet_connection_sock.h>
 
 #include "../compat/inet_sock.h"
+#include "protosw.h"
 #include "sock.h"
 
 static char *family = "auto";
@@ -66,11 +67,33 @@ static const struct net6_protosw *net6_protosw_find(int type, int protocol)
 	list_for_each_entry_rcu(p, &net6_protosws, list) {
 		if (p->type != type)
 			continue;
-		if (protocol == p->protocol || protocol == IPPROTO_IP)
+		/* Raw sockets are of any protocol, but it must be said which. */
+		if (p->protocol == IPPROTO_IP ? protocol != IPPROTO_IP :
+		    protocol == p->protocol || protocol == IPPROTO_IP)
 			return p;
 		err = -EPROTONOSUPPORT;
 	}
 	return ERR_PTR(err);
+}
+
+/**
+ * net6_protosw_inuse() - how many sockets of a kind have a port
+ * @net: namespace
+ * @type: SOCK_STREAM, ...
+ * @protocol: IPPROTO_TCP, ...; any for SOCK_RAW
+ *
+ * Context: any. Return: their number, 0 for a kind that there is not.
+ */
+int net6_protosw_inuse(struct net *net, int type, int protocol)
+{
+	const struct net6_protosw *p;
+	int n;
+
+	rcu_read_lock();
+	p = net6_protosw_find(type, protocol);
+	n = IS_ERR(p) ? 0 : sock_prot_inuse_get(net, p->prot);
+	rcu_read_unlock();
+	return n;
 }
 
 /**
@@ -136,13 +159,16 @@ static int net6_create(struct net *net, struct socket *sock, int protocol, int k
 	if (IS_ERR(psw))
 		return PTR_ERR(psw);
 
+	if (sock->type == SOCK_RAW && !kern && !ns_capable(net->user_ns, CAP_NET_RAW))
+		return -EPERM;
+
 	sk = sk_alloc(net, PF_INET6, GFP_KERNEL, psw->prot, kern);
 	if (!sk)
 		return -ENOBUFS;
 	sock->ops = psw->ops;
 	sock_init_data(sock, sk);
 	sk->sk_destruct = net6_sk_destruct;
-	sk->sk_protocol = psw->protocol;
+	sk->sk_protocol = psw->protocol ?: protocol;
 	sk->sk_backlog_rcv = psw->prot->backlog_rcv;
 	err = net6_sk_init(sk);
 	if (!err && sk->sk_prot->init)

@@ -72,7 +72,7 @@ struct net6_sk_group {
 };
 
 /**
- * struct net6_dgram_sock - UDP and ping sockets
+ * struct net6_dgram_sock - UDP and ping sockets, and the beginning of raw ones
  * @udp6: must be first: core code casts (sk_is_udp and friends)
  * @n6: the part that every net6 socket has
  * @groups: struct net6_sk_group
@@ -94,6 +94,12 @@ struct net6_dgram_sock {
 	unsigned int		pending;
 	struct net6_tx		tx;
 };
+
+/* A raw socket may be of UDP's protocol number. */
+static inline bool net6_sk_is_udp(const struct sock *sk)
+{
+	return sk->sk_protocol == IPPROTO_UDP && sk->sk_type == SOCK_DGRAM;
+}
 
 static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
 {
@@ -160,6 +166,7 @@ void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
  * interface index in *oif.
  */
 int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
+int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len);
 
 /* IPPROTO_IPV6 level options (socket/sockopt.c) and ancillary data (socket/cmsg.c). */
 int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
@@ -171,7 +178,7 @@ int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval
 struct net6_protosw {
 	struct list_head	list;
 	unsigned short		type;		/* SOCK_STREAM, ... */
-	unsigned short		protocol;	/* IPPROTO_TCP, ... */
+	unsigned short		protocol;	/* IPPROTO_TCP, ...; 0 for any */
 	struct proto		*prot;
 	const struct proto_ops	*ops;
 };
@@ -243,5 +250,10 @@ int net6_udp_walk(struct net *net, u32 *pos, int (*fn)(struct sock *sk, void *ar
 /* transport/ping.c: echo sockets, after net6_icmp_init() */
 int net6_ping_init(void);
 void net6_ping_exit(void);
+
+/* transport/raw.c */
+int net6_raw_init(void);
+void net6_raw_exit(void);
+int net6_raw_walk(struct net *net, int (*fn)(struct sock *sk, void *arg), void *arg);
 
 #endif /* _NET6_SOCK_H */

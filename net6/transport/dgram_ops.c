@@ -128,7 +128,7 @@ static int net6_dgram_sendmsg(struct socket *sock, struct msghdr *msg, size_t si
 	err = net6_dgram_autobind(sk);
 	if (unlikely(err))
 		return err;
-	if (likely(sk->sk_protocol == IPPROTO_UDP))
+	if (likely(net6_sk_is_udp(sk)))
 		return net6_udp_sendmsg(sk, msg, size);
 	return sk->sk_prot->sendmsg(sk, msg, size);
 }

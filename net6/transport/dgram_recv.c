@@ -33,12 +33,12 @@ static void net6_dgram_name(struct sock *sk, struct msghdr *msg, struct sk_buff 
 	struct sockaddr_in6 *sin6 = msg->msg_name;
 
 	sin6->sin6_family = AF_INET6;
-	sin6->sin6_port = sk->sk_protocol == IPPROTO_UDP ? udp_hdr(skb)->source : 0;
+	sin6->sin6_port = net6_sk_is_udp(sk) ? udp_hdr(skb)->source : 0;
 	sin6->sin6_flowinfo = 0;
 	sin6->sin6_addr = ipv6_hdr(skb)->saddr;
 	sin6->sin6_scope_id = ipv6_iface_scope_id(&sin6->sin6_addr, net6_rx_cb(skb)->ifindex);
 	*addr_len = sizeof(*sin6);
-	if (sk->sk_protocol == IPPROTO_UDP)
+	if (net6_sk_is_udp(sk))
 		net6_bpf_udp_recvmsg(sk, (struct sockaddr *)sin6, addr_len);
 }
 
@@ -109,7 +109,7 @@ again:
 		kfree_skb(skb);
 		return err;
 	}
-	if (!peek && sk->sk_protocol == IPPROTO_UDP)
+	if (!peek && net6_sk_is_udp(sk))
 		NET6_INC(net6_pernet(sock_net(sk)), Udp6InDatagrams);
 
 	sock_recv_cmsgs(msg, sk, skb);
