@@ -135,6 +135,9 @@ static const struct {
 	{ "namespaces",		NULL,			NULL },
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },
 	{ "netlink",		net6_genl_init,		net6_genl_exit },
+	{ "rtnetlink",		net6_rtnetlink_init,	net6_rtnetlink_exit },
+	{ "sock_diag",		net6_diag_init,		net6_diag_exit },
+	{ "proc",		net6_proc_init,		net6_proc_exit },
 	{ "sockets",		net6_family_init,	net6_family_exit },
 };
 

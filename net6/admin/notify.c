@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Notifications to the monitor group. Nothing is built when nobody listens; a
- * message that finds no memory is lost, and listeners learn of it as of an overrun.
+/* Notifications to the monitor group and, in takeover mode, to rtnetlink's groups.
+ * Nothing is built when nobody listens; a message that finds no memory is lost, and
+ * listeners learn of it as of an overrun.
  */
+#include <linux/ipv6.h>
+
 #include "../observe/note.h"
 #include "nl.h"
+#include "rt.h"
 
 static bool net6_nl_heard(const struct net6_net *nn)
 {
@@ -38,6 +42,8 @@ static void net6_nl_note_addr(const struct net6_addr *addr, enum net6_note_event
 {
 	struct net6_nl_addr item = {};
 
+	if (!ipv6_mod_enabled())
+		net6_rt_note_addr(addr, event);
 	if (!net6_nl_heard(addr->iface->nn))
 		return;
 	net6_nl_addr_fill(&item, addr);
@@ -49,6 +55,8 @@ static void net6_nl_note_neigh(const struct net6_neigh *neigh, enum net6_note_ev
 {
 	struct net6_nl_neigh item = {};
 
+	if (!ipv6_mod_enabled())
+		net6_rt_note_neigh(neigh, event);
 	if (!net6_nl_heard(neigh->iface->nn))
 		return;
 	net6_nl_neigh_fill(&item, neigh);
@@ -60,6 +68,8 @@ static void net6_nl_note_router(const struct net6_router *router, enum net6_note
 {
 	struct net6_nl_router item = {};
 
+	if (!ipv6_mod_enabled())
+		net6_rt_note_router(router, event);
 	if (!net6_nl_heard(router->iface->nn))
 		return;
 	net6_nl_router_fill(&item, router);
@@ -71,6 +81,8 @@ static void net6_nl_note_prefix(const struct net6_prefix *prefix, enum net6_note
 {
 	struct net6_nl_prefix item = {};
 
+	if (!ipv6_mod_enabled())
+		net6_rt_note_prefix(prefix, event);
 	if (!net6_nl_heard(prefix->iface->nn))
 		return;
 	net6_nl_prefix_fill(&item, prefix);

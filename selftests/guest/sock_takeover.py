@@ -103,4 +103,26 @@ def tcp_goes_through():
     ktap.equal(len(got), 100000, "bytes")
 
 
+@ktap.test
+def it_cannot_be_unloaded_while_a_program_has_a_socket():
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        s = make(A, kind)
+        out = ktap.run("rmmod", "net6", check=False)
+        ktap.true("in use" in out, out)
+        s.close()
+    with A:
+        zone = socket.if_nametoindex("a0")
+    # A connection in TIME-WAIT has no socket any more and holds up nobody; the end of
+    # the file unloads.
+    server, client = make(B, socket.SOCK_STREAM), make(A, socket.SOCK_STREAM)
+    server.bind(("::", 7402))
+    server.listen()
+    client.connect((link_local(B, "b0"), 7402, 0, zone))
+    server.accept()[0].close()
+    out = ktap.run("rmmod", "net6", check=False)
+    ktap.true("in use" in out, out)
+    client.close()
+    server.close()
+
+
 ktap.main(setup=setup)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* rtnetlink for PF_INET6 in takeover mode: what its parts share, and net6's next-hop
+ * decisions as the routes that programs expect to see.
+ */
+#ifndef _NET6_ADMIN_RT_H
+#define _NET6_ADMIN_RT_H
+
+#include <net/rtnetlink.h>
+
+#include "../core/nd.h"
+#include "../observe/note.h"
+
+/**
+ * struct net6_rt_route - a route as rtnetlink and /proc/net/ipv6_route show it
+ * @dst: destination; @plen: its length in bits
+ * @gateway: next hop, :: if the destination is on-link
+ * @dev: outgoing device
+ * @metric: as native's: 0 for own addresses, 256 for prefixes, 1024 for routers
+ * @expires: seconds left, NET6_LIFETIME_INFINITE
+ * @rtf_flags: RTF_*, for /proc
+ * @table, @type, @protocol: RT_TABLE_*, RTN_*, RTPROT_*
+ * @pref: RFC 4191 preference as its two bits
+ */
+struct net6_rt_route {
+	struct in6_addr			dst;
+	struct in6_addr			gateway;
+	const struct net_device		*dev;
+	u32				metric;
+	u32				expires;
+	u32				rtf_flags;
+	u8				plen;
+	u8				table;
+	u8				type;
+	u8				protocol;
+	u8				pref;
+};
+
+/* Calls @fn for each route until it returns non-zero, and returns that. Context:
+ * process or softirq; @fn is called under the RCU read lock.
+ */
+int net6_rt_routes_walk(struct net6_net *nn,
+			int (*fn)(const struct net6_rt_route *route, void *arg), void *arg);
+
+/* IFA_F_* of an address. */
+u32 net6_rt_addr_flags(const struct net6_addr *addr);
+
+/**
+ * struct net6_rt_dump - a dump that goes on from where the last message was full
+ * @skb: message
+ * @cb: the dump; args[0] counts the objects that were sent
+ * @idx: of the object at hand
+ */
+struct net6_rt_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+	long			idx;
+};
+
+/* Is the object at hand still to be sent? */
+static inline bool net6_rt_dump_wants(struct net6_rt_dump *d)
+{
+	return d->idx++ >= d->cb->args[0];
+}
+
+/* All RTM_* of addresses, routes, neighbors. RTNL held. */
+int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_addr_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_group_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_anycast_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* As struct net6_note_ops. */
+void net6_rt_note_addr(const struct net6_addr *addr, enum net6_note_event event);
+void net6_rt_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event);
+void net6_rt_note_router(const struct net6_router *router, enum net6_note_event event);
+void net6_rt_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
+
+#endif /* _NET6_ADMIN_RT_H */

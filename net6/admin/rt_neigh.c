@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtnetlink: neighbors (ip -6 neighbor, ip monitor). Only permanent entries can be made.
+ */
+#include <linux/neighbour.h>
+#include <linux/rhashtable.h>
+#include <net/ipv6.h>
+
+#include "rt.h"
+
+static u16 net6_rt_nud(u8 state)
+{
+	switch (state) {
+	case NET6_NEIGH_INCOMPLETE:
+		return NUD_INCOMPLETE;
+	case NET6_NEIGH_REACHABLE:
+		return NUD_REACHABLE;
+	case NET6_NEIGH_STALE:
+		return NUD_STALE;
+	case NET6_NEIGH_DELAY:
+		return NUD_DELAY;
+	case NET6_NEIGH_PROBE:
+		return NUD_PROBE;
+	case NET6_NEIGH_FAILED:
+		return NUD_FAILED;
+	case NET6_NEIGH_PERMANENT:
+		return NUD_PERMANENT;
+	default:
+		return NUD_NONE;
+	}
+}
+
+/* neigh->lock held. */
+static int net6_rt_neigh_fill(struct sk_buff *skb, const struct net6_neigh *neigh, u32 portid,
+			      u32 seq, int type, unsigned int nl_flags)
+{
+	struct nda_cacheinfo ci = {
+		.ndm_confirmed	= jiffies_to_clock_t(jiffies - neigh->confirmed),
+		.ndm_used	= jiffies_to_clock_t(jiffies - READ_ONCE(neigh->used)),
+		.ndm_updated	= jiffies_to_clock_t(jiffies - neigh->confirmed),
+		.ndm_refcnt	= refcount_read(&neigh->ref) - 1,
+	};
+	struct nlmsghdr *nlh;
+	struct ndmsg *ndm;
+
+	nlh = nlmsg_put(skb, portid, seq, type, sizeof(*ndm), nl_flags);
+	if (!nlh)
+		return -EMSGSIZE;
+	ndm = nlmsg_data(nlh);
+	memset(ndm, 0, sizeof(*ndm));
+	ndm->ndm_family = AF_INET6;
+	ndm->ndm_flags = neigh->is_router ? NTF_ROUTER : 0;
+	ndm->ndm_ifindex = neigh->iface->ifindex;
+	/* Groups have entries, too, which nobody asks for. */
+	if (ipv6_addr_is_multicast(&neigh->addr)) {
+		ndm->ndm_type = RTN_MULTICAST;
+		ndm->ndm_state = NUD_NOARP;
+	} else {
+		ndm->ndm_type = RTN_UNICAST;
+		ndm->ndm_state = net6_rt_nud(neigh->state);
+	}
+	if (nla_put_in6_addr(skb, NDA_DST, &neigh->addr) ||
+	    ((ndm->ndm_state & NUD_VALID) &&
+	     nla_put(skb, NDA_LLADDR, neigh->iface->ops->addr_len, neigh->lladdr)) ||
+	    nla_put_u32(skb, NDA_PROBES, neigh->probes) ||
+	    nla_put(skb, NDA_CACHEINFO, sizeof(ci), &ci)) {
+		nlmsg_cancel(skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(skb, nlh);
+	return 0;
+}
+
+/* Those of one interface, in the order of their last use. */
+static int net6_rt_neigh_dump_iface(struct net6_rt_dump *d, struct net6_iface *iface)
+{
+	struct net6_neigh *neigh;
+	int err = 0;
+
+	spin_lock_bh(&iface->neigh_lock);
+	list_for_each_entry(neigh, &iface->neigh_lru, lru) {
+		if (!net6_rt_dump_wants(d))
+			continue;
+		spin_lock(&neigh->lock);
+		err = net6_rt_neigh_fill(d->skb, neigh, NETLINK_CB(d->cb->skb).portid,
+					 d->cb->nlh->nlmsg_seq, RTM_NEWNEIGH, NLM_F_MULTI);
+		spin_unlock(&neigh->lock);
+		if (err)
+			break;
+	}
+	spin_unlock_bh(&iface->neigh_lock);
+	return err;
+}
+
+static const struct nla_policy net6_rt_neigh_policy[NDA_MAX + 1] = {
+	[NDA_DST]	= { .len = sizeof(struct in6_addr) },
+	[NDA_LLADDR]	= { .type = NLA_BINARY, .len = MAX_ADDR_LEN },
+	[NDA_IFINDEX]	= { .type = NLA_U32 },
+};
+
+int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	struct net6_rt_dump d = { .skb = skb, .cb = cb };
+	struct nlattr *tb[NDA_MAX + 1];
+	struct net6_iface *iface;
+	int only = 0;
+
+	if (!nlmsg_parse_deprecated(cb->nlh, sizeof(struct ndmsg), tb, NDA_MAX,
+				    net6_rt_neigh_policy, NULL) && tb[NDA_IFINDEX])
+		only = nla_get_u32(tb[NDA_IFINDEX]);
+	rcu_read_lock();
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (only && iface->ifindex != only)
+			continue;
+		if (net6_rt_neigh_dump_iface(&d, iface)) {
+			d.idx--;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	cb->args[0] = d.idx;
+	return skb->len;
+}
+
+static struct net6_iface *net6_rt_neigh_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
+					      struct nlattr **tb, struct in6_addr *addr,
+					      struct netlink_ext_ack *extack, int *err)
+{
+	const struct ndmsg *ndm = nlmsg_data(nlh);
+	struct net6_iface *iface;
+
+	ASSERT_RTNL();
+	*err = nlmsg_parse_deprecated(nlh, sizeof(*ndm), tb, NDA_MAX, net6_rt_neigh_policy,
+				      extack);
+	if (*err)
+		return NULL;
+	*err = -EINVAL;
+	if (!tb[NDA_DST]) {
+		NL_SET_ERR_MSG(extack, "Network address not specified");
+		return NULL;
+	}
+	*addr = nla_get_in6_addr(tb[NDA_DST]);
+	if (ipv6_addr_any(addr) || ipv6_addr_is_multicast(addr))
+		return NULL;
+	iface = net6_iface_find(net6_pernet(sock_net(skb->sk)), ndm->ndm_ifindex);
+	*err = iface ? 0 : -ENODEV;
+	return iface;
+}
+
+int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	const struct ndmsg *ndm = nlmsg_data(nlh);
+	struct nlattr *tb[NDA_MAX + 1];
+	struct net6_iface *iface;
+	struct net6_neigh *old;
+	struct in6_addr addr;
+	int err;
+
+	iface = net6_rt_neigh_parse(skb, nlh, tb, &addr, extack, &err);
+	if (!iface)
+		return err;
+	if (!tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != iface->ops->addr_len)
+		return -EINVAL;
+	if (!(ndm->ndm_state & NUD_PERMANENT)) {
+		NL_SET_ERR_MSG(extack, "net6 takes permanent neighbors only");
+		return -EOPNOTSUPP;
+	}
+	rcu_read_lock_bh();
+	old = net6_neigh_find(iface, &addr);
+	if (old && (nlh->nlmsg_flags & NLM_F_EXCL))
+		err = -EEXIST;
+	else if (!old && !(nlh->nlmsg_flags & NLM_F_CREATE))
+		err = -ENOENT;
+	else
+		err = net6_neigh_set_permanent(iface, &addr, nla_data(tb[NDA_LLADDR]));
+	rcu_read_unlock_bh();
+	return err;
+}
+
+int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[NDA_MAX + 1];
+	struct net6_iface *iface;
+	struct net6_neigh *neigh;
+	struct in6_addr addr;
+	int err;
+
+	iface = net6_rt_neigh_parse(skb, nlh, tb, &addr, extack, &err);
+	if (!iface)
+		return err;
+	rcu_read_lock_bh();
+	neigh = net6_neigh_find(iface, &addr);
+	if (!neigh)
+		err = -ENOENT;
+	else if (READ_ONCE(neigh->flags) & NET6_NEIGH_F_ROUTER)
+		err = -EBUSY;
+	else
+		net6_neigh_remove(neigh);
+	rcu_read_unlock_bh();
+	return err;
+}
+
+/**
+ * net6_rt_note_neigh() - tell RTNLGRP_NEIGH of a neighbor
+ * @neigh: neighbor
+ * @event: what happened to it
+ *
+ * Context: neigh->lock held.
+ */
+void net6_rt_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event)
+{
+	struct net *net = neigh->iface->nn->net;
+	struct sk_buff *msg;
+
+	if (!rtnl_has_listeners(net, RTNLGRP_NEIGH))
+		return;
+	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!msg) {
+		rtnl_set_sk_err(net, RTNLGRP_NEIGH, -ENOBUFS);
+		return;
+	}
+	if (net6_rt_neigh_fill(msg, neigh, 0, 0,
+			       event == NET6_NOTE_DEL ? RTM_DELNEIGH : RTM_NEWNEIGH, 0)) {
+		nlmsg_free(msg);
+		return;
+	}
+	rtnl_notify(msg, net, 0, RTNLGRP_NEIGH, NULL, GFP_ATOMIC);
+}

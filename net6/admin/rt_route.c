@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtnetlink: routes (ip -6 route, ip route get, ip monitor). net6 decides by addresses,
+ * on-link prefixes and default routers; they are shown as the routes that native would
+ * have made of them. What can be added is what can be decided by: prefixes without a
+ * gateway, and default routers.
+ */
+#include <net/ip6_route.h>
+
+#include "../core/dest.h"
+#include "rt.h"
+
+static const struct in6_addr net6_rt_linklocal = { { .u6_addr8 = { 0xfe, 0x80 } } };
+static const struct in6_addr net6_rt_multicast = { { .u6_addr8 = { 0xff } } };
+
+/* Did the prefix come with an address, or has somebody added a route? */
+static bool net6_rt_prefix_of_addr(const struct net6_prefix *prefix)
+{
+	const struct net6_addr *addr;
+
+	list_for_each_entry_rcu(addr, &prefix->iface->addrs, iface_list,
+				lockdep_is_held(&prefix->iface->nn->lock))
+		if (addr->plen == prefix->plen &&
+		    ipv6_prefix_equal(&addr->addr, &prefix->prefix, prefix->plen))
+			return true;
+	return false;
+}
+
+static void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from)
+{
+	bool added = from->manual && !net6_rt_prefix_of_addr(from);
+
+	*to = (struct net6_rt_route) {
+		.dst		= from->prefix,
+		.plen		= from->plen,
+		.dev		= from->iface->dev,
+		.metric		= added ? IP6_RT_PRIO_USER : IP6_RT_PRIO_ADDRCONF,
+		.expires	= net6_lifetime_left(from->valid_lft, from->updated),
+		.rtf_flags	= RTF_UP,
+		.table		= RT_TABLE_MAIN,
+		.type		= RTN_UNICAST,
+		.protocol	= added ? RTPROT_BOOT : RTPROT_KERNEL,
+	};
+}
+
+static void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from)
+{
+	*to = (struct net6_rt_route) {
+		.gateway	= from->addr,
+		.dev		= from->iface->dev,
+		.metric		= IP6_RT_PRIO_USER,
+		.expires	= net6_lifetime_left(from->lifetime, from->updated),
+		.rtf_flags	= RTF_UP,
+		.table		= RT_TABLE_MAIN,
+		.type		= RTN_UNICAST,
+		.protocol	= from->manual ? RTPROT_BOOT : RTPROT_RA,
+		.pref		= from->preference & 3,
+	};
+	if (!from->manual)
+		to->rtf_flags |= RTF_DEFAULT | RTF_ADDRCONF;
+	if (to->expires != NET6_LIFETIME_INFINITE)
+		to->rtf_flags |= RTF_EXPIRES;
+}
+
+static void net6_rt_of_addr(struct net6_rt_route *to, const struct net6_addr *from)
+{
+	*to = (struct net6_rt_route) {
+		.dst		= from->addr,
+		.plen		= 128,
+		.dev		= from->iface->dev,
+		.expires	= NET6_LIFETIME_INFINITE,
+		.rtf_flags	= RTF_UP | RTF_LOCAL | RTF_NONEXTHOP,
+		.table		= RT_TABLE_LOCAL,
+		.type		= RTN_LOCAL,
+		.protocol	= RTPROT_KERNEL,
+	};
+}
+
+/* What is on the link without an entry. */
+static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *from, bool group)
+{
+	*to = (struct net6_rt_route) {
+		.dst		= group ? net6_rt_multicast : net6_rt_linklocal,
+		.plen		= group ? 8 : 64,
+		.dev		= from->dev,
+		.metric		= IP6_RT_PRIO_ADDRCONF,
+		.expires	= NET6_LIFETIME_INFINITE,
+		.rtf_flags	= RTF_UP,
+		.table		= group ? RT_TABLE_LOCAL : RT_TABLE_MAIN,
+		.type		= group ? RTN_MULTICAST : RTN_UNICAST,
+		.protocol	= RTPROT_KERNEL,
+	};
+}
+
+static int net6_rt_walk_iface(struct net6_iface *iface,
+			      int (*fn)(const struct net6_rt_route *route, void *arg), void *arg)
+{
+	const struct net6_router *router;
+	const struct net6_prefix *prefix;
+	const struct net6_addr *addr;
+	struct net6_rt_route route;
+	int err = 0;
+
+	list_for_each_entry_rcu(prefix, &iface->prefixes, list) {
+		net6_rt_of_prefix(&route, prefix);
+		err = err ?: fn(&route, arg);
+	}
+	if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
+		net6_rt_of_iface(&route, iface, false);
+		err = err ?: fn(&route, arg);
+	}
+	list_for_each_entry_rcu(router, &iface->routers, list) {
+		net6_rt_of_router(&route, router);
+		err = err ?: fn(&route, arg);
+	}
+	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
+		if (!net6_addr_is_assigned(addr))
+			continue;
+		net6_rt_of_addr(&route, addr);
+		err = err ?: fn(&route, arg);
+	}
+	if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
+		net6_rt_of_iface(&route, iface, true);
+		err = err ?: fn(&route, arg);
+	}
+	return err;
+}
+
+/**
+ * net6_rt_routes_walk() - what net6 decides by, as routes
+ * @nn: namespace
+ * @fn: called for each under the RCU read lock; non-zero stops
+ * @arg: for @fn
+ *
+ * Context: any. Return: 0, or what @fn returned.
+ */
+int net6_rt_routes_walk(struct net6_net *nn,
+			int (*fn)(const struct net6_rt_route *route, void *arg), void *arg)
+{
+	struct net6_iface *iface;
+	int err = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		err = net6_rt_walk_iface(iface, fn, arg);
+		if (err)
+			break;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
+					     const struct net6_rt_route *route, u32 portid,
+					     u32 seq, int type, unsigned int nl_flags)
+{
+	struct nlmsghdr *nlh;
+	struct rtmsg *rtm;
+
+	nlh = nlmsg_put(skb, portid, seq, type, sizeof(*rtm), nl_flags);
+	if (!nlh)
+		return NULL;
+	rtm = nlmsg_data(nlh);
+	memset(rtm, 0, sizeof(*rtm));
+	rtm->rtm_family = AF_INET6;
+	rtm->rtm_dst_len = route->plen;
+	rtm->rtm_table = route->table;
+	rtm->rtm_protocol = route->protocol;
+	rtm->rtm_scope = RT_SCOPE_UNIVERSE;
+	rtm->rtm_type = route->type;
+	return nlh;
+}
+
+static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
+{
+	struct rta_cacheinfo ci = {};
+
+	if (route->expires != NET6_LIFETIME_INFINITE)
+		ci.rta_expires = jiffies_to_clock_t(min_t(u64, (u64)route->expires * HZ,
+							  INT_MAX));
+	if (nla_put_u32(skb, RTA_TABLE, route->table) ||
+	    (route->plen && nla_put_in6_addr(skb, RTA_DST, &route->dst)) ||
+	    nla_put_u32(skb, RTA_PRIORITY, route->metric) ||
+	    (!ipv6_addr_any(&route->gateway) &&
+	     nla_put_in6_addr(skb, RTA_GATEWAY, &route->gateway)) ||
+	    nla_put_u32(skb, RTA_OIF, route->dev->ifindex) ||
+	    nla_put(skb, RTA_CACHEINFO, sizeof(ci), &ci) ||
+	    nla_put_u8(skb, RTA_PREF, route->pref))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int net6_rt_route_fill(struct sk_buff *skb, const struct net6_rt_route *route, u32 portid,
+			      u32 seq, int type, unsigned int nl_flags)
+{
+	struct nlmsghdr *nlh = net6_rt_route_header(skb, route, portid, seq, type, nl_flags);
+
+	if (!nlh)
+		return -EMSGSIZE;
+	if (net6_rt_route_attrs(skb, route)) {
+		nlmsg_cancel(skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(skb, nlh);
+	return 0;
+}
+
+static int net6_rt_route_dump_one(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_dump *d = arg;
+	const struct rtmsg *rtm = nlmsg_data(d->cb->nlh);
+
+	if (!net6_rt_dump_wants(d))
+		return 0;
+	/* Only a strict request means what its header says. */
+	if (d->cb->strict_check &&
+	    ((rtm->rtm_table && rtm->rtm_table != route->table) ||
+	     (rtm->rtm_protocol && rtm->rtm_protocol != route->protocol) ||
+	     (rtm->rtm_type && rtm->rtm_type != route->type)))
+		return 0;
+	if (net6_rt_route_fill(d->skb, route, NETLINK_CB(d->cb->skb).portid,
+			       d->cb->nlh->nlmsg_seq, RTM_NEWROUTE, NLM_F_MULTI)) {
+		d->idx--;
+		return -EMSGSIZE;
+	}
+	return 0;
+}
+
+int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct rtmsg *rtm = nlmsg_data(cb->nlh);
+	struct net6_rt_dump d = { .skb = skb, .cb = cb };
+
+	if (nlmsg_len(cb->nlh) < sizeof(*rtm)) {
+		if (cb->strict_check)
+			return -EINVAL;
+	} else if (rtm->rtm_flags & RTM_F_CLONED) {
+		return skb->len;	/* there are none */
+	}
+	net6_rt_routes_walk(net6_pernet(sock_net(skb->sk)), net6_rt_route_dump_one, &d);
+	cb->args[0] = d.idx;
+	return skb->len;
+}
+
+static const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
+	[RTA_DST]	= { .len = sizeof(struct in6_addr) },
+	[RTA_GATEWAY]	= { .len = sizeof(struct in6_addr) },
+	[RTA_OIF]	= { .type = NLA_U32 },
+	[RTA_TABLE]	= { .type = NLA_U32 },
+	[RTA_PREF]	= { .type = NLA_U8 },
+};
+
+/**
+ * struct net6_rt_best - looking for the route that was decided by
+ * @daddr: destination
+ * @gateway: next hop, :: for on-link
+ * @dev: outgoing device; NULL for an address of ours
+ * @route: the best so far
+ * @found: there is one
+ */
+struct net6_rt_best {
+	const struct in6_addr		*daddr;
+	struct in6_addr			gateway;
+	const struct net_device		*dev;
+	struct net6_rt_route		route;
+	bool				found;
+};
+
+static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_best *best = arg;
+
+	if (!ipv6_prefix_equal(&route->dst, best->daddr, route->plen) ||
+	    !ipv6_addr_equal(&route->gateway, &best->gateway) ||
+	    (best->dev ? route->dev != best->dev : route->type != RTN_LOCAL) ||
+	    (best->found && route->plen <= best->route.plen))
+		return 0;
+	best->route = *route;
+	best->found = true;
+	return 0;
+}
+
+/* The decision about a destination as a route; RCU read lock held. */
+static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *dest,
+				  struct net6_rt_route *route)
+{
+	struct net6_rt_best best = { .daddr = &dest->key.daddr };
+
+	if (!(dest->flags & NET6_DEST_LOCAL))
+		best.dev = dest->iface->dev;
+	if (dest->neigh && !(dest->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
+		best.gateway = dest->neigh->addr;
+	net6_rt_routes_walk(nn, net6_rt_route_better, &best);
+	if (!best.found)	/* a Redirect's, or gone meanwhile */
+		best.route = (struct net6_rt_route) {
+			.gateway	= best.gateway,
+			.metric		= IP6_RT_PRIO_ADDRCONF,
+			.expires	= NET6_LIFETIME_INFINITE,
+			.table		= RT_TABLE_MAIN,
+			.type		= RTN_UNICAST,
+			.protocol	= RTPROT_REDIRECT,
+		};
+	*route = best.route;
+	route->dev = dest->iface->dev;
+	route->dst = dest->key.daddr;
+	route->plen = 128;
+}
+
+static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *nlh,
+			       const struct net6_rt_route *route, const struct in6_addr *saddr)
+{
+	u32 portid = NETLINK_CB(request).portid;
+	struct net *net = sock_net(request->sk);
+	struct nlmsghdr *reply;
+	struct sk_buff *msg;
+	struct rtmsg *rtm;
+
+	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOBUFS;
+	reply = net6_rt_route_header(msg, route, portid, nlh->nlmsg_seq, RTM_NEWROUTE, 0);
+	if (!reply || net6_rt_route_attrs(msg, route) ||
+	    nla_put_in6_addr(msg, RTA_SRC, &in6addr_any) ||
+	    nla_put_in6_addr(msg, RTA_PREFSRC, saddr)) {
+		nlmsg_free(msg);
+		return -EMSGSIZE;
+	}
+	rtm = nlmsg_data(reply);
+	rtm->rtm_src_len = 128;
+	nlmsg_end(msg, reply);
+	return rtnl_unicast(msg, net, portid);
+}
+
+int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	struct nlattr *tb[RTA_MAX + 1];
+	struct in6_addr daddr, saddr;
+	struct net6_rt_route route;
+	struct net6_dest *dest;
+	int err;
+
+	err = nlmsg_parse_deprecated(nlh, sizeof(struct rtmsg), tb, RTA_MAX,
+				     net6_rt_route_policy, extack);
+	if (err)
+		return err;
+	daddr = tb[RTA_DST] ? nla_get_in6_addr(tb[RTA_DST]) : in6addr_any;
+	dest = net6_dest_lookup(nn, &daddr, tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0);
+	if (IS_ERR(dest))
+		return PTR_ERR(dest);
+	rcu_read_lock();
+	net6_rt_route_of_dest(nn, dest, &route);
+	saddr = dest->saddr;
+	rcu_read_unlock();
+	/* RTNL keeps the device. */
+	err = net6_rt_route_reply(skb, nlh, &route, &saddr);
+	net6_dest_put(dest);
+	return err;
+}
+
+/**
+ * struct net6_rt_change - a request to add or remove a route
+ * @dst: destination
+ * @plen: its length in bits
+ * @gateway: next hop, :: without
+ * @iface: outgoing interface
+ * @pref: RFC 4191 preference, -1..1
+ * @found: there is such a route
+ */
+struct net6_rt_change {
+	struct in6_addr		dst;
+	struct in6_addr		gateway;
+	struct net6_iface	*iface;
+	u8			plen;
+	s8			pref;
+	bool			found;
+};
+
+/* A gateway tells its interface, if it is on one of ours. */
+static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struct in6_addr *addr)
+{
+	struct net6_prefix *prefix;
+
+	rcu_read_lock();
+	prefix = net6_prefix_match(nn, addr, 0);
+	rcu_read_unlock();
+	/* RTNL keeps the interface. */
+	return prefix ? prefix->iface : NULL;
+}
+
+static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
+			       struct net6_rt_change *c, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	const struct rtmsg *rtm = nlmsg_data(nlh);
+	struct nlattr *tb[RTA_MAX + 1];
+	u32 table;
+	int err;
+
+	ASSERT_RTNL();
+	memset(c, 0, sizeof(*c));
+	err = nlmsg_parse_deprecated(nlh, sizeof(*rtm), tb, RTA_MAX, net6_rt_route_policy,
+				     extack);
+	if (err)
+		return err;
+	if (rtm->rtm_dst_len > 128)
+		return -EINVAL;
+	table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
+	if ((table && table != RT_TABLE_MAIN) || rtm->rtm_src_len || tb[RTA_MULTIPATH] ||
+	    (rtm->rtm_type && rtm->rtm_type != RTN_UNICAST)) {
+		NL_SET_ERR_MSG(extack, "net6 has unicast routes of the main table only");
+		return -EOPNOTSUPP;
+	}
+	c->plen = rtm->rtm_dst_len;
+	if (tb[RTA_DST])
+		nla_memcpy(&c->dst, tb[RTA_DST], sizeof(c->dst));
+	if (tb[RTA_GATEWAY])
+		c->gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
+	if (tb[RTA_PREF])
+		c->pref = (s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6;
+	if (tb[RTA_OIF])
+		c->iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
+	else if (tb[RTA_GATEWAY])
+		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
+	if (!c->iface)
+		return tb[RTA_OIF] ? -ENODEV : -EHOSTUNREACH;
+	if (!c->plen != !!tb[RTA_GATEWAY]) {
+		NL_SET_ERR_MSG(extack, "net6 has default routes by gateway, and prefixes without");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int net6_rt_route_same(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_change *c = arg;
+
+	c->found |= route->type == RTN_UNICAST && route->plen == c->plen &&
+		    ipv6_addr_equal(&route->dst, &c->dst) &&
+		    ipv6_addr_equal(&route->gateway, &c->gateway) && route->dev == c->iface->dev;
+	return c->found;
+}
+
+static int net6_rt_route_change(struct net6_rt_change *c, u32 lifetime)
+{
+	if (c->plen)
+		return net6_prefix_update(c->iface, &c->dst, c->plen, lifetime, true);
+	return net6_router_update(c->iface, &c->gateway, c->pref, lifetime, true);
+}
+
+int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct net6_rt_change c;
+	int err;
+
+	err = net6_rt_route_parse(skb, nlh, &c, extack);
+	if (err)
+		return err;
+	if (nlh->nlmsg_flags & NLM_F_EXCL) {
+		net6_rt_routes_walk(c.iface->nn, net6_rt_route_same, &c);
+		if (c.found)
+			return -EEXIST;
+	}
+	return net6_rt_route_change(&c, NET6_LIFETIME_INFINITE);
+}
+
+int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct net6_rt_change c;
+	int err;
+
+	err = net6_rt_route_parse(skb, nlh, &c, extack);
+	if (!err)
+		err = net6_rt_route_change(&c, 0);
+	return err == -ENOENT ? -ESRCH : err;
+}
+
+static void net6_rt_note_route(struct net *net, const struct net6_rt_route *route,
+			       enum net6_note_event event)
+{
+	struct sk_buff *msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+
+	if (!msg) {
+		rtnl_set_sk_err(net, RTNLGRP_IPV6_ROUTE, -ENOBUFS);
+		return;
+	}
+	if (net6_rt_route_fill(msg, route, 0, 0,
+			       event == NET6_NOTE_DEL ? RTM_DELROUTE : RTM_NEWROUTE, 0)) {
+		nlmsg_free(msg);
+		return;
+	}
+	rtnl_notify(msg, net, 0, RTNLGRP_IPV6_ROUTE, NULL, GFP_ATOMIC);
+}
+
+/**
+ * net6_rt_note_router() - tell RTNLGRP_IPV6_ROUTE of a default router
+ * @router: router
+ * @event: what happened to it
+ *
+ * Context: nn->lock held.
+ */
+void net6_rt_note_router(const struct net6_router *router, enum net6_note_event event)
+{
+	struct net *net = router->iface->nn->net;
+	struct net6_rt_route route;
+
+	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
+		return;
+	net6_rt_of_router(&route, router);
+	net6_rt_note_route(net, &route, event);
+}
+
+/* RTNLGRP_IPV6_PREFIX hears of what routers advertise. */
+static void net6_rt_note_advertised(struct net *net, const struct net6_prefix *prefix)
+{
+	struct prefix_cacheinfo ci = {
+		.preferred_time	= prefix->valid_lft,
+		.valid_time	= prefix->valid_lft,
+	};
+	struct prefixmsg *pmsg;
+	struct nlmsghdr *nlh;
+	struct sk_buff *msg;
+
+	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!msg) {
+		rtnl_set_sk_err(net, RTNLGRP_IPV6_PREFIX, -ENOBUFS);
+		return;
+	}
+	nlh = nlmsg_put(msg, 0, 0, RTM_NEWPREFIX, sizeof(*pmsg), 0);
+	pmsg = nlmsg_data(nlh);
+	memset(pmsg, 0, sizeof(*pmsg));
+	pmsg->prefix_family = AF_INET6;
+	pmsg->prefix_ifindex = prefix->iface->ifindex;
+	pmsg->prefix_type = 3;			/* the option's, RFC 4861 4.6.2 */
+	pmsg->prefix_len = prefix->plen;
+	pmsg->prefix_flags = 0x01;		/* on-link */
+	if (nla_put_in6_addr(msg, PREFIX_ADDRESS, &prefix->prefix) ||
+	    nla_put(msg, PREFIX_CACHEINFO, sizeof(ci), &ci)) {
+		nlmsg_free(msg);
+		return;
+	}
+	nlmsg_end(msg, nlh);
+	rtnl_notify(msg, net, 0, RTNLGRP_IPV6_PREFIX, NULL, GFP_ATOMIC);
+}
+
+/**
+ * net6_rt_note_prefix() - tell RTNLGRP_IPV6_ROUTE and _PREFIX of an on-link prefix
+ * @prefix: prefix
+ * @event: what happened to it
+ *
+ * Context: nn->lock held.
+ */
+void net6_rt_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event)
+{
+	struct net *net = prefix->iface->nn->net;
+	struct net6_rt_route route;
+
+	if (event != NET6_NOTE_DEL && !prefix->manual &&
+	    rtnl_has_listeners(net, RTNLGRP_IPV6_PREFIX))
+		net6_rt_note_advertised(net, prefix);
+	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
+		return;
+	net6_rt_of_prefix(&route, prefix);
+	net6_rt_note_route(net, &route, event);
+}

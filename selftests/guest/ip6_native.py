@@ -1,0 +1,15 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# What the native stack shows of IPv6 is what ip6_takeover.py wants net6 to show: the proof
+# that lib/ip6views.json is true.
+#
+# guest: full
+# timeout: 120
+import os
+import sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import ip6views
+
+ip6views.tests()
+ktap.main(setup=lambda: ip6views.setup(native=True))
