@@ -7,7 +7,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
-kernel-free := help clean check check-full demo bench bench-quick style unit fuzz tools
+kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz tools
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -35,8 +35,8 @@ $(error the tools cannot be built)
 endif
 endif
 
-.PHONY: all modules tools install modules_install check check-full unit fuzz demo bench \
-	bench-quick sparse style clean help
+.PHONY: all modules tools install modules_install check check-full check-programs unit fuzz \
+	demo bench bench-quick sparse style clean help
 
 all: modules tools
 
@@ -64,6 +64,10 @@ check:
 
 check-full:
 	@selftests/lib/run --full
+
+check-programs:
+	@scripts/setup programs
+	@KERNELS=stock selftests/lib/run programs_few.py programs_more.py
 
 unit:
 	@$(MAKE) -C selftests/unit check
@@ -97,6 +101,7 @@ help:
 	@echo 'make            build net6/net6.ko, khttpd/khttpd.ko and tools/'
 	@echo 'make check      all tests: user space, and guests on two kernels (about 30 minutes)'
 	@echo 'make check-full what takes longer as well: big sets of tests, a minute per fuzz target'
+	@echo 'make check-programs  real programs on net6 as the only IPv6; installs them'
 	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
 	@echo 'make bench      the experiments of five papers, with pictures (an hour); EXPERIMENTS=...'
 	@echo 'make bench-quick  the same in ten minutes'

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# Bash completion of net6ctl: the words of its grammar, devices and namespaces.
+# shellcheck shell=bash
+
+_net6ctl_words() {
+	local -n _words=$1
+	local show="interfaces addresses groups neighbors routers prefixes destinations
+		sockets counters drops limits"
+
+	# What follows the words before, most of which are said at most once.
+	case "${_words[*]}" in
+	"")			echo show add del flush attach detach set monitor ;;
+	show)			echo "$show" ;;
+	"show sockets")		echo tcp udp icmp ;;
+	"show counters"|"show drops") echo all ;;
+	"show neighbors dev "*)	echo all ;;
+	"show neighbors")	echo dev all ;;
+	"show limits"*|"show sockets"*|"show counters"*|"show drops"*) ;;
+	"show "*" dev"*)	;;
+	"show "*)		echo dev ;;
+	add|del)		echo address neighbor route prefix ;;
+	"add route"|"del route") echo default ;;
+	"add route default"|"del route default") echo via ;;
+	"add route default via "*" dev "*" preference") echo high medium low ;;
+	"add route default via "*" dev "*) echo preference ;;
+	"add address "*" dev "*) echo valid preferred ;;
+	"add neighbor "*" lladdr "*" dev "*) ;;
+	"add neighbor "*" lladdr "*) echo dev ;;
+	"add neighbor "*)	echo lladdr dev ;;
+	"add "*" dev"*|"del "*" dev"*) ;;
+	"add "*" "*|"del "*" "*) echo dev ;;
+	flush)			echo neighbors addresses destinations ;;
+	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;
+	set)			echo dev limits ;;
+	"set dev "*accept-ra|"set dev "*autoconf) echo on off ;;
+	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans ;;
+	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
+					neigh-queue icmp-rate ;;
+	esac
+}
+
+_net6ctl() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
+	local -a before=()
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-N)	((i++)) ;;
+		-*)	;;
+		*)	before+=("${COMP_WORDS[i]}") ;;
+		esac
+	done
+	case $prev in
+	dev)	mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/net 2>/dev/null)" -- "$cur") ;;
+	-N)	mapfile -t COMPREPLY < <(compgen -W "$(ls /run/netns 2>/dev/null)" -- "$cur") ;;
+	*)	if [[ $cur == -* ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "-j -N" -- "$cur")
+		else
+			mapfile -t COMPREPLY < <(compgen -W "$(_net6ctl_words before)" -- "$cur")
+		fi ;;
+	esac
+}
+complete -F _net6ctl net6ctl
