@@ -16,6 +16,7 @@
 #include "core/ip.h"
 #include "core/nd.h"
 #include "core/netns.h"
+#include "link/tunnel.h"
 #include "socket/sock.h"
 #include "transport/tcp/tcp.h"
 
@@ -65,11 +66,16 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_tcp_net_init(nn);
 	if (err)
 		goto err_icmp;
-	err = net6_iface_net_init(nn);
+	err = net6_tunnel_net_init(nn);
 	if (err)
 		goto err_tcp;
+	err = net6_iface_net_init(nn);
+	if (err)
+		goto err_tunnels;
 	return 0;
 
+err_tunnels:
+	net6_tunnel_net_exit(nn);
 err_tcp:
 	net6_tcp_net_exit(nn);
 err_icmp:
@@ -102,6 +108,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	/* No RTNL here, and this namespace's devices are gone: flushing is safe. */
 	net6_tcp_net_exit(nn);
 	net6_iface_net_exit(nn);
+	net6_tunnel_net_exit(nn);
 	destroy_workqueue(nn->wq);
 	net6_dest_net_exit(nn);
 	net6_reasm_net_exit(nn);
@@ -134,6 +141,7 @@ static const struct {
 	{ "TCP",		net6_tcp_init,		net6_tcp_exit },
 	{ "namespaces",		NULL,			NULL },
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },
+	{ "tunnels",		net6_tunnel_init,	net6_tunnel_exit },
 	{ "netlink",		net6_genl_init,		net6_genl_exit },
 	{ "rtnetlink",		net6_rtnetlink_init,	net6_rtnetlink_exit },
 	{ "sock_diag",		net6_diag_init,		net6_diag_exit },

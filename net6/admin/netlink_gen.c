@@ -135,6 +135,34 @@ static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = 
 	[NET6_A_FLUSH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+static const struct nla_policy net6_nl_tunnel_get_policy[NET6_A_TUNNEL_IFINDEX + 1] = {
+	[NET6_A_TUNNEL_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_tunnel_add_policy[NET6_A_TUNNEL_ROUTER + 1] = {
+	[NET6_A_TUNNEL_NAME] = { .type = NLA_STRING, .len = 15 },
+	[NET6_A_TUNNEL_REMOTE] = NLA_POLICY_EXACT_LEN(4),
+	[NET6_A_TUNNEL_LOCAL] = NLA_POLICY_EXACT_LEN(4),
+	[NET6_A_TUNNEL_TTL] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
+	[NET6_A_TUNNEL_TOS] = NLA_POLICY_MAX(NLA_U32, 255),
+	[NET6_A_TUNNEL_PMTU] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_TUNNEL_ROUTER] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_tunnel_set_policy[NET6_A_TUNNEL_ROUTER + 1] = {
+	[NET6_A_TUNNEL_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_TUNNEL_REMOTE] = NLA_POLICY_EXACT_LEN(4),
+	[NET6_A_TUNNEL_LOCAL] = NLA_POLICY_EXACT_LEN(4),
+	[NET6_A_TUNNEL_TTL] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
+	[NET6_A_TUNNEL_TOS] = NLA_POLICY_MAX(NLA_U32, 255),
+	[NET6_A_TUNNEL_PMTU] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_TUNNEL_ROUTER] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_tunnel_del_policy[NET6_A_TUNNEL_IFINDEX + 1] = {
+	[NET6_A_TUNNEL_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
 const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 	{
 		.cmd		= NET6_CMD_IFACE_GET,
@@ -305,6 +333,35 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.doit		= net6_nl_flush,
 		.policy		= net6_nl_flush_policy,
 		.maxattr	= NET6_A_FLUSH_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_TUNNEL_GET,
+		.start		= net6_nl_tunnel_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_tunnel_get_policy,
+		.maxattr	= NET6_A_TUNNEL_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_TUNNEL_ADD,
+		.doit		= net6_nl_tunnel_add,
+		.policy		= net6_nl_tunnel_add_policy,
+		.maxattr	= NET6_A_TUNNEL_ROUTER,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_TUNNEL_SET,
+		.doit		= net6_nl_tunnel_set,
+		.policy		= net6_nl_tunnel_set_policy,
+		.maxattr	= NET6_A_TUNNEL_ROUTER,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_TUNNEL_DEL,
+		.doit		= net6_nl_tunnel_del,
+		.policy		= net6_nl_tunnel_del_policy,
+		.maxattr	= NET6_A_TUNNEL_IFINDEX,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

@@ -102,7 +102,7 @@ static int net6_nl_router_change(struct genl_info *info, u32 lifetime)
 	}
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ROUTER_IFINDEX, &err);
-	if (iface && !(iface->ops->flags & NET6_LINK_ND)) {
+	if (iface && !(iface->ops->flags & NET6_LINK_ND) && !iface->ops->map_unicast) {
 		NL_SET_ERR_MSG(info->extack, "this link has no routers");
 		err = -EINVAL;
 	} else if (iface) {

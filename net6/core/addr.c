@@ -270,7 +270,11 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 	u8 net_iface[8], iid[8];
 
 	iface->ops->make_iid(iface, net_iface);
-	net6_iid_make(&iface->nn->iid_secret, prefix->s6_addr, net_iface, dad_counter, iid);
+	if ((iface->ops->flags & NET6_LINK_FIXED_IID) && !dad_counter)
+		memcpy(iid, net_iface, sizeof(iid));
+	else
+		net6_iid_make(&iface->nn->iid_secret, prefix->s6_addr, net_iface, dad_counter,
+			      iid);
 	memcpy(addr->s6_addr, prefix->s6_addr, 8);
 	memcpy(addr->s6_addr + 8, iid, 8);
 }

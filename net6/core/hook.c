@@ -36,6 +36,14 @@ static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
 	if (skb->protocol != htons(ETH_P_IPV6) || skb_vlan_tag_present(skb) ||
 	    skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_LOOPBACK)
 		return NF_ACCEPT;
+	if (iface->ops->flags & NET6_LINK_OWN) {
+		skb = skb_share_check(skb, GFP_ATOMIC);
+		if (skb)
+			net6_rcv(iface, skb);
+		else
+			this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
+		return NF_STOLEN;
+	}
 	if (!net6_iface_usable(iface) || !pskb_may_pull(skb, sizeof(struct ipv6hdr)))
 		return NF_ACCEPT;
 
@@ -129,6 +137,8 @@ int net6_hook_register(struct net6_iface *iface)
 	int err;
 
 	ASSERT_RTNL();
+	if (iface->ops->flags & NET6_LINK_DIRECT)
+		return 0;
 	if (!ipv6_mod_enabled()) {
 		if (!net6_packet_users++)
 			dev_add_pack(&net6_packet_type);

@@ -226,6 +226,29 @@ put:
 	net6_dest_put(dest);
 }
 
+/* The link's word on a packet of ours, told as a router would have told it. */
+static void net6_icmp_from_link(struct net6_iface *iface, struct sk_buff *skb, u8 type, u8 code,
+				u32 info)
+{
+	struct net_device *dev = skb->dev;
+
+	skb->dev = iface->dev;
+	net6_icmp_send(skb, type, code, info);
+	skb->dev = dev;
+}
+
+void net6_link_too_big(struct net6_iface *iface, struct sk_buff *skb, u32 mtu)
+{
+	net6_icmp_from_link(iface, skb, ICMPV6_PKT_TOOBIG, 0, mtu);
+}
+EXPORT_SYMBOL_GPL(net6_link_too_big);
+
+void net6_link_unreachable(struct net6_iface *iface, struct sk_buff *skb)
+{
+	net6_icmp_from_link(iface, skb, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH, 0);
+}
+EXPORT_SYMBOL_GPL(net6_link_unreachable);
+
 void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct in6_addr *saddr,
 		    const struct in6_addr *daddr, u8 hop_limit, const u8 *lladdr)
 {
@@ -254,7 +277,7 @@ void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct 
 		u8 group[MAX_ADDR_LEN] = {};
 
 		NET6_INC(nn, Ip6OutMcastPkts);
-		iface->ops->map_multicast(daddr, group);
+		iface->ops->map_multicast(iface, daddr, group);
 		iface->ops->send(iface, skb, group);
 		return;
 	}

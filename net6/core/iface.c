@@ -9,6 +9,7 @@
 #include <linux/moduleparam.h>
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
+#include <net/addrconf.h>
 #include <net/ipv6.h>
 
 #include "../link/link.h"
@@ -121,6 +122,8 @@ static void net6_iface_start(struct net6_iface *iface)
 	set_bit(NET6_IFACE_UP, &iface->flags);
 	net6_addr_iface_up(iface);
 	net6_nd_iface_up(iface);
+	if (iface->ops->started)
+		iface->ops->started(iface);
 	net6_dest_flush(iface->nn);
 }
 
@@ -145,8 +148,16 @@ static void net6_iface_follow(struct net6_iface *iface)
 		net6_iface_stop(iface);
 }
 
+/* Links that others bring, the tunnels among them. Under RTNL. */
+static LIST_HEAD(net6_link_types);
+
 static const struct net6_link_ops *net6_iface_link(const struct net_device *dev)
 {
+	const struct net6_link_type *type;
+
+	list_for_each_entry(type, &net6_link_types, list)
+		if (type->match(dev))
+			return type->ops;
 	if (dev->flags & IFF_LOOPBACK)
 		return &net6_loopback_ops;
 	if (dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN)
@@ -183,13 +194,27 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	return iface;
 }
 
+/* Such a device is net6's alone. */
+static bool net6_iface_private(const struct net6_link_ops *ops)
+{
+	return ops->flags & (NET6_LINK_OWN | NET6_LINK_DIRECT);
+}
+
+static void net6_iface_keep_native_off(struct net_device *dev)
+{
+	struct inet6_dev *native = __in6_dev_get(dev);
+
+	if (native)
+		WRITE_ONCE(native->cnf.disable_ipv6, 1);
+}
+
 /**
  * net6_iface_attach() - give a device an IPv6 interface
  * @dev: device
  *
  * Context: process, RTNL held; sleeps.
  * Return: 0, -EEXIST, -EOPNOTSUPP (no link layer for it), -EBUSY (it belongs to
- * another device: attach that), -ENOMEM, or why the hook could not be set.
+ * another device: attach that), -ENODEV (the link layer's module is going), -ENOMEM, or why the hook could not be set.
  */
 int net6_iface_attach(struct net_device *dev)
 {
@@ -205,9 +230,12 @@ int net6_iface_attach(struct net_device *dev)
 		return -EOPNOTSUPP;
 	if (netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler))
 		return -EBUSY;
+	if (!try_module_get(ops->owner))
+		return -ENODEV;
+	err = -ENOMEM;
 	iface = net6_iface_alloc(nn, dev, ops);
 	if (!iface)
-		return -ENOMEM;
+		goto err_module;
 	err = net6_neigh_iface_init(iface);
 	if (err)
 		goto err_free;
@@ -217,7 +245,8 @@ int net6_iface_attach(struct net_device *dev)
 			goto err_neigh;
 	}
 
-	__module_get(ops->owner);
+	if (net6_iface_private(ops))
+		net6_iface_keep_native_off(dev);
 	netdev_hold(dev, &iface->dev_tracker, GFP_KERNEL);
 	hlist_add_head_rcu(&iface->hash_node, net6_iface_bucket(nn, iface->ifindex));
 	list_add_tail_rcu(&iface->list, &nn->ifaces);
@@ -231,6 +260,8 @@ err_neigh:
 	net6_neigh_iface_exit(iface);
 err_free:
 	kfree(iface);
+err_module:
+	module_put(ops->owner);
 	return err;
 }
 
@@ -280,6 +311,7 @@ static void net6_iface_consider(struct net_device *dev)
 {
 	struct net6_net *nn = net6_pernet(dev_net(dev));
 	struct net6_iface *iface = net6_iface_find(nn, dev->ifindex);
+	const struct net6_link_ops *ops = net6_iface_link(dev);
 	bool owned = netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler);
 	int err;
 
@@ -287,9 +319,9 @@ static void net6_iface_consider(struct net_device *dev)
 		net6_iface_detach(dev);
 		return;
 	}
-	if (iface || owned || !net6_iface_link(dev) || dev->reg_state != NETREG_REGISTERED)
+	if (iface || owned || !ops || dev->reg_state != NETREG_REGISTERED)
 		return;
-	if (!net6_attach_auto && !(dev->flags & IFF_LOOPBACK))
+	if (!net6_attach_auto && !(dev->flags & IFF_LOOPBACK) && !net6_iface_private(ops))
 		return;
 	err = net6_iface_attach(dev);
 	if (err)
@@ -311,6 +343,82 @@ static void net6_iface_rescan(struct work_struct *work)
 			net6_iface_consider(dev);
 	rtnl_unlock();
 }
+
+static bool net6_link_valid(const struct net6_link_type *type)
+{
+	const struct net6_link_ops *ops = type->ops;
+
+	if (!type->match || !ops || !ops->name || !ops->send || !ops->set_multicast ||
+	    !ops->make_iid || !ops->map_multicast || !ops->read_lladdr_option ||
+	    !ops->write_lladdr_option)
+		return false;
+	if (ops->addr_len > MAX_ADDR_LEN || ops->header_len > NET6_LINK_HEADER_MAX)
+		return false;
+	if (ops->fill_header && !ops->header_len)
+		return false;
+	/* Resolution needs groups to ask in and addresses to answer with. */
+	return !(ops->flags & NET6_LINK_ND) ||
+	       ((ops->flags & NET6_LINK_MULTICAST) && ops->addr_len);
+}
+
+int net6_link_register(struct net6_link_type *type)
+{
+	struct net_device *dev;
+	struct net *net;
+
+	if (!net6_link_valid(type))
+		return -EINVAL;
+	rtnl_lock();
+	list_add_tail(&type->list, &net6_link_types);
+	down_read(&net_rwsem);
+	for_each_net(net)
+		for_each_netdev(net, dev)
+			if (!READ_ONCE(net6_pernet(net)->exiting) && type->match(dev))
+				net6_iface_consider(dev);
+	up_read(&net_rwsem);
+	rtnl_unlock();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(net6_link_register);
+
+void net6_link_unregister(struct net6_link_type *type)
+{
+	struct net6_iface *iface;
+	struct net_device *dev;
+	struct net *net;
+
+	rtnl_lock();
+	list_del(&type->list);
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		for_each_netdev(net, dev) {
+			iface = net6_iface_find(net6_pernet(net), dev->ifindex);
+			if (iface && iface->ops == type->ops)
+				net6_iface_detach(dev);
+		}
+	}
+	up_read(&net_rwsem);
+	rtnl_unlock();
+}
+EXPORT_SYMBOL_GPL(net6_link_unregister);
+
+struct net6_iface *net6_link_iface(const struct net_device *dev)
+{
+	return net6_iface_find(net6_pernet(dev_net(dev)), dev->ifindex);
+}
+EXPORT_SYMBOL_GPL(net6_link_iface);
+
+struct net_device *net6_link_dev(const struct net6_iface *iface)
+{
+	return iface->dev;
+}
+EXPORT_SYMBOL_GPL(net6_link_dev);
+
+const u8 *net6_link_addr(const struct net6_iface *iface)
+{
+	return iface->lladdr;
+}
+EXPORT_SYMBOL_GPL(net6_link_addr);
 
 /* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one. */
 static void net6_iface_new_lladdr(struct net6_iface *iface)

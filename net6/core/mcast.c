@@ -121,7 +121,7 @@ static int net6_group_link(struct net6_iface *iface, const struct in6_addr *grou
 	/* Interface-local groups are never on the wire (RFC 4291 2.7). */
 	if (IPV6_ADDR_MC_SCOPE(group) <= IPV6_ADDR_SCOPE_NODELOCAL)
 		return 0;
-	iface->ops->map_multicast(group, lladdr);
+	iface->ops->map_multicast(iface, group, lladdr);
 	return iface->ops->set_multicast(iface, lladdr, join);
 }
 

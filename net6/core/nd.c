@@ -81,12 +81,18 @@ drop:
 	return false;
 }
 
+static bool net6_nd_has_lladdr(const struct net6_iface *iface)
+{
+	return iface->ops->addr_len && (iface->ops->flags & NET6_LINK_ND);
+}
+
 /* A link-layer address option: false if it is there and not of this link. */
 static bool net6_nd_lladdr(const struct net6_iface *iface, const u8 *body, unsigned int len,
 			   u8 *buf, const u8 **lladdr)
 {
 	*lladdr = NULL;
-	if (!body || !iface->ops->addr_len)
+	/* RFC 4213 3.8: on links without resolution the options "MUST be ignored". */
+	if (!body || !net6_nd_has_lladdr(iface))
 		return true;
 	if (iface->ops->read_lladdr_option(body, len, buf))
 		return false;
@@ -302,7 +308,7 @@ static void net6_nd_put_lladdr(const struct net6_iface *iface, struct sk_buff *s
 	u8 buf[NET6_ND_OPTION_MAX];
 	unsigned int len;
 
-	if (!iface->ops->addr_len)
+	if (!net6_nd_has_lladdr(iface))
 		return;
 	len = iface->ops->write_lladdr_option(type, iface->lladdr, buf);
 	skb_put_data(skb, buf, len);
@@ -362,7 +368,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 		memcpy(opt + 2, nonce, NET6_NONCE_LEN);
 	}
 	if (ipv6_addr_is_multicast(daddr)) {
-		iface->ops->map_multicast(daddr, mapped);
+		iface->ops->map_multicast(iface, daddr, mapped);
 		lladdr = mapped;
 	}
 	NET6_INC(iface->nn, Icmp6OutNeighborSolicits);
@@ -394,7 +400,7 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 	na->icmp.icmp6_override = override;
 	net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA);
 	if (ipv6_addr_is_multicast(daddr)) {
-		iface->ops->map_multicast(daddr, mapped);
+		iface->ops->map_multicast(iface, daddr, mapped);
 		lladdr = mapped;
 	}
 	NET6_INC(iface->nn, Icmp6OutNeighborAdvertisements);
@@ -430,7 +436,7 @@ void net6_nd_send_rs(struct net6_iface *iface)
 	rs->icmp6_type = NDISC_ROUTER_SOLICITATION;
 	if (!ipv6_addr_any(&saddr))
 		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA);
-	iface->ops->map_multicast(&in6addr_linklocal_allrouters, mapped);
+	iface->ops->map_multicast(iface, &in6addr_linklocal_allrouters, mapped);
 	NET6_INC(iface->nn, Icmp6OutRouterSolicits);
 	net6_icmp_xmit(iface, skb, &saddr, &in6addr_linklocal_allrouters,
 		       NET6_ND_HOP_LIMIT, mapped);

@@ -169,6 +169,19 @@ static void net6_neigh_write_header(struct net6_neigh *neigh)
 	write_seqcount_end(&neigh->header_seq);
 }
 
+/* The link-layer address that follows from the address itself. */
+static void net6_neigh_map(struct net6_neigh *neigh)
+{
+	const struct net6_iface *iface = neigh->iface;
+
+	if (!iface->ops->addr_len)
+		return;
+	if (ipv6_addr_is_multicast(&neigh->addr))
+		iface->ops->map_multicast(iface, &neigh->addr, neigh->lladdr);
+	else if (iface->ops->map_unicast)
+		iface->ops->map_unicast(iface, &neigh->addr, neigh->lladdr);
+}
+
 static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struct in6_addr *addr)
 {
 	struct net6_neigh *neigh = kzalloc(sizeof(*neigh), GFP_ATOMIC);
@@ -187,8 +200,7 @@ static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struc
 	refcount_set(&neigh->ref, 2);		/* the table's and the caller's */
 
 	if (!net6_neigh_resolves(iface, addr)) {
-		if (iface->ops->addr_len && ipv6_addr_is_multicast(addr))
-			iface->ops->map_multicast(addr, neigh->lladdr);
+		net6_neigh_map(neigh);
 		neigh->state = NET6_NEIGH_PERMANENT;
 		spin_lock_bh(&neigh->lock);
 		net6_neigh_write_header(neigh);
@@ -672,10 +684,14 @@ void net6_neigh_remove(struct net6_neigh *neigh)
 	net6_dest_flush(iface->nn);
 }
 
-/* The administrator's entry stays, but our own link-layer address may be another. */
+/* The entry stays, but our own link-layer address may be another; and on links without
+ * resolution the neighbor's.
+ */
 static void net6_neigh_refresh(struct net6_neigh *neigh)
 {
 	spin_lock(&neigh->lock);
+	if (!net6_neigh_resolves(neigh->iface, &neigh->addr))
+		net6_neigh_map(neigh);
 	net6_neigh_write_header(neigh);
 	spin_unlock(&neigh->lock);
 }
@@ -688,7 +704,8 @@ static void net6_neigh_clear(struct net6_iface *iface, bool all)
 	__skb_queue_head_init(&queue);
 	spin_lock_bh(&iface->neigh_lock);
 	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
-		if (!all && (neigh->flags & NET6_NEIGH_F_MANUAL))
+		if (!all && ((neigh->flags & NET6_NEIGH_F_MANUAL) ||
+			     !net6_neigh_resolves(iface, &neigh->addr)))
 			net6_neigh_refresh(neigh);
 		else if (!all && (neigh->flags & NET6_NEIGH_F_ROUTER))
 			net6_neigh_reset(neigh, &queue);

@@ -79,6 +79,7 @@ struct net6_net {
 	bool			exiting;
 	struct net6_icmp_net	*icmp;		/* core/icmp.c */
 	struct fqdir		*fqdir;		/* core/reasm.c */
+	struct net6_tunnel_net	*tunnels;	/* link/tunnel.c */
 	struct net6_tcp_net	*tcp;		/* transport/tcp/ */
 };
 

@@ -56,7 +56,8 @@ static void net6_ethernet_make_iid(const struct net6_iface *iface, u8 iid[8])
 }
 
 /* RFC 2464 section 7: 33:33 and the last four octets of the group. */
-static void net6_ethernet_map_multicast(const struct in6_addr *group, u8 *lladdr)
+static void net6_ethernet_map_multicast(const struct net6_iface *iface,
+					const struct in6_addr *group, u8 *lladdr)
 {
 	lladdr[0] = 0x33;
 	lladdr[1] = 0x33;

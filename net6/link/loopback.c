@@ -134,7 +134,8 @@ static void net6_loopback_make_iid(const struct net6_iface *iface, u8 iid[8])
 	iid[7] = 1;
 }
 
-static void net6_loopback_map_multicast(const struct in6_addr *group, u8 *lladdr)
+static void net6_loopback_map_multicast(const struct net6_iface *iface,
+					const struct in6_addr *group, u8 *lladdr)
 {
 }
 

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "drop.h"
+
 struct net6_addr;
 struct net6_neigh;
 struct net6_prefix;
@@ -49,6 +51,9 @@ void net6_note_router(const struct net6_router *router, enum net6_note_event eve
 void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
 /* @was: state before; DEL for an entry that is out of the table. */
 void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_event event);
+/* Any context. What happened to a packet of a tunnel, by the index of its device. */
+void net6_note_tunnel_drop(int ifindex, enum net6_drop_reason reason);
+void net6_note_tunnel_error(int ifindex, u8 type, u8 code, u32 info);	/* ICMPv4 */
 /* sk locked; before the state is changed. */
 void net6_note_tcp_state(const struct sock *sk, int was, int now);
 

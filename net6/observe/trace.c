@@ -136,3 +136,29 @@ void net6_note_tcp_state(const struct sock *sk, int was, int now)
 	trace_net6_tcp_state(sk, &sk->sk_v6_rcv_saddr, sk->sk_num, &sk->sk_v6_daddr,
 			     ntohs(sk->sk_dport), was, now);
 }
+
+/**
+ * net6_note_tunnel_drop() - a packet in a tunnel goes no further
+ * @ifindex: tunnel's device, or where the packet came in if it is in no tunnel
+ * @reason: why
+ *
+ * Context: any.
+ */
+void net6_note_tunnel_drop(int ifindex, enum net6_drop_reason reason)
+{
+	trace_net6_tunnel_drop(ifindex, reason);
+}
+
+/**
+ * net6_note_tunnel_error() - an ICMPv4 error about a packet of a tunnel
+ * @ifindex: tunnel's device
+ * @type: of the message
+ * @code: its code
+ * @info: MTU, if it has one
+ *
+ * Context: any.
+ */
+void net6_note_tunnel_error(int ifindex, u8 type, u8 code, u32 info)
+{
+	trace_net6_tunnel_error(ifindex, type, code, info);
+}

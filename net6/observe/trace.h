@@ -11,6 +11,8 @@
 #include <linux/in6.h>
 #include <linux/tracepoint.h>
 
+#include "drop.h"
+
 #define net6_trace_neigh_states						\
 	{ 0, "NONE" }, { 1, "INCOMPLETE" }, { 2, "REACHABLE" },		\
 	{ 3, "STALE" }, { 4, "DELAY" }, { 5, "PROBE" },			\
@@ -166,6 +168,39 @@ TRACE_EVENT(net6_tcp_state,
 		  __entry->lport, __entry->raddr, __entry->rport,
 		  __print_symbolic(__entry->was, net6_trace_tcp_states),
 		  __print_symbolic(__entry->now, net6_trace_tcp_states))
+);
+
+TRACE_EVENT(net6_tunnel_drop,
+	TP_PROTO(int ifindex, int reason),
+	TP_ARGS(ifindex, reason),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(int, reason)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->reason = reason;
+	),
+	TP_printk("ifindex=%d reason=%s", __entry->ifindex, net6_drop_name(__entry->reason))
+);
+
+TRACE_EVENT(net6_tunnel_error,
+	TP_PROTO(int ifindex, int type, int code, u32 info),
+	TP_ARGS(ifindex, type, code, info),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(int, type)
+		__field(int, code)
+		__field(u32, info)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->type = type;
+		__entry->code = code;
+		__entry->info = info;
+	),
+	TP_printk("ifindex=%d type=%d code=%d info=%u", __entry->ifindex, __entry->type,
+		  __entry->code, __entry->info)
 );
 
 #endif /* _NET6_TRACE_H */

@@ -40,6 +40,7 @@ enum kind {
 	KIND_NETWORK,		/* address of this attribute, length of the next one */
 	KIND_ENDPOINT,		/* address of this attribute, port of the next one */
 	KIND_LLADDR,
+	KIND_IPV4,
 	KIND_DEV,		/* interface index, shown as name */
 	KIND_BOOL,		/* number */
 	KIND_FLAG,		/* attribute without data */
@@ -77,6 +78,9 @@ const char *print_word(const char *const *names, uint32_t value, char *buffer, s
 /* show.c */
 void show(int argc, char **argv, bool json);
 void monitor(bool json);
+
+/* tunnel.c */
+void tunnel(int argc, char **argv);
 
 /* net6ctl.c: the command line */
 bool matches(const char *word, const char *full);

@@ -31,6 +31,9 @@ static void usage(FILE *to)
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
 	      "  flush neighbors|addresses [dev DEV] | destinations\n"
+	      "  tunnel add NAME remote A.B.C.D [local A.B.C.D] [ttl N] [tos N|inherit]\n"
+	      "      [pmtu on|off] [router on|off]\n"
+	      "  tunnel set NAME [remote ...] [...] | tunnel del NAME | show tunnels\n"
 	      "  attach dev DEV | detach dev DEV\n"
 	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off]\n"
 	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
@@ -446,6 +449,8 @@ static void run(const char *verb, int argc, char **argv, bool json)
 		attach(NET6_CMD_IFACE_DETACH, argc, argv);
 	else if (matches(verb, "flush"))
 		flush(argc, argv);
+	else if (matches(verb, "tunnel"))
+		tunnel(argc, argv);
 	else if (matches(verb, "monitor"))
 		monitor(json);
 	else

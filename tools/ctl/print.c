@@ -63,6 +63,13 @@ static void get_lladdr(const struct nlattr *attr, char *cell)
 		sprintf(cell + strlen(cell), i ? ":%02x" : "%02x", bytes[i]);
 }
 
+static void get_ipv4(const struct nlattr *attr, char *cell)
+{
+	if (mnl_attr_get_payload_len(attr) != sizeof(struct in_addr) ||
+	    !inet_ntop(AF_INET, mnl_attr_get_payload(attr), cell, CELL))
+		strcpy(cell, "?");
+}
+
 static void get_dev(uint32_t index, char *cell)
 {
 	char name[IF_NAMESIZE];
@@ -166,6 +173,9 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 		break;
 	case KIND_LLADDR:
 		get_lladdr(attr, cell);
+		break;
+	case KIND_IPV4:
+		get_ipv4(attr, cell);
 		break;
 	case KIND_DEV:
 		get_dev(value, cell);

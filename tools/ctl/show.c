@@ -169,6 +169,39 @@ static const struct column limits_columns[] = {
 	{ 0 }
 };
 
+static const char *const tunnel_kinds[] = { "configured", "automatic", "6over4", NULL };
+
+static const struct column tunnel_columns[] = {
+	{ NET6_A_TUNNEL_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_TUNNEL_NAME, KIND_STRING, "dev", "DEV", NULL },
+	{ NET6_A_TUNNEL_KIND, KIND_ENUM, "kind", "KIND", tunnel_kinds },
+	{ NET6_A_TUNNEL_REMOTE, KIND_IPV4, "remote", "REMOTE", NULL },
+	{ NET6_A_TUNNEL_LOCAL, KIND_IPV4, "local", "LOCAL", NULL },
+	{ NET6_A_TUNNEL_TTL, KIND_U32, "ttl", "TTL", NULL },
+	{ NET6_A_TUNNEL_TOS, KIND_U32, "tos", "TOS", NULL },
+	{ NET6_A_TUNNEL_PMTU, KIND_BOOL, "pmtu", "PMTU", NULL },
+	{ NET6_A_TUNNEL_ROUTER, KIND_BOOL, "router", "ROUTER", NULL },
+	{ NET6_A_TUNNEL_LINK, KIND_DEV, "link", "OVER", NULL },
+	{ NET6_A_TUNNEL_RX_PACKETS, KIND_U64, "rx_packets", "RECEIVED", NULL },
+	{ NET6_A_TUNNEL_RX_BYTES, KIND_U64, "rx_bytes", NULL, NULL },
+	{ NET6_A_TUNNEL_TX_PACKETS, KIND_U64, "tx_packets", "SENT", NULL },
+	{ NET6_A_TUNNEL_TX_BYTES, KIND_U64, "tx_bytes", NULL, NULL },
+	{ NET6_A_TUNNEL_RX_SHORT, KIND_U64, "rx_short", NULL, NULL },
+	{ NET6_A_TUNNEL_RX_OUTER, KIND_U64, "rx_outer", NULL, NULL },
+	{ NET6_A_TUNNEL_RX_INNER_SOURCE, KIND_U64, "rx_inner_source", NULL, NULL },
+	{ NET6_A_TUNNEL_RX_INNER_DEST, KIND_U64, "rx_inner_dest", NULL, NULL },
+	{ NET6_A_TUNNEL_RX_ECN, KIND_U64, "rx_ecn", NULL, NULL },
+	{ NET6_A_TUNNEL_RX_OWN, KIND_U64, "rx_own", NULL, NULL },
+	{ NET6_A_TUNNEL_TX_NO_ROUTE, KIND_U64, "tx_no_route", NULL, NULL },
+	{ NET6_A_TUNNEL_TX_DEST, KIND_U64, "tx_dest", NULL, NULL },
+	{ NET6_A_TUNNEL_TX_LOOP, KIND_U64, "tx_loop", NULL, NULL },
+	{ NET6_A_TUNNEL_TX_NESTED, KIND_U64, "tx_nested", NULL, NULL },
+	{ NET6_A_TUNNEL_TX_TOO_BIG, KIND_U64, "tx_too_big", NULL, NULL },
+	{ NET6_A_TUNNEL_ICMP_TOO_BIG, KIND_U64, "icmp_too_big", NULL, NULL },
+	{ NET6_A_TUNNEL_ICMP_UNREACHABLE, KIND_U64, "icmp_unreachable", NULL, NULL },
+	{ 0 }
+};
+
 static const struct object {
 	const char		*name;
 	uint8_t			cmd;
@@ -183,6 +216,7 @@ static const struct object {
 	{ "prefixes",	NET6_CMD_PREFIX_GET,	NET6_A_PREFIX_IFINDEX,	prefix_columns },
 	{ "destinations", NET6_CMD_DEST_GET,	NET6_A_DEST_IFINDEX,	dest_columns },
 	{ "sockets",	NET6_CMD_SOCK_GET,	0,			sock_columns },
+	{ "tunnels",	NET6_CMD_TUNNEL_GET,	NET6_A_TUNNEL_IFINDEX,	tunnel_columns },
 	{ "counters",	NET6_CMD_COUNTER_GET,	0,			counter_columns },
 	{ "drops",	NET6_CMD_DROP_GET,	0,			drop_columns },
 	{ "limits",	NET6_CMD_LIMITS_GET,	0,			limits_columns },

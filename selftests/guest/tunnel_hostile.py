@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Protocol 41 as nobody means it: random, cut and mangled packets, ICMPv4 errors about
+# packets that never were, floods, while TCP runs; then everything is taken away under
+# traffic, in the worst order: addresses, namespaces, module. See lib/cloud.py.
+#
+# NET6_SEED: of the random numbers (41). NET6_ROUNDS: packets (3000).
+# guest: stock
+# timeout: 300
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import cloud  # pylint: disable=wrong-import-position
+import ktap  # pylint: disable=wrong-import-position
+from cloud import ADDRESS_A, ADDRESS_B, ctl  # pylint: disable=wrong-import-position
+
+SEED = int(os.environ.get("NET6_SEED") or 41)
+ROUNDS = int(os.environ.get("NET6_ROUNDS") or 3000)
+NET6_A, NET6_B = "2001:db8:1::a", "2001:db8:1::b"
+
+# Bulk TCP to argv[1] until killed; "serve" receives.
+TRAFFIC = """
+import socket, sys, threading
+def new():
+    return socket.socket(10, 1, fileno=socket.socket(19, 1).detach())
+def drain(sock):
+    while sock.recv(65536):
+        pass
+sock = new()
+if sys.argv[2] == "serve":
+    sock.bind((sys.argv[1], 4141))
+    sock.listen(9)
+    print("ready", flush=True)
+    while True:
+        threading.Thread(target=drain, args=(sock.accept()[0],), daemon=True).start()
+sock.connect((sys.argv[1], 4141))
+sock.send(b"x")
+print("ready", flush=True)
+while True:
+    sock.send(b"x" * 50000)
+"""
+
+
+def setup():
+    cloud.setup()
+    ctl(cloud.A, "tunnel", "add", "t0", "remote", ADDRESS_B, "local", ADDRESS_A)
+    ctl(cloud.B, "tunnel", "add", "t0", "remote", ADDRESS_A, "local", ADDRESS_B)
+    cloud.add_address(cloud.A, "t0", NET6_A)
+    cloud.add_address(cloud.B, "t0", NET6_B)
+    for ns, address in ((cloud.A, ADDRESS_A), (cloud.B, ADDRESS_B)):
+        ns.run("sysctl", "-qw", "net.net6.transition=auto")
+        ktap.wait_for(30, "the v4-compatible address",
+                      lambda n=ns, a=address: cloud.preferred(n, "::" + a))
+
+
+def start(ns, address, verb):
+    process = ns.popen("/usr/bin/python3", "-c", TRAFFIC, address, verb,
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    ktap.equal(process.stdout.readline(), b"ready\n", f"{verb} on {address}")
+    return process
+
+
+def traffic():
+    return [start(cloud.B, NET6_B, "serve"), start(cloud.A, NET6_B, "send")]
+
+
+def seed_packets():
+    """Good packets to start from: echo, NS, RA, UDP, with the addresses of the tunnels."""
+    places = [(NET6_A, NET6_B), ("::" + ADDRESS_A, "::" + ADDRESS_B),
+              ("fe80::c000:201", "ff02::1"), ("::", "ff02::1:ff00:b"), (NET6_A, "::1")]
+    bodies = [(58, b"\x80\0\0\0\0\1\0\1" + b"e" * 40), (58, b"\x87" + b"\0" * 23 +
+                                                        b"\1\1\0\0\xc0\0\2\1"),
+              (58, b"\x86" + b"\0" * 15 + b"\3\4\x40\xc0" + b"\xff" * 28), (41, b"\x60" * 60),
+              (17, struct.pack("!HHHH", 9, 9, 20, 0) + b"u" * 12), (44, b"\x3a" + b"\1" * 30),
+              (0, b"\x2b\0\1\4" + b"\0" * 20), (43, b"\x3a\0\0\1" + b"\0" * 20)]
+    for source, destination in places:
+        for proto, body in bodies:
+            yield struct.pack("!IHBB", 6 << 28, len(body), proto, 255) + \
+                socket.inet_pton(10, source) + socket.inet_pton(10, destination) + body
+
+
+def mangle(rng, packet):
+    packet = bytearray(packet)
+    for _ in range(rng.choice((0, 1, 1, 2, 8))):
+        packet[rng.randrange(len(packet))] = rng.choice((0, 0xff, 0x80, rng.randrange(256)))
+    return bytes(packet[:rng.choice((len(packet), len(packet), rng.randrange(len(packet)))) or 1])
+
+
+@ktap.test
+def mangled_packets_of_protocol_41():
+    rng = random.Random(SEED)
+    running = traffic()
+    seeds = list(seed_packets())
+    with cloud.A:
+        good = socket.socket(socket.AF_INET, socket.SOCK_RAW, 41)
+        forged = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    for n in range(ROUNDS):
+        packet = mangle(rng, rng.choice(seeds))
+        if n % 3:
+            good.sendto(packet, (ADDRESS_B, 0))
+            continue
+        source = rng.choice((ADDRESS_A, "192.0.2.9", "127.0.0.1", "224.0.0.1", ADDRESS_B))
+        header = struct.pack("!BBHHBBH4s4s", 0x45, rng.randrange(256), 20 + len(packet),
+                             rng.randrange(65536), rng.choice((0, 0, 0x20)), 0, 9, 41, 0,
+                             socket.inet_aton(source), socket.inet_aton(ADDRESS_B))
+        try:
+            forged.sendto(header[:8] + b"\x40" + header[9:] + packet, (ADDRESS_B, 0))
+        except OSError:
+            pass
+    good.close()
+    forged.close()
+    ktap.equal([p.poll() for p in running], [None, None], "TCP goes on")
+    for process in running:
+        process.kill()
+    dropped = {d["name"]: d["value"] for d in cloud.show(cloud.B, "drops")}
+    for reason in ("TUNNEL_SHORT", "TUNNEL_INNER_SOURCE", "HEADER_LENGTH"):
+        ktap.true(dropped[reason] > 0, f"{reason} was seen: {dropped[reason]}")
+
+
+@ktap.test
+def errors_about_packets_that_never_were():
+    rng = random.Random(SEED + 1)
+    seeds = list(seed_packets())
+    with cloud.R:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    for _ in range(ROUNDS // 2):
+        packet = mangle(rng, rng.choice(seeds))
+        quoted = struct.pack("!BBHHBBH4s4s", rng.choice((0x45, 0x45, 0x45, 0x46, 0x4f)), 0,
+                             20 + len(packet), 0, 0, 60, 41, 0, socket.inet_aton(ADDRESS_B),
+                             socket.inet_aton(ADDRESS_A)) + packet[:rng.choice((0, 8, 48, 1000))]
+        kind, code = rng.choice(((3, 1), (3, 4), (3, 13), (11, 0), (5, 1), (12, 0), (4, 0)))
+        body = struct.pack("!BBHHH", kind, code, 0, 0, rng.choice((0, 68, 600, 1300, 1400,
+                                                                   65535))) + quoted
+        raw = body + b"\0" * (len(body) % 2)
+        total = sum(struct.unpack(f"!{len(raw) // 2}H", raw))
+        while total >> 16:
+            total = (total & 0xffff) + (total >> 16)
+        sock.sendto(body[:2] + struct.pack("!H", ~total & 0xffff) + body[4:], (ADDRESS_A, 0))
+    sock.close()
+    cloud.tcp(cloud.net6(cloud.A), cloud.net6(cloud.B), NET6_B, 20000)
+
+
+@ktap.test
+def a_flood_from_strangers():
+    with cloud.R:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, 41)
+    before = cloud.drops(cloud.B, "TUNNEL_SOURCE")
+    packet = struct.pack("!IHBB", 6 << 28, 4, 59, 64) + socket.inet_pton(10, NET6_A) + \
+        socket.inet_pton(10, NET6_B) + b"abcd"
+    for _ in range(ROUNDS):
+        sock.sendto(packet, (ADDRESS_B, 0))
+    sock.close()
+    ktap.wait_for(10, "all are dropped with their reason",
+                  lambda: cloud.drops(cloud.B, "TUNNEL_SOURCE") >= before + ROUNDS)
+
+
+@ktap.test
+def addresses_and_tunnels_go_under_traffic():
+    for _ in range(3):
+        running = traffic()
+        cloud.A.ip("addr", "del", ADDRESS_A + "/24", "dev", "a0")
+        cloud.B.ip("link", "set", "b0", "down")
+        ctl(cloud.A, "tunnel", "del", "t0")
+        cloud.A.ip("addr", "add", ADDRESS_A + "/24", "dev", "a0")
+        cloud.A.run("ip", "route", "replace", "default", "via", "192.0.2.2")
+        cloud.B.ip("link", "set", "b0", "up")
+        cloud.B.run("ip", "route", "replace", "default", "via", "198.51.100.2")
+        ctl(cloud.A, "tunnel", "add", "t0", "remote", ADDRESS_B, "local", ADDRESS_A)
+        cloud.add_address(cloud.A, "t0", NET6_A)
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+@ktap.test
+def a_namespace_goes_under_traffic():
+    running = traffic()
+    cloud.B.delete()
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+@ktap.test
+def the_module_goes_with_tunnels_up():
+    ktap.true("t0" in cloud.A.run("ip", "link"), "t0 is there")
+    ktap.unload("net6")
+    ktap.true("t0" not in cloud.A.run("ip", "link"), "t0 is gone")
+    ktap.true("239.192" not in cloud.A.run("ip", "maddr"), "no IPv4 group is left")
+
+
+ktap.main(setup=setup)
