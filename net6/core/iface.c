@@ -214,7 +214,8 @@ static void net6_iface_keep_native_off(struct net_device *dev)
  *
  * Context: process, RTNL held; sleeps.
  * Return: 0, -EEXIST, -EOPNOTSUPP (no link layer for it), -EBUSY (it belongs to
- * another device: attach that), -ENODEV (the link layer's module is going), -ENOMEM, or why the hook could not be set.
+ * another device: attach that), -ENODEV (the link layer's module is going), -ENOMEM,
+ * or why the hook could not be set.
  */
 int net6_iface_attach(struct net_device *dev)
 {

@@ -34,7 +34,7 @@ def raw(ns, inner, source, destination, tos=0):
     """An IPv4 packet of protocol 41 with a source of our choice."""
     with ns:
         sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
-    header = struct.pack("!BBHHBBH4s4s", 0x45, tos, 20 + len(inner), 0, 0, 64, 41, 0,
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, tos, 20 + len(inner), 0, 0, 64, 41, 0,
                          socket.inet_aton(source), socket.inet_aton(destination))
     sock.sendto(header + inner, (destination, 0))
     sock.close()

@@ -105,11 +105,11 @@ def mangled_packets_of_protocol_41():
             good.sendto(packet, (ADDRESS_B, 0))
             continue
         source = rng.choice((ADDRESS_A, "192.0.2.9", "127.0.0.1", "224.0.0.1", ADDRESS_B))
-        header = struct.pack("!BBHHBBH4s4s", 0x45, rng.randrange(256), 20 + len(packet),
-                             rng.randrange(65536), rng.choice((0, 0, 0x20)), 0, 9, 41, 0,
+        header = struct.pack("!BBHHHBBH4s4s", 0x45, rng.randrange(256), 20 + len(packet),
+                             rng.randrange(65536), rng.choice((0, 0, 0x2000)), 64, 41, 0,
                              socket.inet_aton(source), socket.inet_aton(ADDRESS_B))
         try:
-            forged.sendto(header[:8] + b"\x40" + header[9:] + packet, (ADDRESS_B, 0))
+            forged.sendto(header + packet, (ADDRESS_B, 0))
         except OSError:
             pass
     good.close()
@@ -130,8 +130,8 @@ def errors_about_packets_that_never_were():
         sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     for _ in range(ROUNDS // 2):
         packet = mangle(rng, rng.choice(seeds))
-        quoted = struct.pack("!BBHHBBH4s4s", rng.choice((0x45, 0x45, 0x45, 0x46, 0x4f)), 0,
-                             20 + len(packet), 0, 0, 60, 41, 0, socket.inet_aton(ADDRESS_B),
+        quoted = struct.pack("!BBHHHBBH4s4s", rng.choice((0x45, 0x45, 0x45, 0x46, 0x4f)), 0,
+                             20 + len(packet), 0, 0, 64, 41, 0, socket.inet_aton(ADDRESS_B),
                              socket.inet_aton(ADDRESS_A)) + packet[:rng.choice((0, 8, 48, 1000))]
         kind, code = rng.choice(((3, 1), (3, 4), (3, 13), (11, 0), (5, 1), (12, 0), (4, 0)))
         body = struct.pack("!BBHHH", kind, code, 0, 0, rng.choice((0, 68, 600, 1300, 1400,

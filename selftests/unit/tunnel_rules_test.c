@@ -84,7 +84,7 @@ TEST(check__configured)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		EXPECT_EQ(check(NET6_TUNNEL_CONFIGURED, cases[i].osaddr, "192.0.2.2",
 				cases[i].saddr, cases[i].daddr), cases[i].verdict);
 }
