@@ -43,6 +43,7 @@ struct wire_priv {
 static int wire_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *lladdr)
 {
 	struct net_device *dev = net6_link_dev(iface);
+	int err;
 
 	if (skb_cow_head(skb, LL_RESERVED_SPACE(dev))) {
 		kfree_skb(skb);
@@ -53,7 +54,8 @@ static int wire_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *ll
 	memcpy(skb->data + WIRE_ADDR, net6_link_addr(iface), WIRE_ADDR);
 	skb_reset_mac_header(skb);
 	skb->dev = dev;
-	return net_xmit_eval(dev_queue_xmit(skb)) ? -ENOBUFS : 0;
+	err = dev_queue_xmit(skb);
+	return net_xmit_eval(err) ? -ENOBUFS : 0;
 }
 
 static int wire_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join)
