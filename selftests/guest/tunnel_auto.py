@@ -8,7 +8,7 @@
 #   [ X ] x0 --+            X, Y, Z: 10.6.4.1, .2, .3, net6 with transition=auto
 #   [ Y ] y0 --+-- bridge   Z is native IPv4 only at first: it plays the router
 #   [ Z ] z0 --+            X also has 192.0.2.1, see lib/cloud.py for A, R, B
-# guest: stock
+# guest: both
 # timeout: 300
 import os
 import socket
@@ -37,11 +37,11 @@ def setup():
     cloud.setup()
     ktap.kmod("bridge")
     X, Y, Z, hub = (ktap.Netns(name) for name in ("X", "Y", "Z", "hub"))
-    hub.ip("link", "add", "br", "type", "bridge", "mcast_snooping", "0")
-    hub.ip("link", "set", "br", "up")
+    hub.ip("link", "add", "hub0", "type", "bridge", "mcast_snooping", "0")
+    hub.ip("link", "set", "hub0", "up")
     for n, (ns, dev) in enumerate(((X, "x0"), (Y, "y0"), (Z, "z0")), 1):
         ktap.veth(ns, dev, hub, "h" + dev)
-        hub.ip("link", "set", "h" + dev, "master", "br")
+        hub.ip("link", "set", "h" + dev, "master", "hub0")
         ns.ip("addr", "add", f"10.6.4.{n}/24", "dev", dev)
 
 
