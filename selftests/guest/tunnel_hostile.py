@@ -33,6 +33,7 @@ def drain(sock):
         pass
 sock = new()
 if sys.argv[2] == "serve":
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind((sys.argv[1], 4141))
     sock.listen(9)
     print("ready", flush=True)
@@ -193,9 +194,9 @@ def a_namespace_goes_under_traffic():
 
 @ktap.test
 def the_module_goes_with_tunnels_up():
-    ktap.true("t0" in cloud.A.run("ip", "link"), "t0 is there")
+    ktap.true(": t0:" in cloud.A.run("ip", "link"), "t0 is there")
     ktap.unload("net6")
-    ktap.true("t0" not in cloud.A.run("ip", "link"), "t0 is gone")
+    ktap.true(": t0:" not in cloud.A.run("ip", "link"), "t0 is gone")
     ktap.true("239.192" not in cloud.A.run("ip", "maddr"), "no IPv4 group is left")
 
 
