@@ -83,7 +83,7 @@ def table(args):
         if args.experiment and name not in args.experiment:
             continue
         made = experiment["made"]
-        print(f"{name} at {made['commit']} {made['changed']}, "
+        print(f"{name} at {' '.join(filter(None, (made['commit'], made['changed'])))}, "
               f"{made['date']}, {made['kernel']}: {experiment['status']}")
         for figure in results.tables(experiment["rows"]):
             print(results.table_text(*figure))

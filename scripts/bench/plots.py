@@ -151,7 +151,7 @@ def ratio_class(ratio):
 
 
 def table_html(figure, unit, stacks, table, more_is_better):
-    base, others = results.table_header(stacks)
+    base, others = results.table_header(stacks, unit)
     head = [figure] + [NAMES.get(s, s) for s in stacks]
     head += [f"{NAMES.get(s, s)} / {NAMES.get(base, base)}" for s in others]
     out = ["<table><tr>", *(f"<th>{html.escape(h)}</th>" for h in head), "</tr>"]

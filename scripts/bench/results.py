@@ -16,6 +16,8 @@ FORMAT = 1
 BASES = ("net6", "khttpd on net6")
 # Two runs agree when ratios differ by less, in per cent.
 AGREE = 3.0
+# Counts near zero, and what is derived from other figures: no ratios of these.
+NOT_COMPARED = ("errors", "connections", "% of IPv4")
 
 
 class BadResults(Exception):
@@ -118,7 +120,7 @@ def ratios(results):
             other = table.get((name, figure, case, base))
             if other:
                 break
-        if not other or other is row or row["unit"] in ("errors", "connections"):
+        if not other or other is row or row["unit"] in NOT_COMPARED:
             continue
         top, bottom = mean(row["values"]), mean(other["values"])
         if top > 0 and bottom > 0:
@@ -152,7 +154,7 @@ def spreads(results):
     """{cell: (mean, relative deviation)} of what is not near zero."""
     return {key: (mean(row["values"]), deviation(row["values"]) / mean(row["values"]))
             for key, row in cells(results).items()
-            if mean(row["values"]) > 0 and row["unit"] not in ("errors", "connections")}
+            if mean(row["values"]) > 0 and row["unit"] not in NOT_COMPARED}
 
 
 def repeatability(files):
@@ -223,14 +225,15 @@ def cell_text(row):
     return text if spread <= 0.0005 * abs(mean(row["values"])) else f"{text} ± {number(spread)}"
 
 
-def table_header(stacks):
-    base = next((b for b in BASES if b in stacks), None)
+def table_header(stacks, unit):
+    """The column that others are compared with, and those."""
+    base = next((b for b in BASES if b in stacks), None) if unit not in NOT_COMPARED else None
     return base, [s for s in stacks if base and s != base]
 
 
 def table_text(figure, unit, stacks, lines):
     """A table in plain text with the ratios to the base."""
-    base, others = table_header(stacks)
+    base, others = table_header(stacks, unit)
     out = [f"{figure + ' (' + unit + ')':46}" + "".join(f"{s:>20}" for s in stacks)
            + "".join(f"{s + '/' + base:>20}" for s in others)]
     for case, row in lines:
