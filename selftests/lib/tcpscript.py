@@ -33,7 +33,7 @@ Opening, with mss= sack ts ws= win= ecn isn=:
     open		listen, three segments, accept
     active		connect, three segments
 Calls; an errno's name as last word is what they have to fail with:
-    socket  bind [PORT]  listen [N]  accept  connect  close  shutdown rd|wr|rdwr
+    socket  bind [PORT]  listen [N]  unlisten  accept  connect  close  shutdown rd|wr|rdwr
     write N [more] [oob]	read N | eof | ERRNO [oob]	peek N
     set OPTION N  get OPTION N  so OPTION N [N]  cc NAME  sysctl NAME VALUE
     error ERRNO|0  poll in|out|hup|err|rdhup (with ! for not)  inq N  outq N
@@ -471,6 +471,9 @@ class Case:
         sock.listen(int(words[0]) if words else 8)
         self.listener, self.flow.sock = sock, None
         self.dport = sock.getsockname()[1]
+
+    def do_unlisten(self, _):
+        self.listener.close()
 
     def do_accept(self, words):
         got = self.call(words, self.listener.accept)

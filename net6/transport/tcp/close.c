@@ -50,12 +50,12 @@ void net6_tcp_shutdown(struct sock *sk, int how)
  */
 bool net6_tcp_too_many_orphans(struct sock *sk)
 {
-	const struct net6_tcp_net *tn = net6_tcp_nn(sk)->tcp;
+	struct net6_net *nn = net6_tcp_nn(sk);
 
-	if (atomic_read(&tn->orphans) > READ_ONCE(tn->max_orphans) ||
+	if ((u32)atomic_read(&nn->tcp->orphans) > net6_tcp_max_orphans(nn) ||
 	    (sk->sk_wmem_queued > SOCK_MIN_SNDBUF &&
 	     sk_memory_allocated(sk) > sk_prot_mem_limits(sk, 2))) {
-		NET6_INC(net6_tcp_nn(sk), TcpOrphanDrops);
+		NET6_INC(nn, TcpOrphanDrops);
 		return true;
 	}
 	return false;
@@ -167,6 +167,28 @@ static void net6_tcp_close_orphan(struct sock *sk, int state)
 }
 
 /**
+ * net6_tcp_close_atomic() - close a connection that no process has
+ * @sk: locked, without a struct socket; the owner's reference is given up
+ * @reset: reset it whatever its state
+ *
+ * Context: BH disabled. The caller has another reference.
+ */
+void net6_tcp_close_atomic(struct sock *sk, bool reset)
+{
+	int state;
+
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	sk->sk_allocation = GFP_ATOMIC;
+	if (reset && sk->sk_state != TCP_CLOSE)
+		net6_tcp_disconnect(sk, 0);
+	else
+		net6_tcp_close_begin(sk);
+	state = sk->sk_state;
+	net6_tcp_prepare_orphan(sk);
+	net6_tcp_close_orphan(sk, state);
+}
+
+/**
  * net6_tcp_close() - close(2); proto->close
  * @sk: socket; the caller's reference is given up
  * @timeout: how long to wait for the peer (SO_LINGER), jiffies
@@ -190,10 +212,16 @@ void net6_tcp_close(struct sock *sk, long timeout)
 	state = sk->sk_state;
 	sock_hold(sk);
 	net6_tcp_prepare_orphan(sk);
-	/* What came while we owned it; ownership is kept, and later arrivals wait. */
-	sk_flush_backlog(sk);
 	local_bh_disable();
 	bh_lock_sock(sk);
+	/* Nothing may wait in the backlog: the CLOSED socket would answer it. */
+	while (unlikely(sk->sk_backlog.tail)) {
+		bh_unlock_sock(sk);
+		local_bh_enable();
+		sk_flush_backlog(sk);
+		local_bh_disable();
+		bh_lock_sock(sk);
+	}
 	net6_tcp_close_orphan(sk, state);
 	bh_unlock_sock(sk);
 	local_bh_enable();

@@ -178,6 +178,9 @@ void net6_tcp_ack_check(struct sock *sk, bool ofo_possible)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
+	/* What the owner sends now carries the ACK. */
+	if (unlikely(net6_tcp_owner(sk)))
+		net6_tcp_user_receive(sk);
 	if (!inet_csk_ack_scheduled(sk))
 		return;
 	if (net6_tcp_ack_every_second(sk) ||

@@ -292,7 +292,8 @@ void net6_tcp_delack_timer_handler(struct sock *sk);
 static inline void net6_tcp_data_snd_check(struct sock *sk)
 {
 	net6_tcp_push_ready(sk);
-	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+	if (net6_tcp_owner(sk) ||
+	    (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)))
 		net6_tcp_snd_space(sk);
 }
 

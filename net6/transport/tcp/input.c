@@ -84,8 +84,8 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 	net6_tcp_queue_rcv(sk, skb);
 	if (acked)
 		net6_tcp_data_snd_check(sk);
-	net6_tcp_ack_check(sk, false);
 	net6_tcp_data_ready(sk);
+	net6_tcp_ack_check(sk, false);
 }
 
 /* Tries the prediction. Returns false if the segment is for the slow path. */

@@ -144,7 +144,9 @@ struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
 	}
 out:
 	release_sock(sk);
-	if (!child)
+	if (child)
+		net6_tcp_memcg_charge(child);
+	else
 		*err = error;
 	return child;
 }
@@ -245,6 +247,7 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
 	ns->port = NULL;
 	ns->n6.dest = net6_dest_hold(req->dest);
 	ns->listener = NULL;
+	RCU_INIT_POINTER(inet_csk(child)->icsk_ulp_data, NULL);
 	INIT_LIST_HEAD(&ns->accept_list);
 	memset(&inet_csk(child)->icsk_accept_queue, 0,
 	       sizeof(inet_csk(child)->icsk_accept_queue));
@@ -317,7 +320,8 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 	net6_tcp_engine_established(child);
 	if (sock_flag(child, SOCK_KEEPOPEN))
 		net6_tcp_set_keepalive(child, 1);
-	if (unlikely(!net6_tcp_accept_queue_add(listener, child))) {
+	if (!net6_tcp_user_offer(listener, child) &&
+	    unlikely(!net6_tcp_accept_queue_add(listener, child))) {
 		if (hashed)
 			net6_tcp_request_taken(req);
 		sock_hold(child);

@@ -269,8 +269,9 @@ static void tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
 	tcp_established(sk);
 }
 
-/* Data behind what the process has closed for ever is lost: the peer must know
- * (RFC 9293 3.6.1 "half-duplex close", RFC 2525 2.17).
+/* Data behind what the process has closed for ever, with close() or with shutdown() for
+ * both directions, is lost: the peer must know (RFC 9293 3.6.1 "half-duplex close",
+ * RFC 2525 2.17).
  */
 static bool tcp_data_after_close(const struct sock *sk, const struct sk_buff *skb)
 {
@@ -284,7 +285,7 @@ static void tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
 {
 	NET6_INC(net6_tcp_nn(sk), TcpAbortOnData);
 	net6_tcp_send_active_reset(sk, GFP_ATOMIC);
-	net6_tcp_done(sk);
+	net6_tcp_reset(sk, skb);
 	net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_CLOSE);
 }
 
@@ -374,8 +375,7 @@ static bool tcp_state_data(struct sock *sk, struct sk_buff *skb)
 		fallthrough;
 	case TCP_FIN_WAIT1:
 	case TCP_FIN_WAIT2:
-		if (sk->sk_shutdown & RCV_SHUTDOWN && tcp_data_after_close(sk, skb) &&
-		    sock_flag(sk, SOCK_DEAD)) {
+		if (sk->sk_shutdown & RCV_SHUTDOWN && tcp_data_after_close(sk, skb)) {
 			tcp_abort_on_data(sk, skb);
 			return false;
 		}

@@ -385,11 +385,11 @@ no_memory:
 
 static bool net6_tcp_request_queue_full(const struct sock *listener)
 {
-	const struct net6_tcp_net *tn = net6_tcp_nn(listener)->tcp;
+	const struct net6_net *nn = net6_tcp_nn(listener);
 
 	return atomic_read(&inet_csk(listener)->icsk_accept_queue.qlen) >=
 	       max(READ_ONCE(listener->sk_max_ack_backlog), 1U) ||
-	       atomic_read(&tn->req_count) >= READ_ONCE(tn->max_req);
+	       (u32)atomic_read(&nn->tcp->req_count) >= net6_tcp_max_requests(nn);
 }
 
 /* RFC 9293 3.10.7.2, third: a SYN for a listener. */
@@ -442,7 +442,9 @@ static void net6_tcp_request_done(struct sock *listener, struct sock *child, str
 		net6_tcp_rcv_established(child, skb);
 	else
 		consume_skb(skb);
-	listener->sk_data_ready(listener);
+	/* Not if a module took it. */
+	if (likely(net6_tcp_sk(child)->listener))
+		listener->sk_data_ready(listener);
 	net6_tcp_child_unlock(child);
 	sock_put(child);
 }

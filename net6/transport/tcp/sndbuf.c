@@ -54,7 +54,8 @@ void net6_tcp_snd_space(struct sock *sk)
 {
 	/* Pairs with the barrier of sk_stream_wait_memory() and poll. */
 	smp_mb();
-	if (!sk->sk_socket || !test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+	if (!(net6_tcp_owner(sk) && net6_tcp_owner(sk)->full) &&
+	    (!sk->sk_socket || !test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)))
 		return;
 	if (net6_tcp_sndbuf_short(sk)) {
 		net6_tcp_sndbuf_expand(sk);

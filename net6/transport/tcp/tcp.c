@@ -301,14 +301,9 @@ static const struct net6_proto net6_tcp_proto = {
 int net6_tcp_net_init(struct net6_net *nn)
 {
 	struct net6_tcp_net *tn = kzalloc(sizeof(*tn), GFP_KERNEL);
-	const struct net *net = nn->net;
 
 	if (!tn)
 		return -ENOMEM;
-	/* The kernel sets these up before ours: pernet operations run in order. */
-	tn->max_req = max_t(u32, 4096, 4 * READ_ONCE(net->ipv4.sysctl_max_syn_backlog));
-	tn->max_tw = READ_ONCE(net->ipv4.tcp_death_row.sysctl_max_tw_buckets);
-	tn->max_orphans = tn->max_tw;
 	nn->tcp = tn;
 	return 0;
 }

@@ -19,6 +19,8 @@
 #include "../proto.h"
 #include "options.h"
 
+struct net6_tcp_user;
+
 /* Longest TCP header: 20 + 40 bytes of options (RFC 9293 3.1). */
 #define NET6_TCP_HEADER_MAX	60
 #define NET6_TCP_HEADROOM	(NET6_HEADROOM + NET6_TCP_HEADER_MAX)
@@ -33,22 +35,34 @@ static inline struct net6_net *net6_tcp_nn(const struct sock *sk)
 /**
  * struct net6_tcp_net - TCP's part of a network namespace
  * @req_count, @tw_count: embryonic and TIME-WAIT connections
- * @max_req, @max_tw: their bounds (from net.ipv4.tcp_max_syn_backlog and
- *	tcp_max_tw_buckets where the namespace has them)
- * @orphans: sockets without a process; @max_orphans: their bound, as @max_tw
+ * @orphans: sockets without a process
  * @challenge_stamp: second in which @challenge_left was filled
  * @challenge_left: challenge ACKs that may still be sent in it (RFC 5961 7)
  */
 struct net6_tcp_net {
 	atomic_t	req_count;
 	atomic_t	tw_count;
-	u32		max_req;
-	u32		max_tw;
 	atomic_t	orphans;
-	int		max_orphans;
 	u32		challenge_stamp;
 	atomic_t	challenge_left;
 };
+
+/* The bounds: requests of a namespace, TIME-WAIT entries, orphans. */
+static inline u32 net6_tcp_max_requests(const struct net6_net *nn)
+{
+	return max_t(u32, 4096, 4 * READ_ONCE(nn->net->ipv4.sysctl_max_syn_backlog));
+}
+
+static inline u32 net6_tcp_max_tw(const struct net6_net *nn)
+{
+	return READ_ONCE(nn->net->ipv4.tcp_death_row.sysctl_max_tw_buckets);
+}
+
+/* tcp_max_orphans is not exported; by default it is the same as tcp_max_tw_buckets. */
+static inline u32 net6_tcp_max_orphans(const struct net6_net *nn)
+{
+	return net6_tcp_max_tw(nn);
+}
 
 /* ---- the engine: input ack sack recovery rate output timer cong rcvbuf ---- */
 
@@ -330,6 +344,7 @@ void net6_tcp_destroy_sock(struct sock *sk);
 void net6_tcp_destroy(struct sock *sk);			/* CLOSED and without a process */
 void net6_tcp_prepare_orphan(struct sock *sk);		/* counts it, sets SOCK_DEAD */
 void net6_tcp_close(struct sock *sk, long timeout);
+void net6_tcp_close_atomic(struct sock *sk, bool reset);
 void net6_tcp_shutdown(struct sock *sk, int how);
 int  net6_tcp_disconnect(struct sock *sk, int flags);
 int  net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
@@ -337,6 +352,41 @@ bool net6_tcp_too_many_orphans(struct sock *sk);
 int  net6_tcp_abort(struct sock *sk, int err);		/* process; RST to the peer */
 void net6_tcp_set_caps(struct sock *sk, const struct net6_dest *dest); /* GSO, checksums */
 void net6_tcp_rbtree_purge(struct rb_root *root);	/* frees its skbs */
+
+/**
+ * struct net6_tcp_owner - the module that a connection belongs to, or that a listener's
+ * new ones are offered to; in icsk_ulp_data, which is NULL for all other sockets
+ * @user: its callbacks
+ * @event: it has not been told yet of what came
+ * @busy: one of its callbacks runs
+ * @full: it waits for room to send
+ */
+struct net6_tcp_owner {
+	struct net6_tcp_user	*user;
+	bool			event;
+	bool			busy;
+	bool			full;
+};
+
+/* sk locked; or, for a listener, RCU. */
+static inline struct net6_tcp_owner *net6_tcp_owner(const struct sock *sk)
+{
+	return (__force struct net6_tcp_owner *)READ_ONCE(inet_csk(sk)->icsk_ulp_data);
+}
+
+/* Something came: its module is told when the acknowledgement is decided. */
+static inline void net6_tcp_owner_event(struct sock *sk)
+{
+	struct net6_tcp_owner *owner = net6_tcp_owner(sk);
+
+	if (unlikely(owner))
+		owner->event = true;
+}
+
+/* inkernel.c. sk locked. */
+bool net6_tcp_user_offer(const struct sock *listener, struct sock *child);	/* RCU */
+void net6_tcp_user_receive(struct sock *sk);
+void net6_tcp_user_writable(struct sock *sk);
 
 /* User calls. The _locked ones and listen want sk owned. */
 int  net6_tcp_sendmsg(struct sock *sk, struct msghdr *msg, size_t size);
@@ -364,6 +414,11 @@ int  net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *o
  */
 struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp, bool force);
 void net6_tcp_enter_memory_pressure(struct sock *sk);
+#ifdef CONFIG_MEMCG
+void net6_tcp_memcg_charge(struct sock *sk);
+#else
+static inline void net6_tcp_memcg_charge(struct sock *sk) {}
+#endif
 
 void net6_tcp_rcv(struct sk_buff *skb);			/* net6_proto.rcv */
 void net6_tcp_icmp_error(struct sk_buff *skb, const struct net6_icmp_error *err);

@@ -123,17 +123,13 @@ static struct net6_tcp_tw *net6_tcp_tw_create(struct sock *sk, int state)
 
 static bool net6_tcp_tw_admit(struct net6_net *nn)
 {
-	struct net6_tcp_net *tn = nn->tcp;
-	u32 max = READ_ONCE(tn->max_tw);
-
-	if (nn->exiting || atomic_inc_return(&tn->tw_count) > max) {
-		if (!nn->exiting) {
-			atomic_dec(&tn->tw_count);
-			NET6_INC(nn, TcpTimeWaitOverflow);
-		}
+	if (nn->exiting)
 		return false;
-	}
-	return true;
+	if ((u32)atomic_inc_return(&nn->tcp->tw_count) <= net6_tcp_max_tw(nn))
+		return true;
+	atomic_dec(&nn->tcp->tw_count);
+	NET6_INC(nn, TcpTimeWaitOverflow);
+	return false;
 }
 
 /**

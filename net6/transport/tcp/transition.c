@@ -42,10 +42,13 @@ void net6_tcp_done(struct sock *sk)
 	net6_tcp_set_state(sk, TCP_CLOSE);
 	net6_tcp_timers_clear(sk);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	if (!sock_flag(sk, SOCK_DEAD))
-		sk->sk_state_change(sk);
-	else
+	if (sock_flag(sk, SOCK_DEAD)) {
 		net6_tcp_destroy(sk);
+	} else {
+		sk->sk_state_change(sk);
+		net6_tcp_owner_event(sk);
+		net6_tcp_user_receive(sk);
+	}
 }
 
 static void net6_tcp_done_with_error(struct sock *sk, int err)
@@ -71,6 +74,7 @@ void net6_tcp_reset(struct sock *sk, struct sk_buff *skb)
 {
 	switch (sk->sk_state) {
 	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:	/* it came from SYN-SENT: MUST-11 */
 		net6_tcp_done_with_error(sk, ECONNREFUSED);
 		break;
 	case TCP_CLOSE_WAIT:
@@ -117,6 +121,7 @@ static void net6_tcp_fin_wake(struct sock *sk)
 {
 	if (sock_flag(sk, SOCK_DEAD))
 		return;
+	net6_tcp_owner_event(sk);
 	sk->sk_state_change(sk);
 	/* The peer sends nothing more; in these states we do not either. */
 	if (sk->sk_shutdown == SHUTDOWN_MASK || sk->sk_state == TCP_CLOSE)
@@ -215,6 +220,7 @@ void net6_tcp_data_ready(struct sock *sk)
 {
 	int avail = READ_ONCE(tcp_sk(sk)->rcv_nxt) - READ_ONCE(tcp_sk(sk)->copied_seq);
 
+	net6_tcp_owner_event(sk);
 	if (avail >= READ_ONCE(sk->sk_rcvlowat) || sock_flag(sk, SOCK_DONE) ||
 	    sk_under_memory_pressure(sk) ||
 	    tcp_receive_window(tcp_sk(sk)) <= inet_csk(sk)->icsk_ack.rcv_mss)
@@ -232,7 +238,11 @@ void net6_tcp_write_space(struct sock *sk)
 	struct socket *sock = sk->sk_socket;
 	struct socket_wq *wq;
 
-	if (!sk_stream_is_writeable(sk) || !sock)
+	if (!sk_stream_is_writeable(sk))
+		return;
+	if (unlikely(net6_tcp_owner(sk)))
+		net6_tcp_user_writable(sk);
+	if (!sock)
 		return;
 	clear_bit(SOCK_NOSPACE, &sock->flags);
 	rcu_read_lock();

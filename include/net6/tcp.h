@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What net6 offers other modules beyond ordinary kernel sockets: connections whose
+ * owner is called in softirq with the received segments still in their buffers, one
+ * call to send a header, pages and a FIN, and the hand-over of a connection to a
+ * listener. Limits: TCP only; bytes in sequence only; an owner in one network
+ * namespace. Everything else (bind, listen, connect, options) is done with
+ * sock_create_kern(net, AF_NET6, SOCK_STREAM, IPPROTO_TCP, &sock) and the usual calls.
+ */
+#ifndef _NET6_TCP_API_H
+#define _NET6_TCP_API_H
+
+#include <linux/bvec.h>
+#include <linux/skbuff.h>
+#include <net/sock.h>
+
+/**
+ * DOC: Connections that belong to a module
+ *
+ * A module attaches a struct net6_tcp_user to a listener, its own or another
+ * program's: net6_tcp_attach(). From then on each connection whose handshake is done
+ * is first offered to it: accept() takes it, or leaves it to the listener's accept
+ * queue. A connection that was taken has a struct sock, but no struct socket and no
+ * file. It belongs to the module until one of these ends that:
+ *
+ * * net6_tcp_give(): it goes to a listener's accept queue, bytes that were not consumed
+ *   included, and is accept()ed there as if it had just been established;
+ * * net6_tcp_finish_locked() or net6_tcp_finish(): it is closed. What was queued is
+ *   still delivered, FIN and all, unless it is reset.
+ *
+ * Each taken connection must come to one of these ends, also when it died by itself:
+ * then receive() is called a last time with sk->sk_state == TCP_CLOSE.
+ *
+ * Who may be called where:
+ *
+ * * The three callbacks run with the connection locked and BH disabled, mostly in
+ *   softirq, sometimes in a process (backlog). They must not sleep, not call
+ *   lock_sock() and not touch other connections. They are never nested for one
+ *   connection.
+ * * Functions that say "sk locked" may be called from receive() and writable() for the
+ *   connection given to them, and from process context between lock_sock(sk) and
+ *   release_sock(sk). accept() may call none of them.
+ * * A process that uses a taken connection needs a reference of its own (sock_hold(),
+ *   taken while the connection was known to be alive: in a callback, or under a lock
+ *   that receive() also takes before it finishes the connection).
+ *
+ * sk->sk_user_data of a taken connection is the module's. Memory of a taken connection
+ * is not charged to a memory cgroup, and it does not count in a listener's backlog: the
+ * module has to bound how many it takes, and how long they may idle.
+ *
+ * Before the module goes: net6_tcp_detach() from all listeners, then finish all
+ * connections, then synchronize_rcu(). A connection holds the namespace if its listener
+ * does (sockets of processes do); else all must be finished in the module's own pernet
+ * exit.
+ */
+
+/**
+ * struct net6_tcp_user - the owner of connections; embed it in what you have a listener
+ * @accept: a connection has been established. True: it is yours now, and receive() will
+ *	be called for it; sk->sk_user_data may be set here. False: to the accept queue.
+ *	More than one processor may call it at once. NULL if the user is not attached to
+ *	a listener.
+ * @receive: look at it again: bytes have come, or the end of the stream
+ *	(net6_tcp_at_end()), or the connection is over (sk_state is TCP_CLOSE, the reason
+ *	in sk_err). Called before the segment is acknowledged: what is sent from here
+ *	carries the acknowledgement.
+ * @writable: after net6_tcp_send() gave -EAGAIN there is room again. May be NULL.
+ */
+struct net6_tcp_user {
+	bool	(*accept)(struct net6_tcp_user *user, struct sock *sk);
+	void	(*receive)(struct net6_tcp_user *user, struct sock *sk);
+	void	(*writable)(struct net6_tcp_user *user, struct sock *sk);
+};
+
+/**
+ * struct net6_tcp_msg - what one net6_tcp_send() sends
+ * @header: copied in front of the pages; may be NULL
+ * @header_len: its length in bytes, at most NET6_TCP_MSG_HEADER
+ * @pages: pieces of pages, referenced, not copied: their bytes must not change until
+ *	the peer has acknowledged them (as with sendfile())
+ * @nr_pages: how many pieces
+ * @more: more follows at once: an incomplete segment may wait for it
+ * @fin: nothing more will be sent: FIN with the last byte
+ */
+struct net6_tcp_msg {
+	const void		*header;
+	unsigned int		header_len;
+	const struct bio_vec	*pages;
+	unsigned int		nr_pages;
+	bool			more;
+	bool			fin;
+};
+
+#define NET6_TCP_MSG_HEADER	2048		/* bytes of header in one message */
+#define NET6_TCP_MSG_MAX	(256 * 1024)	/* bytes in one message, header included */
+
+bool net6_tcp_is(const struct sock *sk);
+
+/* Listeners. Process context, may sleep. */
+int  net6_tcp_attach(struct sock *listener, struct net6_tcp_user *user);
+void net6_tcp_detach(struct sock *listener, struct net6_tcp_user *user);
+
+/* Connections. sk locked; these do not sleep. */
+u32  net6_tcp_unread(const struct sock *sk);
+bool net6_tcp_at_end(const struct sock *sk);
+struct sk_buff *net6_tcp_peek(struct sock *sk, u32 pos, u32 *offset);
+u32  net6_tcp_peek_copy(struct sock *sk, u32 pos, void *buf, u32 len);
+void net6_tcp_consume(struct sock *sk, u32 bytes);
+int  net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg);
+int  net6_tcp_give(struct sock *sk, struct sock *listener);
+void net6_tcp_finish_locked(struct sock *sk, bool reset);
+
+/* The same from process context, without the lock; may sleep. */
+void net6_tcp_finish(struct sock *sk, bool reset);
+
+#endif /* _NET6_TCP_API_H */

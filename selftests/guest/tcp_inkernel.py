@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Connections that belong to a module (include/net6/tcp.h), with the example module of
+# selftests/modules: answered in softirq, handed to a program, closed in all ways, and
+# taken away together with the module's file, the listener and the namespace.
+#
+#   [ A: client ] a0 ------ b0 [ B: program with listeners, module in front ]
+#
+# guest: stock
+# timeout: 200
+import json
+import os
+import select
+import socket
+import struct
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap  # pylint: disable=wrong-import-position
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+US = "2001:db8:6::b"
+PATIENCE = 10 * ktap.SCALE
+NS = {}
+
+
+def ctl(name, *words):
+    return NS[name].run(f"{TOP}/tools/net6ctl", *words)
+
+
+def states(name, port):
+    """States of the connections of a port, without TIME-WAIT."""
+    return sorted(s["state"] for s in json.loads(ctl(name, "-j", "show", "sockets", "tcp"))
+                  if port in (s["local_port"], s.get("remote_port"))
+                  and s["state"] not in ("time-wait", "listen"))
+
+
+def page(n):
+    """What the example answers to "page N"."""
+    one = bytes(ord("a") + i % 26 for i in range(4096))
+    return f"{n} ".encode() + (one * (n // 4096 + 1))[:n]
+
+
+def listener(backlog=50):
+    sock = ktap.net6_socket(ns=NS["B"])
+    sock.settimeout(PATIENCE)
+    sock.bind((US, 0))
+    sock.listen(backlog)
+    return sock, sock.getsockname()[1]
+
+
+class Module:
+    """The module in front of a listener."""
+
+    def __init__(self, sock, other=None):
+        self.file = os.open("/dev/net6_example", os.O_WRONLY)
+        if other:
+            os.write(self.file, f"other {other.fileno()}".encode())
+        os.write(self.file, f"attach {sock.fileno()}".encode())
+
+    def close(self):
+        os.close(self.file)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def client(port):
+    sock = ktap.net6_socket(ns=NS["A"])
+    sock.settimeout(PATIENCE)
+    sock.connect((US, port))
+    return sock
+
+
+def read(sock, n):
+    data = b""
+    while len(data) < n:
+        piece = sock.recv(n - len(data))
+        if not piece:
+            break
+        data += piece
+    return data
+
+
+def ask(sock, line, answer):
+    sock.sendall(line + b"\n")
+    ktap.equal(read(sock, len(answer)), answer, line)
+
+
+def setup():
+    ktap.net6_load()
+    ktap.run("insmod", f"{ktap.BUILD}/selftests/modules/net6_tcp_example.ko")
+    ktap.at_exit(ktap.unload, "net6_tcp_example")
+    for name in "AB":
+        NS[name] = ktap.Netns(name)
+    ktap.veth(NS["A"], "a0", NS["B"], "b0")
+    for name, dev in (("A", "a0"), ("B", "b0")):
+        ktap.wait_for(20, "net6 on it", lambda name=name, dev=dev: dev in ctl(name, "show",
+                                                                          "addresses"))
+        ctl(name, "set", "dev", dev, "dad-transmits", "0")
+        ctl(name, "add", "address", f"2001:db8:6::{name.lower()}/64", "dev", dev)
+        ctl(name, "add", "prefix", "2001:db8:6::/64", "dev", dev)
+
+
+@ktap.test
+def lines_are_answered_without_a_process():
+    sock, port = listener()
+    with Module(sock):
+        conn = client(port)
+        for _ in range(5):
+            ask(conn, b"hello", b"5 hello\n")
+        conn.sendall(b"hel")
+        conn.sendall(b"lo\nhello\n")
+        ktap.equal(read(conn, 16), b"5 hello\n" * 2, "split and joined lines")
+        ktap.true(not select.select([sock], [], [], 0)[0], "nothing for the program")
+        ask(conn, b"page 10", page(10))
+        ask(conn, b"page 0", page(0))
+        ask(conn, b"page 4096", page(4096))
+        ask(conn, b"bye", b"5 hello\n")
+        ktap.equal(conn.recv(1), b"", "FIN")
+        conn.close()
+        ktap.wait_for(5, "it is gone", lambda: not states("B", port))
+    sock.close()
+
+
+@ktap.test
+def more_than_the_send_buffer_comes_when_there_is_room():
+    sock, port = listener()
+    with Module(sock):
+        conns = [client(port) for _ in range(4)]
+        for conn in conns:
+            conn.sendall(b"page 3000000\nhello\n")
+        want = page(3000000) + b"5 hello\n"
+        for conn in conns:
+            ktap.true(read(conn, len(want)) == want, "the pages, then the next answer")
+            conn.close()
+        ktap.wait_for(5, "all are gone", lambda: not states("B", port))
+    sock.close()
+
+
+@ktap.test
+def the_last_segment_of_the_handshake_may_carry_the_line():
+    sock, port = listener()
+    sock.setsockopt(socket.IPPROTO_TCP, 9, 5)
+    with Module(sock):
+        conn = ktap.net6_socket(ns=NS["A"])
+        conn.settimeout(PATIENCE)
+        conn.connect((US, port))
+        ask(conn, b"hello", b"5 hello\n")
+        conn.close()
+    sock.close()
+
+
+@ktap.test
+def what_it_does_not_know_goes_to_the_program():
+    sock, port = listener()
+    other, _ = listener()
+    with Module(sock, other):
+        conn = client(port)
+        ask(conn, b"hello", b"5 hello\n")
+        conn.sendall(b"what is this?\nand more")
+        server, peer = sock.accept()
+        server.settimeout(PATIENCE)
+        ktap.equal(peer[:2], conn.getsockname()[:2], "the peer")
+        ktap.equal(server.getsockname()[1], port, "the port")
+        ktap.equal(read(server, 22), b"what is this?\nand more", "untouched bytes")
+        server.sendall(b"I see")
+        ktap.equal(read(conn, 5), b"I see", "answer")
+        conn.sendall(b"hello\n")
+        ktap.equal(read(server, 6), b"hello\n", "it stays with the program")
+        conn.close()
+        ktap.equal(server.recv(1), b"", "end")
+        server.close()
+        conn = client(port)
+        conn.sendall(b"other\n")
+        server = other.accept()[0]
+        server.settimeout(PATIENCE)
+        ktap.equal(read(server, 6), b"other\n", "to the other listener")
+        server.close()
+        conn.close()
+    conn = client(port)
+    server = sock.accept()[0]
+    conn.sendall(b"hello\n")
+    server.settimeout(PATIENCE)
+    ktap.equal(read(server, 6), b"hello\n", "detached: all goes to the program")
+    for each in (conn, server, sock, other):
+        each.close()
+
+
+@ktap.test
+def a_full_accept_queue_refuses():
+    sock, port = listener(0)
+    with Module(sock):
+        conns = [client(port) for _ in range(4)]
+        for conn in conns:
+            conn.sendall(b"?\n")
+        ends = []
+        for conn in conns:
+            try:
+                conn.settimeout(ktap.SCALE)
+                ends.append(conn.recv(1))
+            except ConnectionResetError:
+                ends.append("reset")
+            except socket.timeout:
+                ends.append("waits")
+        ktap.equal(sorted(ends), ["reset"] * 3 + ["waits"], "one place")
+        for conn in conns:
+            conn.close()
+    sock.close()
+
+
+@ktap.test
+def ends_of_all_kinds():
+    sock, port = listener()
+    with Module(sock):
+        conn = client(port)
+        conn.sendall(b"drop\n")
+        ktap.raises(104, conn.recv, 1)
+        conn.close()
+        conn = client(port)
+        conn.sendall(b"half a li")
+        conn.shutdown(socket.SHUT_WR)
+        ktap.raises(104, conn.recv, 1)
+        conn.close()
+        conn = client(port)
+        conn.sendall(b"hello\n")
+        conn.shutdown(socket.SHUT_WR)
+        ktap.equal(read(conn, 9), b"5 hello\n", "answer, then the end")
+        conn.close()
+        for reset in (False, True):
+            conn = client(port)
+            ask(conn, b"hello", b"5 hello\n")
+            if reset:
+                conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            conn.close()
+        conn = client(port)
+        conn.sendall(b"x" * 300)
+        ktap.raises(104, conn.recv, 1)
+        conn.close()
+        ktap.wait_for(5, "all are gone", lambda: not states("B", port))
+    sock.close()
+
+
+@ktap.test
+def wrong_descriptors_are_refused():
+    file = os.open("/dev/net6_example", os.O_WRONLY)
+    plain = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    dgram = ktap.net6_socket(socket.SOCK_DGRAM)
+    ktap.raises(22, os.write, file, f"attach {plain.fileno()}".encode())
+    ktap.raises(22, os.write, file, f"attach {dgram.fileno()}".encode())
+    ktap.raises(88, os.write, file, f"attach {file}".encode())
+    ktap.raises(9, os.write, file, b"attach 9999")
+    sock, port = listener()
+    conn = client(port)
+    ktap.raises(22, os.write, file, f"attach {conn.fileno()}".encode())
+    os.write(file, f"attach {sock.fileno()}".encode())
+    second = os.open("/dev/net6_example", os.O_WRONLY)
+    ktap.raises(16, os.write, second, f"attach {sock.fileno()}".encode())
+    for each in (plain, dgram, conn, sock):
+        each.close()
+    os.close(second)
+    os.close(file)
+
+
+@ktap.test
+def the_file_goes_with_connections_alive():
+    for _ in range(5):
+        sock, port = listener()
+        front = Module(sock)
+        conns = [client(port) for _ in range(10)]
+        stop = threading.Event()
+
+        def talk(conn):
+            try:
+                while not stop.is_set():
+                    ask(conn, b"page 20000", page(20000))
+            except (OSError, ktap.Fail):
+                pass
+        threads = [threading.Thread(target=talk, args=(conn,)) for conn in conns]
+        for thread in threads:
+            thread.start()
+        ask(client(port), b"hello", b"5 hello\n")
+        front.close()
+        stop.set()
+        for thread in threads:
+            thread.join()
+        for conn in conns:
+            conn.close()
+        sock.close()
+
+
+@ktap.test
+def the_listener_goes_first():
+    sock, port = listener()
+    front = Module(sock)
+    conn = client(port)
+    ask(conn, b"hello", b"5 hello\n")
+    sock.close()
+    ask(conn, b"hello", b"5 hello\n")
+    conn.sendall(b"for the program\n")
+    ktap.raises(104, conn.recv, 1)
+    conn.close()
+    front.close()
+
+
+@ktap.test
+def many_connections_at_once():
+    sock, port = listener(200)
+    with Module(sock):
+        conns = [client(port) for _ in range(200)]
+        for conn in conns:
+            conn.sendall(b"page 1000\n")
+        ktap.true(all(read(conn, 1005) == page(1000) for conn in conns), "all are answered")
+        ktap.equal(len(states("B", port)), 200, "connections")
+        for conn in conns:
+            conn.close()
+        ktap.wait_for(10, "all are gone", lambda: not states("B", port))
+    sock.close()
+
+
+ktap.main(setup)
