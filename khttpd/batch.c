@@ -66,20 +66,22 @@ static struct khttpd_reply *khttpd_batch_reply(struct khttpd_batch *batch,
 	return reply;
 }
 
-/* Add the whole file from the page cache. Return: false, with nothing added,
- * if a page is not there.
+/* Add a part of the file from the page cache. Return: false, with nothing
+ * added, if a page is not there.
  */
 static bool khttpd_batch_body(struct khttpd_batch *batch,
-			      struct khttpd_entry *entry)
+			      struct khttpd_entry *entry, loff_t from,
+			      size_t left)
 {
 	struct address_space *mapping = entry->inode->i_mapping;
 	unsigned int folios = batch->folios, vecs = batch->vecs;
-	size_t left = entry->size, bytes = batch->bytes;
+	pgoff_t index = from >> PAGE_SHIFT;
+	u32 offset = offset_in_page(from);
+	size_t bytes = batch->bytes;
 	struct folio *folio;
-	pgoff_t index;
 
-	for (index = 0; left; index++) {
-		size_t len = min_t(size_t, left, PAGE_SIZE);
+	for (; left; index++, offset = 0) {
+		size_t len = min_t(size_t, left, PAGE_SIZE - offset);
 
 		folio = filemap_get_folio(mapping, index);
 		if (IS_ERR_OR_NULL(folio))
@@ -88,8 +90,8 @@ static bool khttpd_batch_body(struct khttpd_batch *batch,
 		if (!folio_test_uptodate(folio) || folio_test_highmem(folio))
 			goto miss;
 		khttpd_batch_vec(batch, page_address(folio_file_page(folio,
-								     index)),
-				 len);
+								     index)) +
+					offset, len);
 		left -= len;
 	}
 	/* A file cut in the meantime is the business of the other way. */
@@ -101,6 +103,25 @@ miss:
 	batch->vecs = vecs;
 	batch->bytes = bytes;
 	return false;
+}
+
+/* The reply's header is there: add what follows it, if it is little.
+ * Return: false if something must be sent behind the batch.
+ */
+static bool khttpd_batch_add_body(struct khttpd_batch *batch,
+				  struct khttpd_reply *reply)
+{
+	u64 len = reply->to - reply->from;
+
+	if (reply->parts)
+		return false;
+	if (!len)
+		return true;
+	if (len > KHTTPD_COPY_MAX ||
+	    !khttpd_batch_body(batch, reply->entry, reply->from, len))
+		return false;
+	reply->bytes += len;
+	return true;
 }
 
 /**
@@ -121,7 +142,6 @@ enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 	struct khttpd_thread *thread = conn->thread;
 	struct khttpd_batch *batch = &thread->batch;
 	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
-	bool follows = false;
 
 	reply->entry = entry;
 	reply->stat = KHTTPD_STAT_replies_file;
@@ -130,16 +150,68 @@ enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 	khttpd_batch_vec(batch, thread->tail[tail], thread->tail_len[tail]);
 	reply->header = entry->header_len + thread->tail_len[tail];
 	reply->bytes = reply->header;
-	if (conn->req.method == KHTTPD_METHOD_GET && entry->size) {
-		reply->body = true;
-		if (entry->size <= KHTTPD_COPY_MAX &&
-		    khttpd_batch_body(batch, entry))
-			reply->bytes += entry->size;
-		else
-			follows = true;
+	if (conn->req.method == KHTTPD_METHOD_GET)
+		reply->to = entry->size;
+	if (!khttpd_batch_add_body(batch, reply) || reply->close)
+		return KHTTPD_VERDICT_SEND;
+	return KHTTPD_VERDICT_NEXT;
+}
+
+/**
+ * khttpd_batch_part() - add a reply with the text just written and file parts
+ * @conn: whose request
+ * @entry: the file; the reference goes to the batch
+ * @len: length of the text, its header
+ * @range: the part that follows it, may be empty
+ * @parts: parts that follow that (kmalloc, the batch's now), or NULL
+ * @close: the connection ends with it
+ * @stat: what to count when it is sent
+ * @end: offset behind the request in the buffer
+ *
+ * There must be room; it must be sent before others are added.
+ */
+void khttpd_batch_part(struct khttpd_conn *conn, struct khttpd_entry *entry,
+		       u32 len, const struct khttpd_range *range,
+		       struct khttpd_parts *parts, bool close,
+		       enum khttpd_stat stat, u32 end)
+{
+	struct khttpd_batch *batch = &conn->thread->batch;
+	struct khttpd_reply *reply;
+
+	khttpd_batch_add_text(conn, len, close, stat, end);
+	reply = &batch->reply[batch->replies - 1];
+	reply->entry = entry;
+	if (conn->req.method == KHTTPD_METHOD_HEAD) {
+		kfree(parts);
+		return;
 	}
-	return follows || reply->close ? KHTTPD_VERDICT_SEND :
-					 KHTTPD_VERDICT_NEXT;
+	reply->from = range->from;
+	reply->to = range->end;
+	reply->parts = parts;
+	khttpd_batch_add_body(batch, reply);
+}
+
+/**
+ * khttpd_batch_data() - add a reply that is all in memory of its own
+ * @conn: whose request
+ * @data: header and body (kvmalloc), the batch's now
+ * @len: their length
+ * @close: the connection ends with it
+ * @stat: what to count when it is sent
+ * @end: offset behind the request in the buffer
+ */
+void khttpd_batch_data(struct khttpd_conn *conn, char *data, u32 len,
+		       bool close, enum khttpd_stat stat, u32 end)
+{
+	struct khttpd_batch *batch = &conn->thread->batch;
+	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
+
+	khttpd_batch_vec(batch, data, len);
+	reply->data = data;
+	reply->header = len;
+	reply->bytes = len;
+	reply->close = close;
+	reply->stat = stat;
 }
 
 /**
@@ -185,8 +257,12 @@ static void khttpd_batch_reset(struct khttpd_batch *batch)
 	for (i = 0; i < batch->folios; i++)
 		folio_put(batch->folio[i]);
 	for (i = 0; i < batch->replies; i++) {
-		if (batch->reply[i].entry)
-			khttpd_entry_put(batch->reply[i].entry);
+		struct khttpd_reply *reply = &batch->reply[i];
+
+		if (reply->entry)
+			khttpd_entry_put(reply->entry);
+		kfree(reply->parts);
+		kvfree(reply->data);
 	}
 	batch->folios = 0;
 	batch->replies = 0;
@@ -203,23 +279,39 @@ static bool khttpd_batch_keep(struct khttpd_conn *conn,
 	struct khttpd_out *out = &conn->out;
 	size_t at = 0;
 
-	if (sent < reply->header) {
+	if (reply->data) {
+		out->text = reply->data;
+		reply->data = NULL;
+	} else if (sent < reply->header) {
 		out->text = kvmalloc(reply->header, GFP_KERNEL);
 		if (!out->text)
 			return false;
 		for (; at < reply->header; at += vec++->iov_len)
 			memcpy(out->text + at, vec->iov_base, vec->iov_len);
+	}
+	if (out->text) {
 		out->text_pos = sent;
 		out->text_len = reply->header;
 	}
-	if (reply->body) {
+	if (reply->to || reply->parts) {
 		out->entry = reply->entry;
 		reply->entry = NULL;
-		out->pos = sent > reply->header ? sent - reply->header : 0;
-		out->end = out->entry->size;
+		out->pos = reply->from;
+		if (sent > reply->header)
+			out->pos += sent - reply->header;
+		out->end = reply->to;
+		out->parts = reply->parts;
+		reply->parts = NULL;
 	}
 	out->close = reply->close;
 	return true;
+}
+
+/* Does something follow what the batch has of it? */
+static bool khttpd_reply_rest(const struct khttpd_reply *reply)
+{
+	return reply->parts ||
+	       reply->bytes < reply->header + (reply->to - reply->from);
 }
 
 /* Count the replies up to the one that was cut, and keep its rest. */
@@ -235,8 +327,7 @@ static enum khttpd_step khttpd_batch_settle(struct khttpd_conn *conn,
 		khttpd_count(requests);
 		this_cpu_inc(khttpd_stats.count[reply->stat]);
 		*done = reply->end;
-		rest = reply->body &&
-		       reply->bytes < reply->header + reply->entry->size;
+		rest = khttpd_reply_rest(reply);
 		if (sent < reply->bytes || rest) {
 			if (!khttpd_batch_keep(conn, reply, sent)) {
 				khttpd_count(no_memory);
@@ -275,7 +366,7 @@ enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 		conn->nodelay = true;
 	}
 	last = &batch->reply[batch->replies - 1];
-	more = last->close || (last->body && last->bytes == last->header);
+	more = last->close || khttpd_reply_rest(last);
 	sent = khttpd_transport_send(conn->sock, batch->vec, batch->vecs,
 				     batch->bytes, more);
 	if (sent < 0 && sent != -EAGAIN) {

@@ -18,6 +18,7 @@ struct khttpd_cache_key {
 	const struct khttpd_site *site;
 	const char *name;
 	u32 len;
+	u8 coding;
 };
 
 static struct rhashtable khttpd_cache;
@@ -39,7 +40,7 @@ static u32 khttpd_cache_obj_hash(const void *data, u32 len, u32 seed)
 {
 	const struct khttpd_entry *entry = data;
 
-	return jhash(entry->name, entry->name_len,
+	return jhash(entry->name, entry->key_len,
 		     seed ^ (u32)(uintptr_t)entry->site);
 }
 
@@ -48,7 +49,8 @@ static int khttpd_cache_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 	const struct khttpd_cache_key *key = arg->key;
 	const struct khttpd_entry *entry = obj;
 
-	return entry->site != key->site || entry->name_len != key->len ||
+	return entry->site != key->site || entry->key_len != key->len ||
+	       entry->coding != key->coding ||
 	       memcmp(entry->name, key->name, key->len);
 }
 
@@ -120,15 +122,18 @@ static void khttpd_cache_remove(struct khttpd_entry *entry)
  * khttpd_cache_find() - the entry for a path, if it is still true
  * @site: where
  * @path: what
+ * @coding: which variant of it, KHTTPD_CODING_IDENTITY for itself
  *
  * Context: process; does not wait for a disk.
  * Return: the entry with a reference, or NULL.
  */
 struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
-				       const struct khttpd_path *path)
+				       const struct khttpd_path *path,
+				       enum khttpd_coding coding)
 {
 	struct khttpd_cache_key key = {
 		.site = site, .name = path->name, .len = path->len,
+		.coding = coding,
 	};
 	struct khttpd_entry *entry;
 	unsigned long now = jiffies;
@@ -186,9 +191,10 @@ struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry)
 {
 	struct khttpd_cache_key key = {
 		.site = entry->site, .name = entry->name,
-		.len = entry->name_len,
+		.len = entry->key_len, .coding = entry->coding,
 	};
 	struct khttpd_entry *old;
+	bool closed;
 
 	refcount_inc(&entry->refs);
 	entry->used = jiffies;
@@ -209,11 +215,14 @@ struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry)
 		return old;
 	}
 	spin_lock(&khttpd_cache_lock);
-	if (!entry->dead) {
+	closed = entry->site->closed;
+	if (!entry->dead && !closed) {
 		list_add_tail(&entry->lru, &khttpd_cache_list);
 		khttpd_cache_count++;
 	}
 	spin_unlock(&khttpd_cache_lock);
+	if (closed)
+		khttpd_cache_remove(entry);
 
 	while (READ_ONCE(khttpd_cache_count) >
 	       READ_ONCE(khttpd_limits.cache_entries)) {
@@ -268,12 +277,15 @@ static void khttpd_cache_sweep(struct work_struct *work)
 
 /**
  * khttpd_cache_purge() - forget all files of a site
- * @site: the site; it has no connections any more
+ * @site: the site; what still comes for it is not cached
  *
  * Context: process.
  */
 void khttpd_cache_purge(struct khttpd_site *site)
 {
+	spin_lock(&khttpd_cache_lock);
+	site->closed = true;
+	spin_unlock(&khttpd_cache_lock);
 	khttpd_cache_prune(site);
 }
 

@@ -233,7 +233,7 @@ static enum khttpd_step khttpd_conn_job_done(struct khttpd_conn *conn)
 	struct khttpd_job *job = conn->job;
 
 	/* A lookup: khttpd_respond() takes the result. */
-	if (!job->data)
+	if (job->lookup)
 		return KHTTPD_STEP_WAIT;
 
 	conn->job = NULL;

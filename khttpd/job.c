@@ -27,13 +27,8 @@ static void khttpd_job_finish(struct khttpd_job *job)
 static void khttpd_job_do_lookup(struct work_struct *work)
 {
 	struct khttpd_job *job = container_of(work, struct khttpd_job, work);
-	struct khttpd_entry *entry;
 
-	entry = khttpd_lookup_open(job->site, &job->path);
-	if (IS_ERR(entry))
-		job->error = PTR_ERR(entry);
-	else
-		job->entry = khttpd_cache_insert(entry);
+	khttpd_resolve(job->site, &job->wish, &job->found);
 	khttpd_job_finish(job);
 }
 
@@ -65,19 +60,22 @@ static struct khttpd_job *khttpd_job_alloc(struct khttpd_conn *conn)
 /**
  * khttpd_job_lookup() - have a path looked up and opened
  * @conn: who waits; it is kicked when @done is set
- * @path: normalised path
+ * @site: where
+ * @wish: what
  *
  * Return: the job, or NULL without memory.
  */
 struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
-				     const struct khttpd_path *path)
+				     struct khttpd_site *site,
+				     const struct khttpd_wish *wish)
 {
 	struct khttpd_job *job = khttpd_job_alloc(conn);
 
 	if (!job)
 		return NULL;
-	job->site = khttpd_site_get(conn->listener->site);
-	job->path = *path;
+	job->lookup = true;
+	job->site = khttpd_site_get(site);
+	job->wish = *wish;
 	INIT_WORK(&job->work, khttpd_job_do_lookup);
 	queue_work(khttpd_workqueue, &job->work);
 	return job;
@@ -122,6 +120,9 @@ void khttpd_job_free(struct khttpd_job *job)
 {
 	if (job->entry)
 		khttpd_entry_put(job->entry);
+	if (job->found.entry)
+		khttpd_entry_put(job->found.entry);
+	kvfree(job->found.text);
 	if (job->site)
 		khttpd_site_put(job->site);
 	kvfree(job->data);

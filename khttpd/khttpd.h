@@ -16,9 +16,15 @@
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "accept.h"
+#include "condition.h"
 #include "parse.h"
 #include "path.h"
+#include "range.h"
+#include "rules.h"
+#include "date.h"
 #include "mime.h"
+#include "names.h"
 #include "stats.h"
 
 #undef pr_fmt
@@ -37,7 +43,7 @@
 /* Text of replies that are no files, in one batch. */
 #define KHTTPD_TEXT_SIZE	4096
 /* Longest header of a file, the part before the date. */
-#define KHTTPD_HEADER_MAX	384
+#define KHTTPD_HEADER_MAX	512
 /* Bytes that one connection may send before others have their turn. */
 #define KHTTPD_TURN_BYTES	(256 * 1024)
 /* Bytes that a worker reads for a connection when pages are missing. */
@@ -46,6 +52,8 @@
 #define KHTTPD_SITE_NAME	64
 /* Longest index file name, NUL included. */
 #define KHTTPD_INDEX_NAME	64
+/* Longest media type that a site's own table may give. */
+#define KHTTPD_TYPE_MAX		96
 
 /**
  * struct khttpd_limits - what an administrator may set; read without locks
@@ -72,19 +80,47 @@ struct khttpd_limits {
 extern struct khttpd_limits khttpd_limits;
 
 /**
+ * struct khttpd_options - what a site does beyond serving files
+ * @index: name of the file that stands for its directory
+ * @listing: directories without index file are listed
+ * @precompressed: FILE.br, FILE.zst and FILE.gz stand in for FILE
+ * @rules: rules by path, or NULL
+ * @types: lines of "TYPE EXTENSION..." before the built-in table, or NULL
+ * @types_len: their length
+ * @names: of a virtual host
+ */
+struct khttpd_options {
+	char index[KHTTPD_INDEX_NAME];
+	bool listing;
+	bool precompressed;
+	struct khttpd_rules *rules;
+	char *types;
+	size_t types_len;
+	char names[KHTTPD_NAMES_SIZE];
+};
+
+/**
  * struct khttpd_site - a running site; does not change
  * @refs: held by its owner in configfs, listeners, connections' work
  * @root: document root
  * @cred: with which files are looked up and opened; has no capabilities
- * @name: for messages
- * @index: name of the file that stands for its directory
+ * @name: for messages and the log
+ * @options: what else it does; owned
+ * @closed: no entry is cached any more
+ * @vhosts: sites that stand behind this one, RCU
+ * @vhost: link there
+ * @front: the site in whose list it is (reference held), or NULL
  */
 struct khttpd_site {
 	refcount_t refs;
 	struct path root;
 	const struct cred *cred;
 	char name[KHTTPD_SITE_NAME];
-	char index[KHTTPD_INDEX_NAME];
+	struct khttpd_options options;
+	bool closed;
+	struct list_head vhosts;
+	struct list_head vhost;
+	struct khttpd_site *front;
 };
 
 /**
@@ -153,14 +189,25 @@ struct khttpd_listener {
  * @stamped: the digest covers the whole way from the root; otherwise the path
  *	is walked again each time
  * @dead: removed from the table
+ * @weak: it was opened so soon after a change that another one could go unseen
+ * @coding: it stands in for the file of that name without suffix
+ * @variants: BIT(enum khttpd_coding) of the files that can stand in for it
  * @used: jiffies of the last use, coarsely
  * @size: size of the file in bytes
  * @mtime: its modification time
  * @version: its change counter, where the file system has one
  * @header_len: bytes in @header
+ * @type_at: where its Content-Type line is
+ * @coding_at: where its Content-Encoding line is, if any
+ * @length_at: where its Content-Length line is
+ * @meta_at: where the fields that a 304 has too begin
+ * @tag_at: where its entity tag is, quotes included
+ * @tag_len: its length
  * @header: status line and fields up to and including "Date: "
+ * @key_len: length of the name without the suffix of its coding
  * @name_len: length of @name
- * @name: normalised path, the key together with @site
+ * @name: path of the file; its first @key_len bytes, @coding and @site are the
+ *	key
  */
 struct khttpd_entry {
 	struct rhash_head node;
@@ -172,15 +219,57 @@ struct khttpd_entry {
 	u64 stamp;
 	bool stamped;
 	bool dead;
+	bool weak;
+	u8 coding;
+	u8 variants;
 	unsigned long used;
 	loff_t size;
 	struct timespec64 mtime;
 	u64 version;
 	struct rcu_head rcu;
 	u16 header_len;
+	u16 type_at;
+	u16 coding_at;
+	u16 length_at;
+	u16 meta_at;
+	u16 tag_at;
+	u16 tag_len;
+	u16 key_len;
 	u16 name_len;
 	char header[KHTTPD_HEADER_MAX];
 	char name[];
+};
+
+/**
+ * struct khttpd_found - what there is for a path
+ * @entry: the file (reference held), or NULL
+ * @error: why there is none, a negative errno, or 0
+ * @page: @entry is the page that explains @error
+ * @text: instead: the listing of a directory (kvmalloc)
+ * @len: its length
+ */
+struct khttpd_found {
+	struct khttpd_entry *entry;
+	int error;
+	bool page;
+	char *text;
+	size_t len;
+};
+
+/**
+ * struct khttpd_wish - what is looked for
+ * @dir_len: length of the directory's path if an index file is looked for; -1
+ *	if a file was asked for
+ * @json: a listing is to be JSON
+ * @codings: which codings the client takes
+ * @path: what, index file's name included; still a directory if the site has
+ *	no index files
+ */
+struct khttpd_wish {
+	s16 dir_len;
+	bool json;
+	struct khttpd_codings codings;
+	struct khttpd_path path;
 };
 
 /**
@@ -188,10 +277,12 @@ struct khttpd_entry {
  * @work: in khttpd_workqueue
  * @conn: who waits; does not go away before @done
  * @done: results are valid, and the worker is through with this job
- * @entry: lookup: result; read: the file (reference held)
- * @error: lookup: 0, or why there is no entry; read: the same for the data
+ * @lookup: it is a lookup, not a read
  * @site: lookup: where (reference held)
- * @path: lookup: what
+ * @wish: lookup: what
+ * @found: lookup: result
+ * @entry: read: the file (reference held)
+ * @error: read: 0, or why there is no data
  * @pos: read: offset in the file
  * @len: read: bytes wanted, then bytes read
  * @data: read: the bytes
@@ -200,10 +291,12 @@ struct khttpd_job {
 	struct work_struct work;
 	struct khttpd_conn *conn;
 	bool done;
+	bool lookup;
+	struct khttpd_site *site;
+	struct khttpd_wish wish;
+	struct khttpd_found found;
 	struct khttpd_entry *entry;
 	int error;
-	struct khttpd_site *site;
-	struct khttpd_path path;
 	loff_t pos;
 	size_t len;
 	u8 *data;
@@ -242,6 +335,20 @@ enum khttpd_timer {
 };
 
 /**
+ * struct khttpd_parts - the parts of a multipart/byteranges reply
+ * @boundary: what is between them
+ * @next: which comes next; @count is the end of it all
+ * @count: how many
+ * @range: where they are
+ */
+struct khttpd_parts {
+	u64 boundary;
+	unsigned int next;
+	unsigned int count;
+	struct khttpd_range range[KHTTPD_RANGES_MAX];
+};
+
+/**
  * struct khttpd_out - the reply that could not be sent at once
  * @text: bytes to send first (kvmalloc), or NULL
  * @text_pos: how many of them are sent
@@ -249,6 +356,7 @@ enum khttpd_timer {
  * @entry: file to send after them (reference held), or NULL
  * @pos: offset of the next byte of the file
  * @end: offset behind the last
+ * @parts: parts that follow, or NULL; owned
  * @close: the connection ends with this reply
  * @progress: something of it was sent since the timer was set
  */
@@ -259,6 +367,7 @@ struct khttpd_out {
 	struct khttpd_entry *entry;
 	loff_t pos;
 	loff_t end;
+	struct khttpd_parts *parts;
 	bool close;
 	bool progress;
 };
@@ -320,8 +429,9 @@ struct khttpd_conn {
  * @bytes: sum of their lengths
  * @replies: how many replies they make
  * @reply: for each: its file or NULL, index of its first vec, header length,
- *	length in this batch, end of its request in the buffer, whether its
- *	file is sent, whether it is the last, and what to count
+ *	length in this batch, end of its request in the buffer, the part of its
+ *	file that follows the header, parts that follow that, text of its own
+ *	(kvmalloc), whether it is the last, and what to count
  * @folio: page-cache folios held for the bodies
  * @folios: how many
  * @text: storage of replies without file
@@ -338,11 +448,14 @@ struct khttpd_batch {
 		u32 header;
 		u32 bytes;
 		u32 end;
-		bool body;
+		loff_t from;
+		loff_t to;
+		struct khttpd_parts *parts;
+		char *data;
 		bool close;
 		u8 stat;
 	} reply[KHTTPD_BATCH];
-	struct folio *folio[KHTTPD_BATCH * KHTTPD_COPY_PAGES];
+	struct folio *folio[KHTTPD_BATCH * (1 + KHTTPD_COPY_PAGES)];
 	unsigned int folios;
 	u32 text_len;
 	char text[KHTTPD_TEXT_SIZE];
@@ -374,7 +487,7 @@ enum khttpd_tail {
  * @tail: date and end of header, by enum khttpd_tail
  * @tail_len: their lengths
  * @buf: KHTTPD_BUFFER_SIZE bytes to receive into
- * @path: room for a normalised path
+ * @wish: room for what a request looks for
  * @batch: replies being collected
  */
 struct khttpd_thread {
@@ -392,7 +505,7 @@ struct khttpd_thread {
 	char tail[KHTTPD_TAILS][KHTTPD_TAIL_MAX];
 	u8 tail_len[KHTTPD_TAILS];
 	u8 *buf;
-	struct khttpd_path path;
+	struct khttpd_wish wish;
 	struct khttpd_batch batch;
 };
 
@@ -443,16 +556,67 @@ enum khttpd_verdict {
 	KHTTPD_VERDICT_ABORT,	/* no memory */
 };
 
+/**
+ * struct khttpd_ask - a request that is being answered
+ * @conn: whose; @conn->req is the request
+ * @site: which site it is for; reference held while it is answered
+ * @head: its bytes
+ * @end: offset behind it in the buffer
+ * @close: the connection ends with the reply
+ */
+struct khttpd_ask {
+	struct khttpd_conn *conn;
+	struct khttpd_site *site;
+	const u8 *head;
+	u32 end;
+	bool close;
+};
+
 enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 				   u32 end);
 enum khttpd_verdict khttpd_respond_status(struct khttpd_conn *conn, u16 status,
 					  bool close, u32 end);
+
+/* reply.c */
+u16 khttpd_status_of(int err);
+enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
+					u16 status);
+enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
+					  size_t dir_len);
+enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask);
+enum khttpd_verdict khttpd_reply_listing(const struct khttpd_ask *ask,
+					 char *text, size_t len, bool json);
+enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
+				      struct khttpd_entry *entry, u16 status);
+enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
+				      struct khttpd_entry *entry);
+
+/* parts.c */
+u64 khttpd_parts_length(const struct khttpd_parts *parts,
+			const struct khttpd_entry *entry);
+int khttpd_parts_next(struct khttpd_out *out);
+
+/* listing.c */
+int khttpd_listing(struct khttpd_site *site, const struct khttpd_wish *wish,
+		   char **text, size_t *len);
+
+/* resolve.c */
+bool khttpd_resolve_now(struct khttpd_site *site, struct khttpd_wish *wish,
+			struct khttpd_found *found);
+void khttpd_resolve(struct khttpd_site *site, struct khttpd_wish *wish,
+		    struct khttpd_found *found);
 
 /* batch.c */
 bool khttpd_batch_has_room(const struct khttpd_batch *batch);
 enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 				      struct khttpd_entry *entry,
 				      enum khttpd_tail tail, u32 end);
+void khttpd_batch_part(struct khttpd_conn *conn, struct khttpd_entry *entry,
+		       u32 len, const struct khttpd_range *range,
+		       struct khttpd_parts *parts, bool close,
+		       enum khttpd_stat stat, u32 end);
+void khttpd_batch_data(struct khttpd_conn *conn, char *data, u32 len,
+		       bool close, enum khttpd_stat stat, u32 end);
 char *khttpd_batch_text(struct khttpd_batch *batch, size_t *room);
 void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
 			   enum khttpd_stat stat, u32 end);
@@ -479,25 +643,34 @@ void khttpd_transport_close(struct socket *sock, bool abort);
 int khttpd_cache_init(void);
 void khttpd_cache_exit(void);
 struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
-				       const struct khttpd_path *path);
+				       const struct khttpd_path *path,
+				       enum khttpd_coding coding);
 struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
 void khttpd_cache_purge(struct khttpd_site *site);
 void khttpd_cache_stats(u32 *entries);
 void khttpd_entry_put(struct khttpd_entry *entry);
 void khttpd_entry_free(struct khttpd_entry *entry);
 
-/* lookup.c */
+/* valid.c */
+bool khttpd_entry_settled(const struct khttpd_entry *entry);
 bool khttpd_entry_valid(struct khttpd_entry *entry);
+void khttpd_entry_stamp(struct khttpd_entry *entry);
+
+/* lookup.c */
+int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
+		struct path *result);
 int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
 struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
-					struct khttpd_path *path);
+					const struct khttpd_path *path,
+					enum khttpd_coding coding);
 bool khttpd_path_add_index(struct khttpd_path *path, const char *index);
 
 /* job.c */
 int khttpd_jobs_init(void);
 void khttpd_jobs_exit(void);
 struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
-				     const struct khttpd_path *path);
+				     struct khttpd_site *site,
+				     const struct khttpd_wish *wish);
 struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 				   struct khttpd_entry *entry, loff_t pos,
 				   loff_t end);
@@ -505,10 +678,17 @@ void khttpd_job_free(struct khttpd_job *job);
 
 /* site.c */
 struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
-				       const char *index, kuid_t uid,
-				       kgid_t gid);
+				       const struct khttpd_options *options,
+				       kuid_t uid, kgid_t gid);
 struct khttpd_site *khttpd_site_get(struct khttpd_site *site);
 void khttpd_site_put(struct khttpd_site *site);
+
+/* vhost.c */
+void khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site);
+void khttpd_vhost_del(struct khttpd_site *site);
+void khttpd_vhost_clear(struct khttpd_site *front);
+struct khttpd_site *khttpd_vhost_get(struct khttpd_site *front, const u8 *host,
+				     size_t len);
 
 /* listener.c */
 int khttpd_listeners_init(void);
@@ -541,6 +721,11 @@ void khttpd_interpose_exit(void);
 int khttpd_attach(struct khttpd_site *site, struct socket *sock);
 int khttpd_detach(struct khttpd_site *site);
 unsigned int khttpd_attached(struct khttpd_site *site);
+
+/* log.c */
+int khttpd_log_init(void);
+void khttpd_log_exit(void);
+void khttpd_log(const struct khttpd_ask *ask, u16 status, u64 bytes);
 
 /* configfs.c */
 int khttpd_configfs_init(void);

@@ -21,6 +21,7 @@ struct khttpd_part {
 
 /* In the order of use: a later one may use an earlier one. */
 static const struct khttpd_part khttpd_parts[] = {
+	{ khttpd_log_init, khttpd_log_exit },
 	{ khttpd_cache_init, khttpd_cache_exit },
 	{ khttpd_jobs_init, khttpd_jobs_exit },
 	{ khttpd_conns_init, khttpd_conns_exit },

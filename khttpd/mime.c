@@ -2,6 +2,7 @@
 /* Media types by the extension of a file name: a fixed table of what web sites
  * are made of. Asked once for each cached file, so order does not matter.
  */
+#include "chars.h"
 #include "mime.h"
 
 struct khttpd_mime {
@@ -70,71 +71,102 @@ static const struct khttpd_mime khttpd_mimes[] = {
 	{ "iso",	"application/octet-stream" },
 };
 
-/**
- * khttpd_mime_type() - media type of a file
- * @name: its name, with or without directories
- * @len: length of @name
- *
- * Return: the type; application/octet-stream if nothing is known.
- */
-const char *khttpd_mime_type(const char *name, size_t len)
+/* The extension of a file's name. Return: its length, 0 if it has none. */
+static size_t extension(const char *name, size_t len, size_t *at)
 {
-	size_t i, at = len;
+	*at = len;
+	while (*at && name[*at - 1] != '.' && name[*at - 1] != '/')
+		(*at)--;
+	return *at && name[*at - 1] == '.' ? len - *at : 0;
+}
 
-	while (at && name[at - 1] != '.' && name[at - 1] != '/')
-		at--;
-	if (!at || name[at - 1] == '/')
-		return "application/octet-stream";
+/* A word of @text. Return: its length, 0 at the end of the line or text. */
+static size_t next_word(const char *text, size_t len, size_t *at, size_t *word)
+{
+	while (*at < len && is_space(text[*at]))
+		(*at)++;
+	*word = *at;
+	while (*at < len && text[*at] > ' ')
+		(*at)++;
+	return *at - *word;
+}
 
-	for (i = 0; i < ARRAY_SIZE(khttpd_mimes); i++) {
+/* Does the line at @at, of "TYPE EXTENSION...", have the extension? */
+static bool line_has(const char *text, size_t end, size_t at,
+		     const char *wanted, size_t wanted_len)
+{
+	size_t word, n;
+
+	while ((n = next_word(text, end, &at, &word))) {
+		if (n == wanted_len && !strncasecmp(text + word, wanted, n))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * khttpd_mime_valid() - may this be a table of types?
+ * @text: lines of "TYPE EXTENSION...", as in /etc/mime.types
+ * @len: its length
+ * @max: longest type allowed
+ *
+ * Return: false if a line has something that cannot stand in a header field.
+ */
+bool khttpd_mime_valid(const char *text, size_t len, size_t max)
+{
+	size_t at, end, word;
+
+	for (at = 0; at < len; at++) {
+		if (text[at] != '\n' && text[at] != '\t' &&
+		    (text[at] < ' ' || text[at] > '~'))
+			return false;
+	}
+	for (at = 0; at < len; at = end + 1) {
+		const char *line = memchr(text + at, '\n', len - at);
+
+		end = line ? line - text : len;
+		if (next_word(text, end, &at, &word) > max)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * khttpd_mime_find() - media type of a file
+ * @text: a table of its own, valid by khttpd_mime_valid(), or NULL
+ * @len: its length
+ * @name: the file's name, with or without directories
+ * @name_len: length of @name
+ * @type_len: length of the result
+ *
+ * Return: the type, not terminated; application/octet-stream if nothing is
+ * known.
+ */
+const char *khttpd_mime_find(const char *text, size_t len, const char *name,
+			     size_t name_len, size_t *type_len)
+{
+	static const char unknown[] = "application/octet-stream";
+	size_t at, end, word, n, from, i;
+
+	n = extension(name, name_len, &from);
+	for (at = 0; text && n && at < len; at = end + 1) {
+		const char *line = memchr(text + at, '\n', len - at);
+
+		end = line ? line - text : len;
+		*type_len = next_word(text, end, &at, &word);
+		if (*type_len && text[word] != '#' &&
+		    line_has(text, end, at, name + from, n))
+			return text + word;
+	}
+	for (i = 0; n && i < ARRAY_SIZE(khttpd_mimes); i++) {
 		const struct khttpd_mime *mime = &khttpd_mimes[i];
 
-		if (strlen(mime->extension) == len - at &&
-		    !strncasecmp(mime->extension, name + at, len - at))
+		if (strlen(mime->extension) == n &&
+		    !strncasecmp(mime->extension, name + from, n)) {
+			*type_len = strlen(mime->type);
 			return mime->type;
+		}
 	}
-	return "application/octet-stream";
-}
-
-static void put_digits(char *out, int value, int digits)
-{
-	while (digits--) {
-		out[digits] = '0' + value % 10;
-		value /= 10;
-	}
-}
-
-/**
- * khttpd_date_format() - write a time as an IMF-fixdate
- * @out: KHTTPD_DATE_LEN bytes, not terminated
- * @time: seconds since 1970; times outside years 1970 to 9999 are clamped
- */
-void khttpd_date_format(char out[static KHTTPD_DATE_LEN], s64 time)
-{
-	static const char days[] = "ThuFriSatSunMonTueWed";
-	static const char months[] = "MarAprMayJunJulAugSepOctNovDecJanFeb";
-	int second, day, era_day, year, year_day, month;
-
-	if (time < 0)
-		time = 0;
-	if (time > 253402300799LL)
-		time = 253402300799LL;
-	day = div_s64_rem(time, 86400, &second);
-
-	/* Days since 1 March 0000, in eras of 400 years of 146097 days. */
-	era_day = (day + 719468) % 146097;
-	year = (era_day - era_day / 1460 + era_day / 36524 - era_day / 146096)
-	       / 365;
-	year_day = era_day - (365 * year + year / 4 - year / 100);
-	month = (5 * year_day + 2) / 153;
-	year += (day + 719468) / 146097 * 400 + (month >= 10);
-
-	memcpy(out, "Thu, 01 Jan 1970 00:00:00 GMT", KHTTPD_DATE_LEN);
-	memcpy(out, days + day % 7 * 3, 3);
-	put_digits(out + 5, year_day - (153 * month + 2) / 5 + 1, 2);
-	memcpy(out + 8, months + month * 3, 3);
-	put_digits(out + 12, year, 4);
-	put_digits(out + 17, second / 3600, 2);
-	put_digits(out + 20, second / 60 % 60, 2);
-	put_digits(out + 23, second % 60, 2);
+	*type_len = sizeof(unknown) - 1;
+	return unknown;
 }

@@ -3,6 +3,7 @@
  * strict. What is ambiguous is refused, so that no other parser behind this
  * one can disagree about where a request ends. Bodies are not read here.
  */
+#include "chars.h"
 #include "parse.h"
 
 enum {
@@ -22,61 +23,6 @@ enum {
 	S_ERROR,
 };
 
-#define C_TOKEN		0x01	/* RFC 9110 section 5.6.2 */
-#define C_TARGET	0x02	/* printable, no "#"; 0x80 and up are kept as is */
-#define C_VALUE		0x04	/* VCHAR, SP, HTAB, obs-text (section 5.5) */
-#define C_HOST		0x08	/* letters, digits, "-._~" */
-
-#define T_ALL		(C_TOKEN | C_TARGET | C_VALUE)
-#define T_HOST		(T_ALL | C_HOST)
-#define T_OTHER		(C_TARGET | C_VALUE)
-
-static const u8 khttpd_class[256] = {
-	['\t'] = C_VALUE, [' '] = C_VALUE, ['#'] = C_TOKEN | C_VALUE,
-	['!'] = T_ALL, ['$' ... '\''] = T_ALL, ['*' ... '+'] = T_ALL,
-	['^'] = T_ALL, ['`'] = T_ALL, ['|'] = T_ALL,
-	['-' ... '.'] = T_HOST, ['_'] = T_HOST, ['~'] = T_HOST,
-	['0' ... '9'] = T_HOST, ['A' ... 'Z'] = T_HOST, ['a' ... 'z'] = T_HOST,
-	['"'] = T_OTHER, ['('...')'] = T_OTHER, [','] = T_OTHER,
-	['/'] = T_OTHER, [':'...'@'] = T_OTHER, ['['...']'] = T_OTHER,
-	['{'] = T_OTHER, ['}'] = T_OTHER, [0x80 ... 0xff] = T_OTHER,
-};
-
-static bool is_space(u8 c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool is_digit(u8 c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_hex(u8 c)
-{
-	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
-/* Is the string of @len bytes @word, letters compared without case? */
-static bool is_word(const u8 *s, size_t len, const char *word, size_t word_len)
-{
-	size_t i;
-
-	if (len != word_len)
-		return false;
-	for (i = 0; i < len; i++) {
-		u8 c = s[i];
-
-		if (c >= 'A' && c <= 'Z')
-			c |= 0x20;
-		if (c != (u8)word[i])
-			return false;
-	}
-	return true;
-}
-
-#define IS_WORD(s, len, word) is_word(s, len, word, sizeof(word) - 1)
-
 static enum khttpd_parse_result fail(struct khttpd_request *req, u16 status)
 {
 	req->state = S_ERROR;
@@ -84,58 +30,10 @@ static enum khttpd_parse_result fail(struct khttpd_request *req, u16 status)
 	return KHTTPD_PARSE_ERROR;
 }
 
-/* [":" port] at the end of a host, RFC 3986 section 3.2.3 */
-static bool port_valid(const u8 *s, size_t len)
-{
-	u32 port = 0;
-	size_t i;
-
-	if (!len)
-		return true;
-	if (s[0] != ':' || len > 6)
-		return false;
-	for (i = 1; i < len; i++) {
-		if (!is_digit(s[i]))
-			return false;
-		port = port * 10 + s[i] - '0';
-	}
-	return port <= 65535;
-}
-
-/**
- * khttpd_host_valid() - may these bytes stand in Host or in an authority?
- * @host: the bytes
- * @len: how many
- *
- * Names of letters, digits and "-._~", IPv4 addresses and bracketed IPv6
- * addresses, each with an optional port. Narrower than RFC 3986 on purpose.
- *
- * Return: true if so; an empty host is not valid.
- */
-bool khttpd_host_valid(const u8 *host, size_t len)
-{
-	size_t i;
-
-	if (!len)
-		return false;
-	if (host[0] == '[') {
-		for (i = 1; i < len && host[i] != ']'; i++) {
-			if (!is_hex(host[i]) && host[i] != ':' && host[i] != '.')
-				return false;
-		}
-		if (i == len || i < 3)
-			return false;
-		return port_valid(host + i + 1, len - i - 1);
-	}
-	for (i = 0; i < len && (khttpd_class[host[i]] & C_HOST); i++)
-		;
-	return i > 0 && port_valid(host + i, len - i);
-}
-
 static void take_method(struct khttpd_request *req, const u8 *s, size_t len)
 {
 	static const char * const known[] = {
-		"POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+		"POST", "PUT", "DELETE", "CONNECT", "TRACE", "PATCH",
 	};
 	size_t i;
 
@@ -145,6 +43,10 @@ static void take_method(struct khttpd_request *req, const u8 *s, size_t len)
 	}
 	if (len == 4 && !memcmp(s, "HEAD", 4)) {
 		req->method = KHTTPD_METHOD_HEAD;
+		return;
+	}
+	if (len == 7 && !memcmp(s, "OPTIONS", 7)) {
+		req->method = KHTTPD_METHOD_OPTIONS;
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(known); i++) {
@@ -206,113 +108,6 @@ static u16 take_target(struct khttpd_request *req, const u8 *buf)
 	req->host = req->mark + 7;
 	req->host_len = host - 7;
 	split_target(req, buf, req->mark + host, len - host);
-	return 0;
-}
-
-static u16 take_host(struct khttpd_request *req, const u8 *buf, const u8 *s,
-		     size_t len)
-{
-	/* RFC 9112 section 3.2: more than one Host line MUST be refused. */
-	if ((req->flags & KHTTPD_REQ_HOST) || !khttpd_host_valid(s, len))
-		return 400;
-	req->flags |= KHTTPD_REQ_HOST;
-	if (!(req->flags & KHTTPD_REQ_ABSOLUTE)) {
-		req->host = s - buf;
-		req->host_len = len;
-	}
-	return 0;
-}
-
-/* Content-Length, RFC 9110 section 8.6: one line of digits, nothing else. */
-static u16 take_length(struct khttpd_request *req, const u8 *s, size_t len)
-{
-	u64 value = 0;
-	size_t i;
-
-	if ((req->flags & KHTTPD_REQ_LENGTH) || len == 0 || len > 19)
-		return 400;
-	for (i = 0; i < len; i++) {
-		if (!is_digit(s[i]))
-			return 400;
-		value = value * 10 + s[i] - '0';
-	}
-	if (value > KHTTPD_BODY_MAX)
-		return 413;
-	req->flags |= KHTTPD_REQ_LENGTH;
-	req->content_length = value;
-	return 0;
-}
-
-/* Transfer-Encoding, RFC 9112 section 6.1: "chunked", once, and nothing else. */
-static u16 take_encoding(struct khttpd_request *req, const u8 *s, size_t len)
-{
-	if ((req->flags & KHTTPD_REQ_ENCODING) || memchr(s, ',', len))
-		return 400;
-	req->flags |= KHTTPD_REQ_ENCODING;
-	if (!IS_WORD(s, len, "chunked"))
-		return 501;
-	req->flags |= KHTTPD_REQ_CHUNKED;
-	return 0;
-}
-
-/* Connection and Upgrade are lists; empty elements are skipped. */
-static void take_list(struct khttpd_request *req, const u8 *s, size_t len,
-		      bool upgrade)
-{
-	size_t at = 0;
-
-	while (at < len) {
-		size_t end, next;
-
-		for (next = at; next < len && s[next] != ','; next++)
-			;
-		while (at < next && is_space(s[at]))
-			at++;
-		for (end = next; end > at && is_space(s[end - 1]); end--)
-			;
-		if (upgrade) {
-			if (IS_WORD(s + at, end - at, "websocket"))
-				req->flags |= KHTTPD_REQ_WEBSOCKET;
-		} else if (IS_WORD(s + at, end - at, "close")) {
-			req->flags |= KHTTPD_REQ_CLOSE;
-		} else if (IS_WORD(s + at, end - at, "keep-alive")) {
-			req->flags |= KHTTPD_REQ_KEEPALIVE;
-		}
-		at = next + 1;
-	}
-}
-
-/* A header line is complete; its value is from @mark to @pos. */
-static u16 take_header(struct khttpd_request *req, const u8 *buf)
-{
-	const u8 *name = buf + req->name, *s = buf + req->mark;
-	size_t name_len = req->name_len, len = req->pos - req->mark;
-
-	while (len && is_space(s[len - 1]))
-		len--;
-
-	switch (name_len) {
-	case 4:
-		if (IS_WORD(name, name_len, "host"))
-			return take_host(req, buf, s, len);
-		break;
-	case 7:
-		if (IS_WORD(name, name_len, "upgrade"))
-			take_list(req, s, len, true);
-		break;
-	case 10:
-		if (IS_WORD(name, name_len, "connection"))
-			take_list(req, s, len, false);
-		break;
-	case 14:
-		if (IS_WORD(name, name_len, "content-length"))
-			return take_length(req, s, len);
-		break;
-	case 17:
-		if (IS_WORD(name, name_len, "transfer-encoding"))
-			return take_encoding(req, s, len);
-		break;
-	}
 	return 0;
 }
 
@@ -434,7 +229,7 @@ static u16 header_byte(struct khttpd_request *req, const u8 *buf, u8 c)
 		if (c != '\r')
 			return 400;
 		req->state = S_VALUE_LF;
-		return take_header(req, buf);
+		return khttpd_field_take(req, buf);
 	default:
 		req->state = S_LINE;
 		return c == '\n' ? 0 : 400;

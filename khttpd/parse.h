@@ -28,6 +28,7 @@ enum khttpd_method {
 	KHTTPD_METHOD_OTHER,	/* a token that this server does not know */
 	KHTTPD_METHOD_GET,
 	KHTTPD_METHOD_HEAD,
+	KHTTPD_METHOD_OPTIONS,
 	KHTTPD_METHOD_KNOWN,	/* defined by RFC 9110 or 5789, not served here */
 };
 
@@ -41,6 +42,37 @@ enum khttpd_method {
 #define KHTTPD_REQ_ABSOLUTE	0x0040	/* target in absolute-form */
 #define KHTTPD_REQ_ENCODING	0x0080	/* a Transfer-Encoding line was seen */
 #define KHTTPD_REQ_NOPATH	0x0100	/* "*" or authority-form */
+
+/* Fields that are noted with their place, for those who need them. */
+enum khttpd_field_id {
+	KHTTPD_FIELD_RANGE,
+	KHTTPD_FIELD_ACCEPT,
+	KHTTPD_FIELD_COOKIE,
+	KHTTPD_FIELD_REFERER,
+	KHTTPD_FIELD_IF_MATCH,
+	KHTTPD_FIELD_IF_RANGE,
+	KHTTPD_FIELD_USER_AGENT,
+	KHTTPD_FIELD_IF_NONE_MATCH,
+	KHTTPD_FIELD_ACCEPT_ENCODING,
+	KHTTPD_FIELD_IF_MODIFIED_SINCE,
+	KHTTPD_FIELD_IF_UNMODIFIED_SINCE,
+	KHTTPD_FIELD_IDS
+};
+
+/* Most lines of these in one head; a list may come in several lines. */
+#define KHTTPD_FIELDS_MAX	16
+
+/**
+ * struct khttpd_field - a header line that was noted
+ * @id: enum khttpd_field_id
+ * @at: start of its value
+ * @len: length of its value, white space around it not counted
+ */
+struct khttpd_field {
+	u16 id;
+	u16 at;
+	u16 len;
+};
 
 /**
  * struct khttpd_request - one request head, while and after it is parsed
@@ -64,6 +96,11 @@ enum khttpd_method {
  * @host: start of the host that applies (target's before Host's)
  * @host_len: its length
  * @head_len: length of the whole head once it is done
+ * @present: BIT(enum khttpd_field_id) of what is in @field
+ * @repeated: the same for fields that must come once and came again; the first
+ *	is the one in @field
+ * @fields: how many are noted
+ * @field: the noted fields, in their order
  * @content_length: value of Content-Length if KHTTPD_REQ_LENGTH is set
  *
  * All positions are offsets from the first byte given to khttpd_parse().
@@ -89,7 +126,11 @@ struct khttpd_request {
 	u16 host;
 	u16 host_len;
 	u16 head_len;
+	u16 present;
+	u16 repeated;
+	u16 fields;
 	u64 content_length;
+	struct khttpd_field field[KHTTPD_FIELDS_MAX];
 };
 
 /**
@@ -98,7 +139,19 @@ struct khttpd_request {
  */
 static inline void khttpd_request_reset(struct khttpd_request *req)
 {
-	memset(req, 0, sizeof(*req));
+	/* What is not counted in @fields does not matter. */
+	memset(req, 0, offsetof(struct khttpd_request, field));
+}
+
+/**
+ * khttpd_request_has() - was such a field noted?
+ * @req: the request
+ * @id: which
+ */
+static inline bool khttpd_request_has(const struct khttpd_request *req,
+				      enum khttpd_field_id id)
+{
+	return req->present & BIT(id);
 }
 
 /**
@@ -129,6 +182,10 @@ static inline bool khttpd_request_persists(const struct khttpd_request *req)
 
 enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
 				      const u8 *buf, size_t len);
+u16 khttpd_field_take(struct khttpd_request *req, const u8 *buf);
+const struct khttpd_field *khttpd_field_next(const struct khttpd_request *req,
+					     enum khttpd_field_id id,
+					     unsigned int *from);
 bool khttpd_host_valid(const u8 *host, size_t len);
 
 #endif /* _KHTTPD_PARSE_H */

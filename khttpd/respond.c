@@ -1,83 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a request gets: a file, a redirect, an error, or another server. */
+/* What a request gets: a file, another reply of ours, or another server. */
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include "khttpd.h"
-
-struct khttpd_status {
-	u16 code;
-	const char *reason;
-};
-
-static const struct khttpd_status khttpd_statuses[] = {
-	{ 301, "Moved Permanently" },
-	{ 400, "Bad Request" },
-	{ 403, "Forbidden" },
-	{ 404, "Not Found" },
-	{ 405, "Method Not Allowed" },
-	{ 413, "Content Too Large" },
-	{ 414, "URI Too Long" },
-	{ 431, "Request Header Fields Too Large" },
-	{ 500, "Internal Server Error" },
-	{ 501, "Not Implemented" },
-	{ 503, "Service Unavailable" },
-	{ 505, "HTTP Version Not Supported" },
-};
-
-static const char *khttpd_reason(u16 code)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(khttpd_statuses); i++) {
-		if (khttpd_statuses[i].code == code)
-			return khttpd_statuses[i].reason;
-	}
-	return "Error";
-}
-
-static enum khttpd_tail khttpd_tail_for(const struct khttpd_request *req,
-					bool close)
-{
-	if (close)
-		return KHTTPD_TAIL_CLOSE;
-	return req->minor ? KHTTPD_TAIL_PLAIN : KHTTPD_TAIL_KEEPALIVE;
-}
-
-/* Write a reply without file. @field is a header field with CRLF, or empty. */
-static enum khttpd_verdict khttpd_respond_text(struct khttpd_conn *conn,
-					       u16 code, const char *field,
-					       bool close, u32 end)
-{
-	enum khttpd_tail tail = khttpd_tail_for(&conn->req, close);
-	struct khttpd_thread *thread = conn->thread;
-	const char *reason = khttpd_reason(code);
-	enum khttpd_stat stat;
-	size_t room, len;
-	char body[192];
-	char *text;
-
-	if (!khttpd_batch_has_room(&thread->batch))
-		return KHTTPD_VERDICT_FLUSH;
-	scnprintf(body, sizeof(body),
-		  "<!DOCTYPE html><title>%u %s</title><h1>%u %s</h1>\n",
-		  code, reason, code, reason);
-	text = khttpd_batch_text(&thread->batch, &room);
-	len = snprintf(text, room,
-		       "HTTP/1.1 %u %s\r\n"
-		       "Server: khttpd\r\n"
-		       "Content-Type: text/html\r\n"
-		       "Content-Length: %zu\r\n"
-		       "%sDate: %.*s%s",
-		       code, reason, strlen(body), field,
-		       thread->tail_len[tail], thread->tail[tail],
-		       conn->req.method == KHTTPD_METHOD_HEAD ? "" : body);
-	if (len >= room)
-		return thread->batch.replies ? KHTTPD_VERDICT_FLUSH :
-					       KHTTPD_VERDICT_ABORT;
-	stat = code == 301 ? KHTTPD_STAT_replies_redirect :
-			     KHTTPD_STAT_replies_error;
-	khttpd_batch_add_text(conn, len, close, stat, end);
-	return close ? KHTTPD_VERDICT_SEND : KHTTPD_VERDICT_NEXT;
-}
 
 /**
  * khttpd_respond_status() - answer with an error
@@ -91,136 +16,175 @@ static enum khttpd_verdict khttpd_respond_text(struct khttpd_conn *conn,
 enum khttpd_verdict khttpd_respond_status(struct khttpd_conn *conn, u16 status,
 					  bool close, u32 end)
 {
-	/* RFC 9110 section 15.5.6: 405 MUST come with Allow. */
-	const char *field = status == 405 ? "Allow: GET, HEAD\r\n" : "";
+	struct khttpd_ask ask = {
+		.conn = conn, .site = conn->listener->site, .end = end,
+		.close = close,
+	};
 
-	if (close)
-		conn->unread = true;
-	return khttpd_respond_text(conn, status, field, close, end);
+	return khttpd_reply_status(&ask, status);
 }
 
-/* Send the client to the same path with "/" behind it. */
-static enum khttpd_verdict khttpd_respond_redirect(struct khttpd_conn *conn,
-						   const u8 *head, bool close,
-						   u32 end)
+/* There is no file for the path: @found says what was found instead. */
+static enum khttpd_verdict khttpd_respond_missing(const struct khttpd_ask *ask,
+						  struct khttpd_found *found)
 {
-	const struct khttpd_path *path = &conn->thread->path;
-	struct khttpd_request *req = &conn->req;
-	enum khttpd_verdict verdict;
-	size_t size, len;
-	char *field;
+	const struct khttpd_wish *wish = &ask->conn->thread->wish;
+	int error = found->error;
 
-	size = 3 * path->len + req->query_len + 32;
-	field = kmalloc(size, GFP_KERNEL);
-	if (!field)
-		return khttpd_respond_status(conn, 503, true, end);
-	len = scnprintf(field, size, "Location: /");
-	len += khttpd_path_encode(field + len, size - len, path->name,
-				  path->len);
-	snprintf(field + len, size - len, "/%.*s\r\n", req->query_len,
-		 head + req->query);
-	if (len + req->query_len > KHTTPD_TEXT_SIZE / 2)
-		verdict = khttpd_respond_status(conn, 414, true, end);
-	else
-		verdict = khttpd_respond_text(conn, 301, field, close, end);
-	kfree(field);
-	return verdict;
-}
-
-static u16 khttpd_status_of(int err)
-{
-	switch (err) {
-	case -EACCES:
-	case -EPERM:
-	case -EXDEV:
-		return 403;
-	case -ENOENT:
-	case -ENOTDIR:
-	case -ENAMETOOLONG:
-	case -ELOOP:
-	case -ESTALE:
-	case -ENXIO:
-		return 404;
-	case -ENOMEM:
-	case -ENFILE:
-		return 503;
-	default:
-		return 500;
-	}
-}
-
-/* There is no file for this path: @err says what was found instead. */
-static enum khttpd_verdict khttpd_respond_missing(struct khttpd_conn *conn,
-						  const u8 *head, int err,
-						  bool dir, bool close, u32 end)
-{
-	if (conn->listener->attached)
+	if (ask->conn->listener->attached) {
+		if (found->entry)
+			khttpd_entry_put(found->entry);
 		return KHTTPD_VERDICT_HANDOVER;
-	if (err == -EISDIR && !dir)
-		return khttpd_respond_redirect(conn, head, close, end);
-	if (err == -EISDIR)
-		err = -ENOENT;
-	return khttpd_respond_status(conn, khttpd_status_of(err), close, end);
+	}
+	if (error == -EISDIR && wish->dir_len < 0) {
+		if (found->entry)
+			khttpd_entry_put(found->entry);
+		return khttpd_reply_redirect(ask, wish->path.len);
+	}
+	if (found->page)
+		return khttpd_reply_page(ask, found->entry,
+					 khttpd_status_of(error));
+	/* A directory without index file must not be listed. */
+	if (wish->dir_len >= 0 && error == -ENOENT)
+		error = -EACCES;
+	return khttpd_reply_status(ask, khttpd_status_of(error));
 }
 
-/* The entry for thread->path: from the cache, or from a worker's result.
- * Return: NULL if a worker has been asked, and then conn->job is set, or must
+/* Set thread->wish to what the request looks for. Return: 0 or an errno. */
+static int khttpd_respond_wish(const struct khttpd_ask *ask)
+{
+	struct khttpd_wish *wish = &ask->conn->thread->wish;
+	const struct khttpd_options *options = &ask->site->options;
+	const struct khttpd_request *req = &ask->conn->req;
+
+	wish->json = false;
+	if (options->precompressed)
+		khttpd_accept_codings(req, ask->head, &wish->codings);
+	if (!wish->path.dir)
+		return 0;
+	wish->dir_len = wish->path.len;
+	if (options->listing)
+		wish->json = khttpd_accept_json(req, ask->head);
+	if (!*options->index)
+		return options->listing ? 0 : -EACCES;
+	return khttpd_path_add_index(&wish->path, options->index) ?
+	       0 : -ENAMETOOLONG;
+}
+
+/* What there is for thread->wish: at once, or from a worker's result.
+ * Return: false if a worker has been asked, and then conn->job is set, or must
  * be asked after the replies collected so far are sent.
  */
-static struct khttpd_entry *khttpd_respond_entry(struct khttpd_conn *conn)
+static bool khttpd_respond_find(const struct khttpd_ask *ask,
+				struct khttpd_found *found)
 {
-	struct khttpd_path *path = &conn->thread->path;
-	struct khttpd_site *site = conn->listener->site;
+	struct khttpd_conn *conn = ask->conn;
+	struct khttpd_thread *thread = conn->thread;
 	struct khttpd_job *job = conn->job;
-	struct khttpd_entry *entry;
-	int err;
 
+	memset(found, 0, sizeof(*found));
 	if (job) {
-		entry = job->error ? ERR_PTR(job->error) : job->entry;
-		job->entry = NULL;
+		*found = job->found;
+		memset(&job->found, 0, sizeof(job->found));
 		khttpd_job_free(job);
 		conn->job = NULL;
-		return entry;
+		return true;
 	}
-	entry = khttpd_cache_find(site, path);
-	if (entry)
-		return entry;
-	err = khttpd_lookup_try(site, path);
-	if (err != -EAGAIN)
-		return ERR_PTR(err);
-	if (conn->thread->batch.replies)
-		return NULL;
-	conn->job = khttpd_job_lookup(conn, path);
-	return conn->job ? NULL : ERR_PTR(-ENOMEM);
+	if (khttpd_resolve_now(ask->site, &thread->wish, found))
+		return true;
+	if (thread->batch.replies)
+		return false;
+	conn->job = khttpd_job_lookup(conn, ask->site, &thread->wish);
+	found->error = -ENOMEM;
+	return !conn->job;
 }
 
 /* GET or HEAD of a well-formed path. */
-static enum khttpd_verdict khttpd_respond_path(struct khttpd_conn *conn,
-					       const u8 *head, bool close,
-					       u32 end)
+static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 {
-	struct khttpd_path *path = &conn->thread->path;
-	const char *index = conn->listener->site->index;
-	struct khttpd_entry *entry;
-	bool dir = path->dir;
+	struct khttpd_thread *thread = ask->conn->thread;
+	struct khttpd_found found = {};
 
-	if (dir && !*index)
-		return khttpd_respond_missing(conn, head, -EACCES, dir, close,
-					      end);
-	if (dir && !khttpd_path_add_index(path, index))
-		return khttpd_respond_missing(conn, head, -ENAMETOOLONG, dir,
-					      close, end);
-	entry = khttpd_respond_entry(conn);
-	if (!entry)
-		return conn->job ? KHTTPD_VERDICT_JOB : KHTTPD_VERDICT_FLUSH;
-	/* A directory without index file must not be listed. */
-	if (dir && PTR_ERR_OR_ZERO(entry) == -ENOENT)
-		entry = ERR_PTR(-EACCES);
-	if (IS_ERR(entry))
-		return khttpd_respond_missing(conn, head, PTR_ERR(entry), dir,
-					      close, end);
-	return khttpd_batch_file(conn, entry,
-				 khttpd_tail_for(&conn->req, close), end);
+	found.error = khttpd_respond_wish(ask);
+	if (found.error)
+		return khttpd_respond_missing(ask, &found);
+	if (!khttpd_respond_find(ask, &found))
+		return ask->conn->job ? KHTTPD_VERDICT_JOB :
+					KHTTPD_VERDICT_FLUSH;
+	if (found.text) {
+		if (!ask->conn->listener->attached)
+			return khttpd_reply_listing(ask, found.text, found.len,
+						    thread->wish.json);
+		kvfree(found.text);
+		return KHTTPD_VERDICT_HANDOVER;
+	}
+	if (found.error)
+		return khttpd_respond_missing(ask, &found);
+	return khttpd_reply_file(ask, found.entry);
+}
+
+/* Does a cookie say that the request is the server's? */
+static bool khttpd_respond_cookie(const struct khttpd_ask *ask)
+{
+	const struct khttpd_request *req = &ask->conn->req;
+	const struct khttpd_field *field;
+	unsigned int from = 0;
+
+	while ((field = khttpd_field_next(req, KHTTPD_FIELD_COOKIE, &from))) {
+		if (khttpd_rules_cookie(ask->site->options.rules,
+					ask->head + field->at, field->len))
+			return true;
+	}
+	return false;
+}
+
+/* What the site's rules say. What is the server's does not exist without. */
+static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
+{
+	struct khttpd_path *path = &ask->conn->thread->wish.path;
+	const struct khttpd_rules *rules = ask->site->options.rules;
+	struct khttpd_found found = { .error = -ENOENT };
+	enum khttpd_rule_kind action;
+	size_t len = path->len;
+
+	if (ask->conn->listener->attached && khttpd_respond_cookie(ask))
+		return KHTTPD_VERDICT_HANDOVER;
+	/* There is room for it, see khttpd_path_normalise(). */
+	if (path->dir && len)
+		path->name[len++] = '/';
+	action = khttpd_rules_action(rules, path->name, len);
+	path->name[path->len] = '\0';
+	switch (action) {
+	case KHTTPD_RULE_PASS:
+		return khttpd_respond_missing(ask, &found);
+	case KHTTPD_RULE_DENY:
+		return khttpd_reply_status(ask, 403);
+	default:
+		return khttpd_respond_path(ask);
+	}
+}
+
+static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
+{
+	const struct khttpd_request *req = &ask->conn->req;
+	struct khttpd_wish *wish = &ask->conn->thread->wish;
+	struct khttpd_found found = { .error = -ENOENT };
+	struct khttpd_ask bad;
+
+	wish->dir_len = -1;
+	switch (khttpd_path_normalise(&wish->path, ask->head + req->path,
+				      req->path_len)) {
+	case KHTTPD_PATH_OK:
+		return ask->site->options.rules ? khttpd_respond_rules(ask) :
+						  khttpd_respond_path(ask);
+	case KHTTPD_PATH_NONE:
+		return khttpd_respond_missing(ask, &found);
+	default:
+		khttpd_count(bad_paths);
+		bad = *ask;
+		bad.close = true;
+		return khttpd_reply_status(&bad, 400);
+	}
 }
 
 /**
@@ -237,36 +201,38 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 	bool attached = conn->listener->attached;
 	struct khttpd_request *req = &conn->req;
 	bool bodiless = khttpd_request_bodiless(req);
-	struct khttpd_thread *thread = conn->thread;
-	bool close;
+	struct khttpd_ask ask = {
+		.conn = conn,
+		.site = conn->listener->site,
+		.head = head,
+		.end = end,
+		/* A body that nobody here reads ends the connection. */
+		.close = !bodiless || !khttpd_request_persists(req),
+	};
+	enum khttpd_verdict verdict;
 
-	if (!khttpd_batch_has_room(&thread->batch))
+	if (!khttpd_batch_has_room(&conn->thread->batch))
 		return KHTTPD_VERDICT_FLUSH;
-
-	/* A body that nobody here reads ends the connection. */
-	close = !bodiless || !khttpd_request_persists(req);
 	if (attached && (!bodiless || (req->flags & KHTTPD_REQ_WEBSOCKET)))
 		return KHTTPD_VERDICT_HANDOVER;
-	if (req->method != KHTTPD_METHOD_GET &&
-	    req->method != KHTTPD_METHOD_HEAD) {
-		if (attached)
-			return KHTTPD_VERDICT_HANDOVER;
-		return khttpd_respond_status(conn,
-			req->method == KHTTPD_METHOD_KNOWN ? 405 : 501, close,
-			end);
-	}
 	if (!bodiless)
 		conn->unread = true;
 
-	switch (khttpd_path_normalise(&thread->path, head + req->path,
-				      req->path_len)) {
-	case KHTTPD_PATH_OK:
-		return khttpd_respond_path(conn, head, close, end);
-	case KHTTPD_PATH_NONE:
-		return khttpd_respond_missing(conn, head, -ENOENT, false,
-					      close, end);
+	switch (req->method) {
+	case KHTTPD_METHOD_GET:
+	case KHTTPD_METHOD_HEAD:
+		ask.site = khttpd_vhost_get(conn->listener->site,
+					    head + req->host, req->host_len);
+		verdict = khttpd_respond_get(&ask);
+		khttpd_site_put(ask.site);
+		return verdict;
+	case KHTTPD_METHOD_OPTIONS:
+		return attached ? KHTTPD_VERDICT_HANDOVER :
+				  khttpd_reply_options(&ask);
 	default:
-		khttpd_count(bad_paths);
-		return khttpd_respond_status(conn, 400, true, end);
+		if (attached)
+			return KHTTPD_VERDICT_HANDOVER;
+		return khttpd_reply_status(&ask,
+			req->method == KHTTPD_METHOD_KNOWN ? 405 : 501);
 	}
 }

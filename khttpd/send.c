@@ -6,6 +6,7 @@
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/slab.h>
 #include "khttpd.h"
 
 /* Pages given to the socket with one call. */
@@ -18,6 +19,7 @@
 void khttpd_out_clear(struct khttpd_out *out)
 {
 	kvfree(out->text);
+	kfree(out->parts);
 	if (out->entry)
 		khttpd_entry_put(out->entry);
 	memset(out, 0, sizeof(*out));
@@ -35,7 +37,7 @@ static enum khttpd_step khttpd_out_result(int sent)
 static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 {
 	struct khttpd_out *out = &conn->out;
-	bool more = out->close || out->pos < out->end;
+	bool more = out->close || out->pos < out->end || out->parts;
 
 	while (out->text_pos < out->text_len) {
 		struct kvec vec = {
@@ -128,7 +130,7 @@ static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 		return khttpd_out_read(conn);
 	for (i = 0; i < n; i++)
 		len += vec[i].bv_len;
-	more = out->close || out->pos + len < out->end;
+	more = out->close || out->pos + len < out->end || out->parts;
 	sent = khttpd_transport_send_pages(conn->sock, vec, n, more);
 	for (i = 0; i < n; i++)
 		folio_put(folio[i]);
@@ -154,18 +156,27 @@ enum khttpd_step khttpd_out_send(struct khttpd_conn *conn)
 	enum khttpd_step step;
 	size_t turn = 0;
 	bool close;
+	int err = 0;
 
-	if (out->text) {
-		step = khttpd_out_send_text(conn);
-		if (step != KHTTPD_STEP_WAIT)
-			return step;
-	}
-	while (out->pos < out->end) {
-		if (turn >= KHTTPD_TURN_BYTES)
-			return KHTTPD_STEP_AGAIN;
-		step = khttpd_out_send_pages(conn, &turn);
-		if (step != KHTTPD_STEP_WAIT)
-			return step;
+	do {
+		if (out->text) {
+			step = khttpd_out_send_text(conn);
+			if (step != KHTTPD_STEP_WAIT)
+				return step;
+		}
+		while (out->pos < out->end) {
+			if (turn >= KHTTPD_TURN_BYTES)
+				return KHTTPD_STEP_AGAIN;
+			step = khttpd_out_send_pages(conn, &turn);
+			if (step != KHTTPD_STEP_WAIT)
+				return step;
+		}
+		if (out->parts)
+			err = khttpd_parts_next(out);
+	} while (err > 0);
+	if (err) {
+		khttpd_count(no_memory);
+		return KHTTPD_STEP_ABORT;
 	}
 	close = out->close;
 	khttpd_out_clear(out);

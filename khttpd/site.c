@@ -2,6 +2,7 @@
 /* A running site: a document root and the credentials to read it with. */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/mm.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include "khttpd.h"
@@ -37,11 +38,32 @@ out:
 	return cred;
 }
 
+static bool khttpd_site_options(struct khttpd_options *to,
+				const struct khttpd_options *from)
+{
+	*to = *from;
+	to->rules = NULL;
+	to->types = NULL;
+	if (from->rules) {
+		to->rules = kmemdup(from->rules, sizeof(*from->rules),
+				    GFP_KERNEL);
+		if (!to->rules)
+			return false;
+	}
+	if (from->types) {
+		to->types = kvmalloc(from->types_len, GFP_KERNEL);
+		if (!to->types)
+			return false;
+		memcpy(to->types, from->types, from->types_len);
+	}
+	return true;
+}
+
 /**
  * khttpd_site_create() - make a site from its configuration
  * @name: its name
  * @docroot: path of a directory, looked up as the calling process
- * @index: index file's name, or empty
+ * @options: what else it does; copied
  * @uid: user as whom files are read
  * @gid: group
  *
@@ -49,8 +71,8 @@ out:
  * Return: the site with one reference, or an error.
  */
 struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
-				       const char *index, kuid_t uid,
-				       kgid_t gid)
+				       const struct khttpd_options *options,
+				       kuid_t uid, kgid_t gid)
 {
 	struct khttpd_site *site;
 	int err = -ENOMEM;
@@ -59,8 +81,10 @@ struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
 	if (!site)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&site->refs, 1);
+	INIT_LIST_HEAD(&site->vhosts);
 	strscpy(site->name, name, sizeof(site->name));
-	strscpy(site->index, index, sizeof(site->index));
+	if (!khttpd_site_options(&site->options, options))
+		goto fail_cred;
 
 	site->cred = khttpd_site_cred(uid, gid);
 	if (!site->cred)
@@ -73,6 +97,8 @@ struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
 fail_root:
 	put_cred(site->cred);
 fail_cred:
+	kfree(site->options.rules);
+	kvfree(site->options.types);
 	kfree(site);
 	return ERR_PTR(err);
 }
@@ -101,5 +127,7 @@ void khttpd_site_put(struct khttpd_site *site)
 		return;
 	path_put(&site->root);
 	put_cred(site->cred);
+	kfree(site->options.rules);
+	kvfree(site->options.types);
 	kfree(site);
 }

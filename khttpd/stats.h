@@ -11,6 +11,9 @@
 	X(closed)		/* connections ended by us */		\
 	X(requests)		/* request heads parsed and certain */	\
 	X(replies_file)		/* 200 with a file */			\
+	X(replies_part)		/* 206 */				\
+	X(replies_unchanged)	/* 304 */				\
+	X(replies_other)	/* listings, OPTIONS */			\
 	X(replies_redirect)	/* 301 to a directory's "/" */		\
 	X(replies_error)	/* 4xx and 5xx, framing errors too */	\
 	X(bytes_sent)		/* bytes given to the sockets */	\
@@ -34,7 +37,8 @@
 	X(cache_stale)		/* entry no longer the file's state */	\
 	X(cache_evicted)	/* entry removed for room or age */	\
 	X(lookups)		/* paths walked by a worker */		\
-	X(cold_reads)		/* pages fetched by a worker */
+	X(cold_reads)		/* pages fetched by a worker */		\
+	X(log_lost)		/* replies that the log had no room for */
 
 enum khttpd_stat {
 #define KHTTPD_STAT_ENUM(name) KHTTPD_STAT_##name,

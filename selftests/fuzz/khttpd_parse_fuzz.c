@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../khttpd/parse.c"
+#include "../../khttpd/fields.c"
 
 static void need(bool condition)
 {
@@ -47,6 +48,9 @@ static void check_done(const struct khttpd_request *req, const u8 *data,
 		need(data[req->path] == '/');
 	if (req->host_len)
 		need(khttpd_host_valid(data + req->host, req->host_len));
+	need(req->fields <= KHTTPD_FIELDS_MAX);
+	for (i = 0; i < req->fields; i++)
+		need(req->field[i].at + req->field[i].len <= req->head_len);
 	if (!khttpd_request_bodiless(req))
 		need(req->flags & (KHTTPD_REQ_LENGTH | KHTTPD_REQ_CHUNKED));
 }
@@ -73,7 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (result == KHTTPD_PARSE_ERROR)
 		need(req.error >= 400 && req.error <= 505);
 	if (result == KHTTPD_PARSE_DONE) {
-		need(!memcmp(&req, &whole, sizeof(req)));
+		need(!memcmp(&req, &whole, offsetof(struct khttpd_request,
+						     field)));
+		need(!memcmp(req.field, whole.field,
+			     req.fields * sizeof(req.field[0])));
 		check_done(&req, data, len);
 	}
 	return 0;

@@ -158,13 +158,16 @@ class Reader:
             if name.lower() in fields:
                 raise ktap.Fail(f"field {name} twice")
             fields[name.lower()] = value
-        length = 0 if head_only else int(fields["content-length"])
+        status = int(lines[0].split()[1])
+        # RFC 9110 section 8.6: no length with 204; 304 has no body.
+        length = 0 if head_only or status in (204, 304) else int(
+            fields["content-length"])
         while len(self.data) < length:
             if not self._more():
                 raise ktap.Fail(f"connection ended in body at "
                                 f"{len(self.data)} of {length}")
         body, self.data = self.data[:length], self.data[length:]
-        return Reply(int(lines[0].split()[1]), fields, body, head)
+        return Reply(status, fields, body, head)
 
     def closed(self):
         """The peer ends the connection, with nothing more to say."""
@@ -195,7 +198,7 @@ def exchange(place, request, port=8080, head_only=False):
 
 
 NGINX = """
-user root; daemon on; worker_processes {workers}; pid {dir}/pid;
+user {user}; daemon on; worker_processes {workers}; pid {dir}/pid;
 error_log {dir}/error;
 events {{ worker_connections 1024; }}
 http {{
@@ -204,7 +207,7 @@ http {{
     fastcgi_temp_path {dir}/3; uwsgi_temp_path {dir}/4; scgi_temp_path {dir}/5;
     server {{
         {listen}
-        location / {{ return 200 "nginx $request_method $request_uri\\n"; }}
+        {what}
     }}
 }}
 """
@@ -220,14 +223,19 @@ def gone(pid):
 
 
 class Nginx:
-    """nginx with listeners that answer everything dynamically."""
+    """nginx that answers everything dynamically, or with files of @root."""
 
-    def __init__(self, listen, workers=1, netns=None):
+    DYNAMIC = 'location / { return 200 "nginx $request_method $request_uri\\n"; }'
+
+    def __init__(self, listen, workers=1, netns=None, root=None):
         self.dir = f"/tmp/nginx-{os.getpid()}"
         self.netns = netns
         os.makedirs(self.dir, exist_ok=True)
         with open(f"{self.dir}/conf", "w", encoding="ascii") as file:
             file.write(NGINX.format(dir=self.dir, workers=workers,
+                                    user="nobody nogroup" if root else "root",
+                                    what=f"root {root}; etag on;" if root else
+                                    self.DYNAMIC,
                                     listen=" ".join(f"listen {item};"
                                                     for item in listen)))
         self.start()

@@ -2,11 +2,21 @@
 /* Media types by name, and dates against the C library's. */
 #include <time.h>
 #include "unit.h"
+#include "../../khttpd/date.c"
 #include "../../khttpd/mime.c"
+
+static const char *table;
 
 static const char *type(const char *name)
 {
-	return khttpd_mime_type(name, strlen(name));
+	static char out[128];
+	const char *found;
+	size_t len;
+
+	found = khttpd_mime_find(table, table ? strlen(table) : 0, name,
+				 strlen(name), &len);
+	snprintf(out, sizeof(out), "%.*s", (int)len, found);
+	return out;
 }
 
 TEST(types)
@@ -22,6 +32,23 @@ TEST(types)
 	EXPECT_STR(type("a."), "application/octet-stream");
 	EXPECT_STR(type("a.htmlx"), "application/octet-stream");
 	EXPECT_STR(type(".css"), "text/css");
+}
+
+TEST(own_types_come_first)
+{
+	table = "# comment html\n\ntext/x-own\thtml  HTM\nx/y\n a/b\tz";
+	EXPECT_STR(type("a.html"), "text/x-own");
+	EXPECT_STR(type("a.htm"), "text/x-own");
+	EXPECT_STR(type("a.css"), "text/css");
+	EXPECT_STR(type("a.z"), "a/b");
+	EXPECT_STR(type("a.y"), "application/octet-stream");
+	EXPECT_STR(type("html"), "application/octet-stream");
+	table = NULL;
+	EXPECT_TRUE(khttpd_mime_valid("a/b c\n", 6, 3));
+	EXPECT_TRUE(khttpd_mime_valid("", 0, 3));
+	EXPECT_FALSE(khttpd_mime_valid("a/b\r\n", 5, 3));
+	EXPECT_FALSE(khttpd_mime_valid("a/bc", 4, 3));
+	EXPECT_FALSE(khttpd_mime_valid("a/b\n\na/bc", 9, 3));
 }
 
 static void check_date(s64 when)

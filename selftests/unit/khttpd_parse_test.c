@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 #include "../../khttpd/parse.c"
+#include "../../khttpd/fields.c"
 
 #define HOST	"Host: a.example\r\n"
 #define END	"\r\n"

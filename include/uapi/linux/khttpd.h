@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* Calls on /dev/khttpd: attaching the kernel's web server to the listening
- * socket of a running server. Everything else is in configfs.
+ * socket of a running server; and what /dev/khttpd_log gives. Everything else is
+ * in configfs.
  */
 #ifndef _UAPI_LINUX_KHTTPD_H
 #define _UAPI_LINUX_KHTTPD_H
@@ -41,5 +42,45 @@ struct khttpd_detach {
  */
 #define KHTTPD_IOC_ATTACH	_IOW(0xbc, 0x40, struct khttpd_attach)
 #define KHTTPD_IOC_DETACH	_IOWR(0xbc, 0x41, struct khttpd_detach)
+
+/**
+ * struct khttpd_log_record - what /dev/khttpd_log gives for each reply
+ * @size: of the record, a multiple of 8; the next one follows
+ * @status: of the reply
+ * @port: of the client
+ * @time: when it was answered, ns since 1970
+ * @bytes: length of the reply's content
+ * @address: of the client; IPv4 addresses as ::ffff:a.b.c.d
+ * @site_len: length of the site's name, the first in @text
+ * @host_len: of the host that was asked for
+ * @method_len: of the method; 0 if the request could not be understood
+ * @target_len: of path and query
+ * @referer_len: of Referer
+ * @agent_len: of User-Agent
+ * @minor: of the HTTP version
+ * @pad: 0
+ * @text: these texts in that order, as they were received
+ *
+ * Only one process can have the device open, and only then records are made.
+ * read(2) returns whole records, oldest first of each CPU. Records that find
+ * their CPU's ring full are lost and counted (log_lost).
+ */
+struct khttpd_log_record {
+	__u32 size;
+	__u16 status;
+	__u16 port;
+	__u64 time;
+	__u64 bytes;
+	__u8 address[16];
+	__u16 site_len;
+	__u16 host_len;
+	__u16 method_len;
+	__u16 target_len;
+	__u16 referer_len;
+	__u16 agent_len;
+	__u16 minor;
+	__u16 pad;
+	char text[];
+};
 
 #endif /* _UAPI_LINUX_KHTTPD_H */

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Header lines that matter: those that decide about framing are judged here at
+ * once, others are noted with their place for whoever needs them.
+ */
+#include "chars.h"
+#include "parse.h"
+
+/* [":" port] at the end of a host, RFC 3986 section 3.2.3 */
+static bool port_valid(const u8 *s, size_t len)
+{
+	u32 port = 0;
+	size_t i;
+
+	if (!len)
+		return true;
+	if (s[0] != ':' || len > 6)
+		return false;
+	for (i = 1; i < len; i++) {
+		if (!is_digit(s[i]))
+			return false;
+		port = port * 10 + s[i] - '0';
+	}
+	return port <= 65535;
+}
+
+/**
+ * khttpd_host_valid() - may these bytes stand in Host or in an authority?
+ * @host: the bytes
+ * @len: how many
+ *
+ * Names of letters, digits and "-._~", IPv4 addresses and bracketed IPv6
+ * addresses, each with an optional port. Narrower than RFC 3986 on purpose.
+ *
+ * Return: true if so; an empty host is not valid.
+ */
+bool khttpd_host_valid(const u8 *host, size_t len)
+{
+	size_t i;
+
+	if (!len)
+		return false;
+	if (host[0] == '[') {
+		for (i = 1; i < len && host[i] != ']'; i++) {
+			if (!is_hex(host[i]) && host[i] != ':' && host[i] != '.')
+				return false;
+		}
+		if (i == len || i < 3)
+			return false;
+		return port_valid(host + i + 1, len - i - 1);
+	}
+	for (i = 0; i < len && (khttpd_class[host[i]] & C_HOST); i++)
+		;
+	return i > 0 && port_valid(host + i, len - i);
+}
+
+static u16 take_host(struct khttpd_request *req, const u8 *buf, const u8 *s,
+		     size_t len)
+{
+	/* RFC 9112 section 3.2: more than one Host line MUST be refused. */
+	if ((req->flags & KHTTPD_REQ_HOST) || !khttpd_host_valid(s, len))
+		return 400;
+	req->flags |= KHTTPD_REQ_HOST;
+	if (!(req->flags & KHTTPD_REQ_ABSOLUTE)) {
+		req->host = s - buf;
+		req->host_len = len;
+	}
+	return 0;
+}
+
+/* Content-Length, RFC 9110 section 8.6: one line of digits, nothing else. */
+static u16 take_length(struct khttpd_request *req, const u8 *s, size_t len)
+{
+	u64 value = 0;
+	size_t i;
+
+	if ((req->flags & KHTTPD_REQ_LENGTH) || len == 0 || len > 19)
+		return 400;
+	for (i = 0; i < len; i++) {
+		if (!is_digit(s[i]))
+			return 400;
+		value = value * 10 + s[i] - '0';
+	}
+	if (value > KHTTPD_BODY_MAX)
+		return 413;
+	req->flags |= KHTTPD_REQ_LENGTH;
+	req->content_length = value;
+	return 0;
+}
+
+/* Transfer-Encoding, RFC 9112 section 6.1: "chunked", once, and nothing else. */
+static u16 take_encoding(struct khttpd_request *req, const u8 *s, size_t len)
+{
+	if ((req->flags & KHTTPD_REQ_ENCODING) || memchr(s, ',', len))
+		return 400;
+	req->flags |= KHTTPD_REQ_ENCODING;
+	if (!IS_WORD(s, len, "chunked"))
+		return 501;
+	req->flags |= KHTTPD_REQ_CHUNKED;
+	return 0;
+}
+
+/* Connection and Upgrade are lists; empty elements are skipped. */
+static void take_list(struct khttpd_request *req, const u8 *s, size_t len,
+		      bool upgrade)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		size_t end, next;
+
+		for (next = at; next < len && s[next] != ','; next++)
+			;
+		while (at < next && is_space(s[at]))
+			at++;
+		for (end = next; end > at && is_space(s[end - 1]); end--)
+			;
+		if (upgrade) {
+			if (IS_WORD(s + at, end - at, "websocket"))
+				req->flags |= KHTTPD_REQ_WEBSOCKET;
+		} else if (IS_WORD(s + at, end - at, "close")) {
+			req->flags |= KHTTPD_REQ_CLOSE;
+		} else if (IS_WORD(s + at, end - at, "keep-alive")) {
+			req->flags |= KHTTPD_REQ_KEEPALIVE;
+		}
+		at = next + 1;
+	}
+}
+
+/* Names that are noted, and whether another line of that name adds to it. */
+static const struct {
+	const char *name;
+	u8 len;
+	bool list;
+} khttpd_field_names[KHTTPD_FIELD_IDS] = {
+#define NAME(id, text, list) [KHTTPD_FIELD_##id] = { text, sizeof(text) - 1, list }
+	NAME(RANGE, "range", false),
+	NAME(ACCEPT, "accept", true),
+	NAME(COOKIE, "cookie", true),
+	NAME(REFERER, "referer", false),
+	NAME(IF_MATCH, "if-match", true),
+	NAME(IF_RANGE, "if-range", false),
+	NAME(USER_AGENT, "user-agent", false),
+	NAME(IF_NONE_MATCH, "if-none-match", true),
+	NAME(ACCEPT_ENCODING, "accept-encoding", true),
+	NAME(IF_MODIFIED_SINCE, "if-modified-since", false),
+	NAME(IF_UNMODIFIED_SINCE, "if-unmodified-since", false),
+#undef NAME
+};
+
+/* Note a field with its place. Return: an error status or 0. */
+static u16 note_field(struct khttpd_request *req, enum khttpd_field_id id,
+		      size_t at, size_t len)
+{
+	struct khttpd_field *field;
+
+	if (khttpd_request_has(req, id) && !khttpd_field_names[id].list) {
+		req->repeated |= BIT(id);
+		return 0;
+	}
+	if (req->fields == KHTTPD_FIELDS_MAX)
+		return 431;
+	field = &req->field[req->fields++];
+	field->id = id;
+	field->at = at;
+	field->len = len;
+	req->present |= BIT(id);
+	return 0;
+}
+
+/**
+ * khttpd_field_take() - judge or note a complete header line
+ * @req: the request; its name is at @req->name, its value from @req->mark to
+ *	@req->pos
+ * @buf: the request's bytes
+ *
+ * Return: an HTTP status to refuse with, or 0.
+ */
+u16 khttpd_field_take(struct khttpd_request *req, const u8 *buf)
+{
+	const u8 *name = buf + req->name, *s = buf + req->mark;
+	size_t name_len = req->name_len, len = req->pos - req->mark;
+	int id;
+
+	while (len && is_space(s[len - 1]))
+		len--;
+
+	if (IS_WORD(name, name_len, "host"))
+		return take_host(req, buf, s, len);
+	if (IS_WORD(name, name_len, "connection")) {
+		take_list(req, s, len, false);
+		return 0;
+	}
+	if (IS_WORD(name, name_len, "upgrade")) {
+		take_list(req, s, len, true);
+		return 0;
+	}
+	if (IS_WORD(name, name_len, "content-length"))
+		return take_length(req, s, len);
+	if (IS_WORD(name, name_len, "transfer-encoding"))
+		return take_encoding(req, s, len);
+
+	for (id = 0; id < KHTTPD_FIELD_IDS; id++) {
+		if (is_word(name, name_len, khttpd_field_names[id].name,
+			    khttpd_field_names[id].len))
+			return note_field(req, id, req->mark, len);
+	}
+	return 0;
+}
+
+/**
+ * khttpd_field_next() - the next field of a kind
+ * @req: a request that is done
+ * @id: which
+ * @from: index to begin at, 0 at first; moved behind the result
+ *
+ * Return: the field, or NULL.
+ */
+const struct khttpd_field *khttpd_field_next(const struct khttpd_request *req,
+					     enum khttpd_field_id id,
+					     unsigned int *from)
+{
+	while (*from < req->fields) {
+		const struct khttpd_field *field = &req->field[(*from)++];
+
+		if (field->id == id)
+			return field;
+	}
+	return NULL;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Does a host belong to a site? Names are separated by white space; "*.NAME"
+ * stands for everything below NAME, but not for NAME itself.
+ */
+#include "chars.h"
+#include "names.h"
+
+static bool is_separator(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* The next name of @names. Return: its length, 0 at the end. */
+static size_t next_name(const char **names, const char **name)
+{
+	while (is_separator(**names))
+		(*names)++;
+	*name = *names;
+	while (**names && !is_separator(**names))
+		(*names)++;
+	return *names - *name;
+}
+
+/**
+ * khttpd_names_valid() - may these be names?
+ * @names: the text
+ *
+ * Return: false if there is a byte that no host can have, or a "*" that does
+ * not stand for a whole first label.
+ */
+bool khttpd_names_valid(const char *names)
+{
+	const char *name;
+	size_t len, i;
+
+	while ((len = next_name(&names, &name))) {
+		i = len > 2 && name[0] == '*' && name[1] == '.' ? 2 : 0;
+		for (; i < len; i++) {
+			u8 c = name[i];
+
+			if (!(khttpd_class[c] & C_HOST) && c != '[' &&
+			    c != ']' && c != ':')
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Compare as RFC 9110 section 4.2.3 wants it: without case. */
+static bool same_name(const char *name, const u8 *host, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		u8 a = name[i], b = host[i];
+
+		if (a >= 'A' && a <= 'Z')
+			a |= 0x20;
+		if (b >= 'A' && b <= 'Z')
+			b |= 0x20;
+		if (a != b)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * khttpd_names_match() - is the host one of these?
+ * @names: valid by khttpd_names_valid()
+ * @host: as in Host or an authority, port included
+ * @len: its length
+ *
+ * A port does not matter, and a dot at the end neither.
+ *
+ * Return: 2 if it is named, 1 if a "*" stands for it, 0 if not.
+ */
+int khttpd_names_match(const char *names, const u8 *host, size_t len)
+{
+	const char *name;
+	size_t end, n;
+	int best = 0;
+
+	for (end = len; end && is_digit(host[end - 1]); end--)
+		;
+	if (end && host[end - 1] == ':' && (host[0] != '[' ||
+					    (end > 1 && host[end - 2] == ']')))
+		len = end - 1;
+	if (len && host[len - 1] == '.')
+		len--;
+	while ((n = next_name(&names, &name))) {
+		if (n == len && same_name(name, host, len))
+			return 2;
+		if (name[0] == '*' && len > n - 1 &&
+		    same_name(name + 1, host + len - (n - 1), n - 1))
+			best = 1;
+	}
+	return best;
+}

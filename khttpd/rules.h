@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A site's rules: a line each, about paths. Pure: see pure.h. */
+#ifndef _KHTTPD_RULES_H
+#define _KHTTPD_RULES_H
+
+#include "pure.h"
+
+/* Longest text of rules, and most of them. */
+#define KHTTPD_RULES_SIZE	4095
+#define KHTTPD_RULES_MAX	256
+/* Longest value of a cache rule. */
+#define KHTTPD_CACHE_MAX	96
+
+enum khttpd_rule_kind {
+	KHTTPD_RULE_SERVE,	/* PATTERN: files, and no rule below counts */
+	KHTTPD_RULE_PASS,	/* PATTERN: is the server's */
+	KHTTPD_RULE_DENY,	/* PATTERN: 403 */
+	KHTTPD_RULE_COOKIE,	/* NAME: with that cookie it is the server's */
+	KHTTPD_RULE_CACHE,	/* PATTERN VALUE: Cache-Control of files */
+	KHTTPD_RULE_ERROR,	/* STATUS PATH: the page for an error */
+	KHTTPD_RULE_KINDS
+};
+
+/**
+ * struct khttpd_rule - one line
+ * @kind: enum khttpd_rule_kind
+ * @status: of an error rule
+ * @word: offset of PATTERN, NAME or PATH in the text
+ * @word_len: its length
+ * @value: offset of VALUE
+ * @value_len: its length, or 0
+ */
+struct khttpd_rule {
+	u8 kind;
+	u16 status;
+	u16 word;
+	u16 word_len;
+	u16 value;
+	u16 value_len;
+};
+
+/**
+ * struct khttpd_rules - all lines, in their order
+ * @kinds: BIT(enum khttpd_rule_kind) of those there are
+ * @count: how many
+ * @rule: the rules
+ * @text: where their words are
+ */
+struct khttpd_rules {
+	u16 kinds;
+	u16 count;
+	struct khttpd_rule rule[KHTTPD_RULES_MAX];
+	char text[KHTTPD_RULES_SIZE + 1];
+};
+
+bool khttpd_rules_parse(struct khttpd_rules *rules, const char *text,
+			size_t len);
+enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
+					  const char *name, size_t len);
+bool khttpd_rules_cookie(const struct khttpd_rules *rules, const u8 *value,
+			 size_t len);
+const char *khttpd_rules_cache(const struct khttpd_rules *rules,
+			       const char *name, size_t len, size_t *value_len);
+const char *khttpd_rules_error(const struct khttpd_rules *rules, u16 status,
+			       size_t *len);
+
+#endif /* _KHTTPD_RULES_H */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The check, at each use of a cached file, that a new walk from the document
+ * root would find the same file in the same state.
+ */
+#include <linux/bitops.h>
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/hash.h>
+#include <linux/iversion.h>
+#include <linux/seqlock.h>
+#include <linux/slab.h>
+#include <linux/stat.h>
+#include "compat/fs.h"
+#include "khttpd.h"
+
+/* Directories between root and file that a digest covers. */
+#define KHTTPD_DEPTH_MAX	32
+
+static u64 khttpd_mix(u64 digest, u64 value)
+{
+	return rol64((digest ^ value) * GOLDEN_RATIO_64, 29);
+}
+
+static u64 khttpd_mix_inode(u64 digest, const struct inode *inode)
+{
+	struct timespec64 ctime = khttpd_inode_ctime(inode);
+
+	digest = khttpd_mix(digest, (uintptr_t)inode);
+	digest = khttpd_mix(digest, (u64)READ_ONCE(inode->i_mode) << 32 |
+			    __kuid_val(READ_ONCE(inode->i_uid)));
+	digest = khttpd_mix(digest, __kgid_val(READ_ONCE(inode->i_gid)));
+	return khttpd_mix(digest, (u64)ctime.tv_sec * NSEC_PER_SEC +
+			  ctime.tv_nsec);
+}
+
+static u64 khttpd_inode_version(struct inode *inode)
+{
+	return IS_I_VERSION(inode) ? inode_peek_iversion(inode) : 0;
+}
+
+/* Times have the resolution of a tick: a second change within one would go
+ * unseen. So nothing that has changed just now is taken as settled.
+ */
+static bool khttpd_inode_settled(const struct inode *inode)
+{
+	struct timespec64 changed = khttpd_inode_ctime(inode), now;
+
+	ktime_get_coarse_real_ts64(&now);
+	now = timespec64_sub(now, changed);
+	return now.tv_sec > 0 ||
+	       (now.tv_sec == 0 && now.tv_nsec > 3 * TICK_NSEC);
+}
+
+/* Is @dentry named as the path has it in front of its @left bytes' end? Takes
+ * the name off @left.
+ */
+static bool khttpd_entry_named(const struct khttpd_entry *entry,
+			       struct dentry *dentry, u32 *left)
+{
+	struct name_snapshot snapshot;
+	bool same;
+	u32 len;
+
+	take_dentry_name_snapshot(&snapshot, dentry);
+	len = snapshot.name.len;
+	same = len <= *left && !memcmp(entry->name + *left - len,
+				       snapshot.name.name, len);
+	release_dentry_name_snapshot(&snapshot);
+	if (!same)
+		return false;
+	*left -= len;
+	if (*left && entry->name[*left - 1] != '/')
+		return false;
+	if (*left)
+		(*left)--;
+	return true;
+}
+
+/* Everything on the way from the site's root to the file: names, modes, owners
+ * and change times of the directories, size, times and version of the file.
+ * With @strict also whether this is the way that the path names, without links
+ * in it, and nothing on it has changed just now.
+ * Return: false if the way is not one that can be digested: through links or
+ * mounts, removed, or of a file system that wants to be asked each time.
+ */
+static bool khttpd_entry_digest(const struct khttpd_entry *entry, bool strict,
+				u64 *result)
+{
+	const struct dentry *root = entry->site->root.dentry;
+	struct dentry *dentry = entry->file->f_path.dentry;
+	struct inode *inode = file_inode(entry->file);
+	struct timespec64 mtime = khttpd_inode_mtime(inode);
+	unsigned int seq, depth = 0;
+	u32 left = entry->name_len;
+	bool whole = false;
+	u64 digest;
+
+	if (entry->file->f_path.mnt != entry->site->root.mnt)
+		return false;
+	digest = khttpd_mix(i_size_read(inode), (u64)mtime.tv_sec *
+			    NSEC_PER_SEC + mtime.tv_nsec);
+	digest = khttpd_mix(digest, khttpd_inode_version(entry->inode));
+
+	rcu_read_lock();
+	seq = read_seqbegin(&rename_lock);
+	while (depth++ < KHTTPD_DEPTH_MAX) {
+		inode = READ_ONCE(dentry->d_inode);
+		if (!inode)
+			break;
+		digest = khttpd_mix_inode(digest, inode);
+		if (strict && !khttpd_inode_settled(inode))
+			break;
+		if (dentry == root) {
+			whole = !strict || !left;
+			break;
+		}
+		if (d_unhashed(dentry) || IS_ROOT(dentry) ||
+		    (READ_ONCE(dentry->d_flags) &
+		     (DCACHE_MOUNTED | DCACHE_OP_REVALIDATE)))
+			break;
+		if (strict && !khttpd_entry_named(entry, dentry, &left))
+			break;
+		digest = khttpd_mix(digest, READ_ONCE(dentry->d_name.hash_len));
+		dentry = READ_ONCE(dentry->d_parent);
+	}
+	if (read_seqretry(&rename_lock, seq))
+		whole = false;
+	rcu_read_unlock();
+	*result = digest;
+	return whole;
+}
+
+/* Would a walk now lead to the entry's file, and may it be read? */
+static bool khttpd_entry_found(struct khttpd_entry *entry, unsigned int flags)
+{
+	const struct cred *old;
+	struct path path;
+	bool same;
+
+	if (khttpd_walk(entry->site, entry->name, flags, &path))
+		return false;
+	old = override_creds(entry->site->cred);
+	same = path_equal(&path, &entry->file->f_path) &&
+	       !khttpd_path_permission(&path, MAY_READ | MAY_OPEN);
+	revert_creds(old);
+	path_put(&path);
+	return same;
+}
+
+/* Is the file's content what the entry's header says? */
+static bool khttpd_entry_same(const struct khttpd_entry *entry)
+{
+	struct inode *inode = file_inode(entry->file);
+	struct timespec64 mtime = khttpd_inode_mtime(inode);
+
+	return i_size_read(inode) == entry->size &&
+	       timespec64_equal(&mtime, &entry->mtime) &&
+	       khttpd_inode_version(entry->inode) == entry->version;
+}
+
+/**
+ * khttpd_entry_valid() - may this entry answer a request that comes now?
+ * @entry: from the cache, referenced
+ *
+ * Normally one comparison: the digest of the whole way is what it was. If not,
+ * or if the way leads through links, the path is walked again in the dentry
+ * cache; when that leads to the same file with the same content, the entry is
+ * good, and a digest of a way without links is kept.
+ *
+ * Context: process; does not wait for a disk.
+ * Return: false if the entry must go.
+ */
+bool khttpd_entry_valid(struct khttpd_entry *entry)
+{
+	bool whole;
+	u64 digest;
+
+	/* Its tag can be a strong one by now. */
+	if (entry->weak && khttpd_entry_settled(entry))
+		return false;
+	/* Pairs with the release below. */
+	if (smp_load_acquire(&entry->stamped) &&
+	    khttpd_entry_digest(entry, false, &digest) &&
+	    digest == READ_ONCE(entry->stamp))
+		return true;
+
+	/* A directory has changed, maybe by a file that can stand in. */
+	if (entry->site->options.precompressed &&
+	    entry->coding == KHTTPD_CODING_IDENTITY)
+		return false;
+	/* First the digest, then the judgement: what changes in between shows
+	 * in the next digest.
+	 */
+	whole = khttpd_entry_digest(entry, true, &digest);
+	if (!khttpd_entry_same(entry) || !khttpd_entry_found(entry,
+							     LOOKUP_CACHED))
+		return false;
+	WRITE_ONCE(entry->stamped, false);
+	if (whole) {
+		WRITE_ONCE(entry->stamp, digest);
+		/* Readers that see the flag must see its digest. */
+		smp_store_release(&entry->stamped, true);
+	}
+	return true;
+}
+
+/**
+ * khttpd_entry_stamp() - take the digest of an entry that was just opened
+ * @entry: the entry, nobody else's yet
+ *
+ * Permissions on the way were judged before the digest: they are once more.
+ *
+ * Context: process, may wait for disks.
+ */
+void khttpd_entry_stamp(struct khttpd_entry *entry)
+{
+	if (khttpd_entry_digest(entry, true, &entry->stamp) &&
+	    khttpd_entry_same(entry) && khttpd_entry_found(entry, 0))
+		entry->stamped = true;
+}
+
+/**
+ * khttpd_entry_settled() - is its last change long ago?
+ * @entry: the entry
+ *
+ * Return: false if the file could change again without a new time or version.
+ */
+bool khttpd_entry_settled(const struct khttpd_entry *entry)
+{
+	return IS_I_VERSION(entry->inode) ||
+	       khttpd_inode_settled(file_inode(entry->file));
+}

@@ -1,0 +1,234 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Virtual hosts, the access log in both formats with what it loses, counters for
+# machines.
+#
+#	[ clients and server on lo ]
+#
+# timeout: 120
+# guest: named
+# pylint: disable=missing-function-docstring
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+PLACES = (khttpd.V4, khttpd.V6)
+LOG = "/tmp/access.log"
+
+
+def setup():
+    khttpd.fresh()
+    khttpd.write("who", b"front")
+    for name in ("one", "two"):
+        khttpd.write(f"../{name}/who", name.encode())
+    khttpd.write("a.txt", b"hello\n")
+
+
+def serve(*more):
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
+               "--listen", khttpd.V6.listen, *more)
+
+
+def behind(name, names):
+    khttpd.ctl("serve", "--site", name, "--docroot", f"/srv/{name}", "--set",
+               "behind=default", "--set", f"names={names}")
+
+
+def who(host, target="/who", place=khttpd.V4):
+    request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    return khttpd.exchange(place, request).body.decode()
+
+
+@ktap.test
+def virtual_hosts_by_name():
+    serve()
+    behind("one", "one.example *.wild.example")
+    behind("two", "two.example a.wild.example [::1]")
+    try:
+        for place in PLACES:
+            for host, site in (
+                    ("one.example", "one"), ("ONE.Example.:8080", "one"),
+                    ("two.example:1", "two"), ("x.wild.example", "one"),
+                    ("a.wild.example", "two"), ("wild.example", "front"),
+                    ("other", "front"), ("[::1]:8080", "two")):
+                ktap.equal(who(host, place=place), site, host)
+            ktap.equal(who("other", "http://two.example/who", place), "two",
+                       "the target's host wins")
+            ktap.equal(khttpd.exchange(place, b"GET /who HTTP/1.0\r\n\r\n").body,
+                       b"front", "without Host")
+        with khttpd.V4.connect() as sock:
+            names = ("one.example", "two.example", "x") * 20
+            sock.sendall(b"".join(
+                f"GET /who HTTP/1.1\r\nHost: {name}\r\n\r\n".encode()
+                for name in names))
+            reader = khttpd.Reader(sock)
+            for name in names:
+                ktap.equal(reader.reply().body.decode(),
+                           name.split(".", maxsplit=1)[0] if name != "x" else "front",
+                           "pipelined")
+        khttpd.ctl("stop", "--site", "two")
+        ktap.equal(who("two.example"), "front", "after two has stopped")
+        ktap.equal(who("one.example"), "one", "one goes on")
+    finally:
+        khttpd.ctl("stop", "--all")
+    ktap.equal(khttpd.count("cache_entries"), 0, "no file is held open")
+
+
+@ktap.test
+def sites_behind_none_are_refused():
+    ktap.true("No such" in khttpd.ctl(
+        "serve", "--site", "one", "--docroot", "/srv/one", "--set",
+        "behind=default", check=False), "no such site")
+    ktap.true("Invalid" in khttpd.ctl(
+        "serve", "--site", "one", "--docroot", "/srv/one", "--set", "behind=x",
+        "--set", "names=*", check=False), "no such name")
+    ktap.true("missing" in khttpd.ctl("serve", "--docroot", "/srv/one",
+                                      check=False), "no listener")
+    serve()
+    behind("one", "one.example")
+    ktap.true("No such" in khttpd.ctl(
+        "serve", "--site", "two", "--docroot", "/srv/two", "--set", "behind=one",
+        check=False), "behind one that is behind")
+    # The one in front goes first.
+    khttpd.ctl("stop")
+    khttpd.ctl("stop", "--all")
+
+
+class Log:
+    """khttpdctl log in the background."""
+
+    def __init__(self, *args):
+        if os.path.exists(LOG):
+            os.unlink(LOG)
+        self.process = subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "log",
+                                         "--output", LOG, *args])
+        ktap.wait_for(10, "the log is open", lambda: os.path.exists(LOG))
+
+    def lines(self, count):
+        def enough():
+            with open(LOG, encoding="ascii") as file:
+                lines = file.read().splitlines()
+            return lines if len(lines) >= count else None
+        return ktap.wait_for(10, f"{count} lines are there", enough)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        ktap.equal(self.process.wait(10 * ktap.SCALE), 0, "status of the reader")
+
+
+@ktap.test
+def combined_log():
+    serve()
+    log = Log()
+    try:
+        for place in PLACES:
+            khttpd.exchange(place, khttpd.get(
+                "/a.txt?x=1", "User-Agent: probe/1\r\nReferer: http://r/\r\n"))
+        khttpd.exchange(khttpd.V4, khttpd.get("/%1b[1m\"\\\xff", 'User-Agent: "\x09\r\n'))
+        khttpd.exchange(khttpd.V4, b"nonsense\r\n\r\n")
+        khttpd.exchange(khttpd.V4, khttpd.get("/a.txt", "Range: bytes=1-2\r\n"))
+        khttpd.exchange(khttpd.V4, khttpd.get("/a.txt", "If-None-Match: *\r\n", "HEAD"),
+                        head_only=True)
+        lines = log.lines(6)
+    finally:
+        log.stop()
+        khttpd.ctl("stop")
+    date = r"\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]"
+    wanted = (
+        r'127\.0\.0\.1 - - %s "GET /a\.txt\?x=1 HTTP/1\.1" 200 6 "http://r/" '
+        r'"probe/1"',
+        r'::1 - - %s "GET /a\.txt\?x=1 HTTP/1\.1" 200 6 "http://r/" "probe/1"',
+        r'127\.0\.0\.1 - - %s "GET /%%1b\[1m\\x22\\x5C\\xFF HTTP/1\.1" 404 \d+ "-" '
+        r'"\\x22"',
+        r'127\.0\.0\.1 - - %s "-" 400 \d+ "-" "-"',
+        r'127\.0\.0\.1 - - %s "GET /a\.txt HTTP/1\.1" 206 2 "-" "-"',
+        r'127\.0\.0\.1 - - %s "HEAD /a\.txt HTTP/1\.1" 304 0 "-" "-"')
+    for pattern in wanted:
+        ktap.true(any(re.fullmatch(pattern % date, line) for line in lines),
+                  f"{pattern} in {lines}")
+
+
+@ktap.test
+def json_log_and_rotation():
+    serve()
+    log = Log("-j")
+    try:
+        khttpd.exchange(khttpd.V4, khttpd.get("/a.txt", 'Referer: "\xe4\r\n'))
+        record = json.loads(log.lines(1)[0])
+        for name, value in (("site", "default"), ("host", "a.example"),
+                            ("method", "GET"), ("target", "/a.txt"), ("status", 200),
+                            ("bytes", 6), ("referer", '"\xe4'), ("agent", ""),
+                            ("address", "127.0.0.1")):
+            ktap.equal(record[name], value, name)
+        ktap.true(abs(record["time"] - time.time()) < 30 * ktap.SCALE, "time")
+        os.rename(LOG, LOG + ".1")
+        log.process.send_signal(signal.SIGHUP)
+        ktap.wait_for(10, "a new file is there", lambda: os.path.exists(LOG))
+        khttpd.exchange(khttpd.V4, khttpd.get("/a.txt"))
+        ktap.equal(len(log.lines(1)), 1, "the next line is in the new file")
+        ktap.true("already" in khttpd.ctl("log", check=False), "one reader at a time")
+    finally:
+        log.stop()
+        khttpd.ctl("stop")
+
+
+@ktap.test
+def a_log_that_nobody_reads_loses_and_counts():
+    serve()
+    before = khttpd.count("log_lost")
+    fd = os.open("/dev/khttpd_log", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        ktap.raises(errno.EAGAIN, os.read, fd, 65536)
+        ktap.raises(errno.EINVAL, os.read, fd, 100)
+        ktap.true("in use" in ktap.run("rmmod", "khttpd", check=False), "busy")
+        request = khttpd.get("/" + "a" * 3000, "User-Agent: " + "b" * 2000 + "\r\n")
+        with khttpd.V4.connect() as sock:
+            reader = khttpd.Reader(sock)
+            for _ in range(400):
+                sock.sendall(request)
+                ktap.equal(reader.reply().status, 404, "status")
+        lost = khttpd.count("log_lost") - before
+        ktap.true(0 < lost < 400, f"{lost} of 400 are lost")
+        data, records = b"", 0
+        try:
+            while True:
+                data += os.read(fd, 65536)
+        except BlockingIOError:
+            pass
+        while data:
+            size = int.from_bytes(data[:4], sys.byteorder)
+            ktap.equal(int.from_bytes(data[4:6], sys.byteorder), 404, "status")
+            data, records = data[size:], records + 1
+        ktap.equal(records + lost, 400, "records and lost ones")
+    finally:
+        os.close(fd)
+        khttpd.ctl("stop")
+
+
+@ktap.test
+def counters_for_machines():
+    serve()
+    try:
+        khttpd.exchange(khttpd.V4, khttpd.get("/a.txt"))
+        counters = json.loads(khttpd.ctl("status", "-j"))["counters"]
+        text = khttpd.ctl("status", "--prometheus")
+    finally:
+        khttpd.ctl("stop")
+    values = dict(line.split() for line in text.splitlines()
+                  if not line.startswith("#"))
+    ktap.true(int(values["khttpd_replies_file_total"]) > 0, "files")
+    ktap.equal(set(values) - {f"khttpd_{name}_total" for name in counters},
+               {"khttpd_connections", "khttpd_cache_entries"}, "gauges")
+    ktap.true("# TYPE khttpd_requests_total counter" in text, "types")
+
+
+ktap.main(setup)

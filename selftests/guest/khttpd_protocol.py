@@ -1,0 +1,313 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# What replies say, beyond their status: parts of files byte by byte, validators
+# and conditions, variants by Accept-Encoding, types, rules, error pages,
+# listings.
+#
+#	[ client and server on lo ]
+#
+# timeout: 120
+# guest: named
+# pylint: disable=missing-function-docstring
+import json
+import os
+import random
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+DATA = os.urandom(300_007)
+RULES = """
+# what tests need
+serve /app/static.php
+pass *.php
+deny /private/
+cache /assets/ public, max-age=31536000, immutable
+cache *.html no-cache
+error 404 /errors/404.html
+error 403 /errors/403.html
+"""
+TYPES = "text/x-special  special SPC\nimage/x-own png\n"
+OLD = (1_000_000_000, 1_000_000_000)
+
+
+def setup():
+    khttpd.fresh()
+    khttpd.write("a.txt", b"hello\n")
+    khttpd.write("big", DATA)
+    khttpd.write("x.special", b"s")
+    khttpd.write("x.png", b"s")
+    khttpd.write("x.css", b"s")
+    khttpd.write("app/static.php", b"<?")
+    khttpd.write("app/dynamic.php", b"<?")
+    khttpd.write("private/key", b"secret")
+    khttpd.write("assets/logo", b"l")
+    khttpd.write("page.html", b"<p>page")
+    khttpd.write("errors/404.html", b"<h1>gone fishing")
+    khttpd.write("list/b&<i>.txt", b"x")
+    khttpd.write('list/q"uote', b"x")
+    khttpd.write("list/.hidden", b"x")
+    khttpd.write("list/sub/deep", b"x")
+    khttpd.write("v.js", b"plain " * 100)
+    for suffix in (".gz", ".br", ".zst"):
+        khttpd.write("v.js" + suffix, b"packed" + suffix.encode())
+    khttpd.write("stale.js", b"new")
+    khttpd.write("stale.js.gz", b"old")
+    os.utime(f"{khttpd.WWW}/stale.js.gz", OLD)
+    for name in ("a.txt", "big", "v.js"):
+        os.utime(f"{khttpd.WWW}/{name}", OLD)
+    for name, text in (("rules", RULES), ("types", TYPES)):
+        with open(f"/srv/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
+               "--set", "listing=1", "--set", "precompressed=1",
+               "--set", "rules=@/srv/rules", "--set", "types=@/srv/types")
+    # What has changed just now gets weak tags: let some time pass.
+    time.sleep(0.1)
+
+
+def ask(path, *lines, method="GET"):
+    extra = "".join(line + "\r\n" for line in lines)
+    return khttpd.exchange(khttpd.V4, khttpd.get(path, extra, method),
+                           head_only=method == "HEAD")
+
+
+def expect(status, path, *lines, **options):
+    reply = ask(path, *lines, **options)
+    ktap.equal(reply.status, status, f"status of {path} {lines}")
+    return reply
+
+
+@ktap.test
+def parts_are_the_right_bytes():
+    chance = random.Random(7)
+    for _ in range(60):
+        start = chance.randrange(len(DATA))
+        end = min(len(DATA), start + chance.choice((1, 100, 4096, 8192, 8193,
+                                                    70000)))
+        reply = expect(206, "/big", f"Range: bytes={start}-{end - 1}")
+        ktap.true(reply.body == DATA[start:end], f"bytes {start} to {end}")
+        ktap.equal(reply.fields["content-range"],
+                   f"bytes {start}-{end - 1}/{len(DATA)}", "Content-Range")
+    ktap.true(expect(206, "/big", "Range: bytes=-5").body == DATA[-5:], "last 5")
+    reply = expect(416, "/big", "Range: bytes=400000-")
+    ktap.equal(reply.fields["content-range"], f"bytes */{len(DATA)}", "416")
+    reply = expect(200, "/big", "Range: bytes=0-1", method="HEAD")
+    ktap.equal(int(reply.fields["content-length"]), len(DATA), "HEAD ignores Range")
+    ktap.equal(reply.fields["accept-ranges"], "bytes", "Accept-Ranges")
+
+
+@ktap.test
+def multipart_replies_have_all_parts():
+    parts = ((0, 1), (200_000, 290_000), (5, 5), (8000, 17000))
+    value = ",".join(f"{a}-{b}" for a, b in parts)
+    reply = expect(206, "/big", f"Range: bytes={value}")
+    kind, boundary = reply.fields["content-type"].split("; boundary=")
+    ktap.equal(kind, "multipart/byteranges", "type")
+    body = b""
+    for a, b in parts:
+        body += (f"\r\n--{boundary}\r\nContent-Type: application/octet-stream\r\n"
+                 f"Content-Range: bytes {a}-{b}/{len(DATA)}\r\n\r\n").encode()
+        body += DATA[a:b + 1]
+    body += f"\r\n--{boundary}--\r\n".encode()
+    ktap.true(reply.body == body, "body")
+    ktap.equal(int(reply.fields["content-length"]), len(body), "length")
+    with khttpd.V4.connect() as sock:
+        request = khttpd.get("/big", f"Range: bytes={value}\r\n")
+        sock.sendall(request + khttpd.get("/a.txt") + request)
+        reader = khttpd.Reader(sock)
+        ktap.equal(len(reader.reply().body), len(body), "first")
+        ktap.equal(reader.reply().body, b"hello\n", "the connection goes on")
+        ktap.equal(len(reader.reply().body), len(body), "third")
+
+
+@ktap.test
+def validators_and_conditions():
+    reply = expect(200, "/a.txt")
+    tag, date = reply.fields["etag"], reply.fields["last-modified"]
+    ktap.true(tag.startswith('"'), "an old file's tag is strong")
+    for line, status in (
+            (f"If-None-Match: {tag}", 304), (f"If-None-Match: W/{tag}", 304),
+            (f'If-None-Match: "x", {tag}', 304), (f"If-Modified-Since: {date}", 304),
+            (f"If-Match: {tag}", 200), (f"If-Match: W/{tag}", 412),
+            (f"If-Unmodified-Since: {date}", 200)):
+        reply = expect(status, "/a.txt", line)
+        if status == 304:
+            ktap.equal(reply.fields["etag"], tag, "304 has the tag")
+            ktap.true("content-type" not in reply.fields, "304 is short")
+        expect(status, "/a.txt", line, method="HEAD")
+    for line, status in ((f"If-Range: {tag}", 206), (f"If-Range: {date}", 206),
+                         (f"If-Range: W/{tag}", 200), ('If-Range: "x"', 200)):
+        expect(status, "/a.txt", "Range: bytes=1-2", line)
+    with khttpd.V4.connect() as sock:
+        sock.sendall(khttpd.get("/a.txt", f"If-None-Match: {tag}\r\n") * 5
+                     + khttpd.get("/a.txt"))
+        reader = khttpd.Reader(sock)
+        for _ in range(5):
+            ktap.equal(reader.reply().status, 304, "pipelined 304")
+        ktap.equal(reader.reply().body, b"hello\n", "and a file")
+
+
+@ktap.test
+def a_file_rewritten_at_once_has_another_tag_or_a_weak_one():
+    for turn in range(10):
+        path = khttpd.write("quick", b"%04d" % turn)
+        first = expect(200, "/quick").fields["etag"]
+        with open(path, "r+b") as file:
+            file.write(b"%04d" % (turn + 1))
+        reply = expect(200, "/quick")
+        ktap.true(reply.fields["etag"] != first or first.startswith("W/"),
+                  f"turn {turn}: {first}")
+    ktap.wait_for(5, "the tag is strong", lambda: not expect(
+        200, "/quick").fields["etag"].startswith("W/"))
+
+
+@ktap.test
+def variants_by_accept_encoding():
+    for value, coding in (("gzip", "gzip"), ("gzip, br", "br"), ("zstd", "zstd"),
+                          ("gzip;q=0", None), ("br;q=0.1, gzip", "gzip"),
+                          ("identity", None), ("*", "br")):
+        for _ in range(2):
+            reply = expect(200, "/v.js", f"Accept-Encoding: {value}")
+            ktap.equal(reply.fields.get("content-encoding"), coding, value)
+            ktap.equal(reply.fields["vary"], "Accept-Encoding", "Vary")
+            ktap.equal(reply.fields["content-type"], "text/javascript", "type")
+            ktap.equal(reply.body.startswith(b"packed"), coding is not None, "body")
+    ktap.equal(expect(200, "/v.js").fields["vary"], "Accept-Encoding",
+               "Vary on the file itself")
+    plain = expect(200, "/v.js").fields["etag"]
+    packed = expect(200, "/v.js", "Accept-Encoding: gzip").fields["etag"]
+    ktap.true(plain != packed, "tags differ")
+    expect(304, "/v.js", "Accept-Encoding: gzip", f"If-None-Match: {packed}")
+    expect(200, "/v.js", f"If-None-Match: {packed}")
+    reply = expect(206, "/v.js", "Accept-Encoding: gzip", "Range: bytes=0-3")
+    ktap.equal((reply.body, reply.fields["content-encoding"]), (b"pack", "gzip"),
+               "a part of the variant")
+    reply = expect(200, "/v.js.gz")
+    ktap.equal((reply.fields["content-type"], reply.fields.get("content-encoding")),
+               ("application/gzip", None), "asked for by its own name")
+
+
+@ktap.test
+def variants_come_and_go():
+    reply = expect(200, "/stale.js", "Accept-Encoding: gzip")
+    ktap.equal(reply.body, b"new", "an older variant is not used")
+    khttpd.write("late.js", b"plain")
+    ktap.equal(expect(200, "/late.js", "Accept-Encoding: gzip").body, b"plain", "1")
+    khttpd.write("late.js.gz", b"packed")
+    ktap.wait_for(5, "the new variant is used", lambda: expect(
+        200, "/late.js", "Accept-Encoding: gzip").body == b"packed")
+    os.unlink(f"{khttpd.WWW}/late.js.gz")
+    ktap.wait_for(5, "it is no longer used", lambda: expect(
+        200, "/late.js", "Accept-Encoding: gzip").body == b"plain")
+
+
+@ktap.test
+def types_from_a_file_come_first():
+    for name, kind in (("x.special", "text/x-special"), ("x.png", "image/x-own"),
+                       ("x.css", "text/css"), ("big", "application/octet-stream")):
+        ktap.equal(expect(200, "/" + name).fields["content-type"], kind, name)
+
+
+@ktap.test
+def rules_decide():
+    expect(200, "/app/static.php")
+    expect(404, "/app/dynamic.php")
+    expect(404, "/app/none.php")
+    expect(403, "/private/key")
+    expect(403, "/private/")
+    ktap.equal(expect(200, "/assets/logo").fields["cache-control"],
+               "public, max-age=31536000, immutable", "Cache-Control")
+    ktap.equal(expect(200, "/page.html").fields["cache-control"], "no-cache", "2")
+    ktap.true("cache-control" not in expect(200, "/a.txt").fields, "none")
+    tag = expect(200, "/page.html").fields["etag"]
+    ktap.equal(expect(304, "/page.html", f"If-None-Match: {tag}").fields[
+        "cache-control"], "no-cache", "on 304 too")
+
+
+@ktap.test
+def error_pages():
+    for method in ("GET", "HEAD"):
+        for _ in range(2):
+            reply = expect(404, "/none/at/all", method=method)
+            ktap.equal(reply.fields["content-type"], "text/html", "type")
+            if method == "GET":
+                ktap.equal(reply.body, b"<h1>gone fishing", "body")
+    ktap.true(b"403" in expect(403, "/private/x").body, "a page that is missing")
+    ktap.equal(expect(200, "/errors/404.html").body, b"<h1>gone fishing", "itself")
+
+
+@ktap.test
+def listings():
+    reply = expect(200, "/list/")
+    text = reply.body.decode()
+    ktap.equal(reply.fields["content-type"], "text/html; charset=utf-8", "type")
+    for part in ('<a href="./b&%3Ci%3E.txt">b&amp;&lt;i&gt;.txt</a>',
+                 '<a href="./q%22uote">q&quot;uote</a>',
+                 '<a href="./sub/">sub/</a>', '<a href="../">'):
+        ktap.true(part in text, f"{part} in {text}")
+    ktap.true("hidden" not in text, "names with a dot are left out")
+    reply = expect(200, "/list/", "Accept: application/json")
+    ktap.equal(json.loads(reply.body), [
+        {"name": "b&<i>.txt", "type": "file"}, {"name": 'q"uote', "type": "file"},
+        {"name": "sub", "type": "directory"}], "JSON")
+    reply = expect(200, "/list/", method="HEAD")
+    ktap.equal(int(reply.fields["content-length"]), len(text), "HEAD")
+    ktap.equal(expect(301, "/list").fields["location"], "/list/", "redirect")
+    os.makedirs(f"{khttpd.WWW}/many", exist_ok=True)
+    for number in range(5000):
+        with open(f"{khttpd.WWW}/many/{number}", "w", encoding="ascii"):
+            pass
+    reply = expect(200, "/many/")
+    ktap.true(b"and more" in reply.body, "a long one says that it is cut")
+    ktap.equal(expect(200, "/").status, 200, "the root")
+
+
+@ktap.test
+def options_and_errors_say_what_is_allowed():
+    for path in ("*", "/a.txt"):
+        reply = expect(204, path, method="OPTIONS")
+        ktap.equal(reply.fields["allow"], "GET, HEAD, OPTIONS", "Allow")
+    reply = expect(405, "/a.txt", method="DELETE")
+    ktap.equal(reply.fields["allow"], "GET, HEAD, OPTIONS", "Allow")
+
+
+@ktap.test
+def files_over_four_gib():
+    path = f"{khttpd.WWW}/huge"
+    size = (5 << 30) + 3
+    with open(path, "wb") as file:
+        file.truncate(size)
+        file.seek((4 << 30) + 7)
+        file.write(b"needle")
+    os.chmod(path, 0o644)
+    reply = ask("/huge", method="HEAD")
+    ktap.equal(int(reply.fields["content-length"]), size, "length")
+    reply = expect(206, "/huge", f"Range: bytes={(4 << 30) + 5}-{(4 << 30) + 14}")
+    ktap.equal(reply.body, b"\0\0needle\0\0", "bytes beyond 4 GiB")
+    reply = expect(206, "/huge", "Range: bytes=-3")
+    ktap.equal(reply.fields["content-range"], f"bytes {size - 3}-{size - 1}/{size}",
+               "the end")
+    os.unlink(path)
+
+
+@ktap.test
+def settings_that_are_none_are_refused():
+    for setting, why in (("rules=frobnicate /", "Invalid"), ("nothing=1", "No such"),
+                         ("listing=maybe", "Invalid"), ("x", "form"),
+                         ("rules=@/nowhere", "No such")):
+        ktap.true(why in khttpd.ctl("serve", "--site", "two", "--docroot", khttpd.WWW,
+                                    "--listen", "127.0.0.1:8081", "--set", setting,
+                                    check=False), setting)
+    with open("/srv/bad", "w", encoding="ascii") as file:
+        file.write("text/html\r\n")
+    ktap.true("not taken" in khttpd.ctl(
+        "serve", "--site", "two", "--docroot", khttpd.WWW, "--listen",
+        "127.0.0.1:8081", "--set", "types=@/srv/bad", check=False), "types")
+    ktap.true(not os.path.isdir(f"{khttpd.CONFIG}/two"), "nothing is left")
+
+
+ktap.main(setup)

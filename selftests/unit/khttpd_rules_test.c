@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules: which lines are taken, which paths they match, in which order. */
+#include "unit.h"
+#include "../../khttpd/rules.c"
+
+static struct khttpd_rules rules;
+
+static bool parse(const char *text)
+{
+	size_t len = strlen(text);
+	char *copy = malloc(len ? len : 1);
+	bool good;
+
+	memcpy(copy, text, len);
+	good = khttpd_rules_parse(&rules, copy, len);
+	free(copy);
+	return good;
+}
+
+static int action(const char *name)
+{
+	return khttpd_rules_action(&rules, name, strlen(name));
+}
+
+TEST(patterns)
+{
+	static const struct {
+		const char *pattern;
+		const char *name;
+		bool match;
+	} cases[] = {
+		{ "/a", "a", true }, { "/a", "ab", false }, { "/a", "", false },
+		{ "/a", "a/b", false }, { "/", "", true }, { "/", "a/b", true },
+		{ "/a/", "a/b", true }, { "/a/", "a/b/c", true },
+		{ "/a/", "a", false }, { "/a/", "ab/c", false },
+		{ "*", "", true }, { "*", "x/y", true },
+		{ "*.php", "a.php", true }, { "*.php", "d/e.php", true },
+		{ "*.php", "a.php5", false }, { "*.php", ".php", true },
+		{ "/a*b*c", "axxbyyc", true }, { "/a*b*c", "axxbyy", false },
+		{ "/a*", "a", true }, { "/a**", "a", true },
+		{ "*/x/", "d/x/y", true }, { "*/x/", "d/x", false },
+		{ "/*a*a*a*b", "aaaaaaaaaaaaaaaaaaaa", false },
+	};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(text, sizeof(text), "deny %s", cases[i].pattern);
+		unit_case(cases[i].pattern);
+		EXPECT_TRUE(parse(text));
+		EXPECT_EQ(action(cases[i].name) == KHTTPD_RULE_DENY,
+			  cases[i].match);
+	}
+}
+
+TEST(the_first_that_matches_counts)
+{
+	EXPECT_TRUE(parse("# comment\n\n  serve /a/b.php \n\tpass *.php\n"
+			  "deny /a/\npass /"));
+	EXPECT_EQ(action("a/b.php"), KHTTPD_RULE_SERVE);
+	EXPECT_EQ(action("a/c.php"), KHTTPD_RULE_PASS);
+	EXPECT_EQ(action("a/c"), KHTTPD_RULE_DENY);
+	EXPECT_EQ(action("x"), KHTTPD_RULE_PASS);
+	EXPECT_TRUE(parse(""));
+	EXPECT_EQ(action("x"), KHTTPD_RULE_SERVE);
+	EXPECT_EQ(khttpd_rules_action(NULL, "x", 1), KHTTPD_RULE_SERVE);
+}
+
+TEST(what_is_no_rule_is_refused)
+{
+	static const char * const bad[] = {
+		"frobnicate /a", "deny", "deny a", "deny /a b", "cache /a",
+		"cookie", "cookie a b", "error 404", "error 200 /x",
+		"error 4x4 /x", "error 404 x", "error 404 *", "error 404 /x y",
+		"cache /a max-age=1\r", "cache /a \x01", "Deny /a",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		unit_case(bad[i]);
+		EXPECT_FALSE(parse(bad[i]));
+	}
+}
+
+static bool cookie(const char *value)
+{
+	return khttpd_rules_cookie(&rules, (const u8 *)value, strlen(value));
+}
+
+TEST(cookies)
+{
+	EXPECT_TRUE(parse("cookie session\ncookie id"));
+	EXPECT_TRUE(cookie("session=1"));
+	EXPECT_TRUE(cookie("a=b; session=1"));
+	EXPECT_TRUE(cookie("a=b;;id"));
+	EXPECT_FALSE(cookie("a=session; b=id"));
+	EXPECT_FALSE(cookie("sessions=1; Id=2; =id"));
+	EXPECT_FALSE(cookie(""));
+}
+
+TEST(values)
+{
+	const char *value;
+	size_t len = 0;
+
+	EXPECT_TRUE(parse("cache /static/ public, max-age=60 \ncache * no-cache\n"
+			  "error 404 /errors/none.html\n"));
+	value = khttpd_rules_cache(&rules, "static/x", 8, &len);
+	EXPECT_EQ(len, 18);
+	EXPECT_MEM(value, "public, max-age=60", 18);
+	value = khttpd_rules_cache(&rules, "x", 1, &len);
+	EXPECT_EQ(len, 8);
+	value = khttpd_rules_error(&rules, 404, &len);
+	EXPECT_EQ(len, 17);
+	EXPECT_MEM(value, "/errors/none.html", 17);
+	EXPECT_TRUE(!khttpd_rules_error(&rules, 403, &len));
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Borrowing another process's listening sockets and giving them back. */
+#include "httpctl.h"
+
+/* Does @fd listen on the TCP port? */
+static bool listens_on(int fd, int port)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	int value = 0, type = 0;
+	socklen_t size = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) ||
+	    type != SOCK_STREAM)
+		return false;
+	size = sizeof(int);
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &size) || !value)
+		return false;
+	if (getsockname(fd, (struct sockaddr *)&addr, &len))
+		return false;
+	if (addr.ss_family == AF_INET)
+		return ntohs(((struct sockaddr_in *)&addr)->sin_port) == port;
+	if (addr.ss_family == AF_INET6)
+		return ntohs(((struct sockaddr_in6 *)&addr)->sin6_port) == port;
+	return false;
+}
+
+/* Borrow descriptor @number of the process and attach it if it is one of the
+ * listeners meant. Return: 1 if attached, 0 if not meant, -1 on errors.
+ */
+static int attach_one(const struct options *opt, int pidfd, int device,
+		      int number)
+{
+	struct khttpd_attach arg = {};
+	int result = 0;
+
+	arg.fd = syscall(SYS_pidfd_getfd, pidfd, number, 0);
+	if (arg.fd < 0) {
+		if (errno == EBADF)
+			return 0;
+		say("descriptor %d of process %d: %s", number, opt->pid,
+		    strerror(errno));
+		return -1;
+	}
+	if (listens_on(arg.fd, opt->port)) {
+		snprintf(arg.site, sizeof(arg.site), "%s", opt->site);
+		if (!ioctl(device, KHTTPD_IOC_ATTACH, &arg)) {
+			result = 1;
+		} else if (errno != EEXIST) {
+			say("cannot attach descriptor %d of process %d: %s",
+			    number, opt->pid, strerror(errno));
+			result = -1;
+		}
+	}
+	close(arg.fd);
+	return result;
+}
+
+/* Attach all listeners of the process on that port. Return: how many. */
+static int attach_all(const struct options *opt, int device)
+{
+	int pidfd, result, n = 0;
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	pidfd = syscall(SYS_pidfd_open, opt->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d/fd", opt->pid);
+	dir = pidfd < 0 ? NULL : opendir(path);
+	if (!dir) {
+		say("process %d: %s", opt->pid, strerror(errno));
+		if (pidfd >= 0)
+			close(pidfd);
+		return -1;
+	}
+	while ((entry = readdir(dir))) {
+		char target[64];
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, target,
+					 sizeof(target) - 1);
+
+		if (len < 0)
+			continue;
+		target[len] = '\0';
+		if (strncmp(target, "socket:", 7))
+			continue;
+		result = attach_one(opt, pidfd, device, atoi(entry->d_name));
+		if (result < 0) {
+			n = -1;
+			break;
+		}
+		n += result;
+	}
+	closedir(dir);
+	close(pidfd);
+	return n;
+}
+
+static int detach_site(int device, const char *site)
+{
+	struct khttpd_detach arg = {};
+
+	snprintf(arg.site, sizeof(arg.site), "%s", site);
+	return ioctl(device, KHTTPD_IOC_DETACH, &arg) ? -1 : (int)arg.count;
+}
+
+static int open_device(void)
+{
+	int device = open(DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (device < 0)
+		say(DEVICE ": %s", strerror(errno));
+	return device;
+}
+
+int attach(const struct options *opt)
+{
+	char path[PATH_MAX];
+	bool made = false;
+	int device, n;
+
+	if (!opt->pid || !opt->port) {
+		say("--pid and --port are needed");
+		return -1;
+	}
+	device = open_device();
+	if (device < 0)
+		return -1;
+	site_path(path, sizeof(path), opt->site);
+	if (access(path, F_OK)) {
+		if (make_site(opt, path, sizeof(path)) ||
+		    enable_site(path, opt->site)) {
+			close(device);
+			return -1;
+		}
+		made = true;
+	}
+	n = attach_all(opt, device);
+	if (n == 0)
+		say("process %d has no listener on port %d that could be attached",
+		    opt->pid, opt->port);
+	if (n <= 0 && made)
+		remove_site(path, opt->site, NULL);
+	if (n > 0)
+		printf("attached to %d listener%s\n", n, n == 1 ? "" : "s");
+	close(device);
+	return n > 0 ? 0 : -1;
+}
+
+static int count_dir(const char *path, const char *name, void *data)
+{
+	(void)path;
+	(void)name;
+	++*(int *)data;
+	return 0;
+}
+
+int detach(const struct options *opt)
+{
+	int device, n, listeners = 0;
+	char path[PATH_MAX];
+
+	device = open_device();
+	if (device < 0)
+		return -1;
+	n = detach_site(device, opt->site);
+	if (n < 0)
+		say("cannot detach site '%s': %s", opt->site, strerror(errno));
+	close(device);
+	if (n < 0)
+		return -1;
+	printf("detached from %d listener%s\n", n, n == 1 ? "" : "s");
+	/* A site without listeners of its own has nothing left to do. */
+	site_path(path, sizeof(path), opt->site);
+	each_dir(path, count_dir, &listeners);
+	return listeners ? 0 : remove_site(path, opt->site, NULL);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of khttpdctl share. */
+#ifndef HTTPCTL_H
+#define HTTPCTL_H
+
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/khttpd.h>
+
+#define CONFIG		"/sys/kernel/config"
+#define ROOT		CONFIG "/khttpd"
+#define DEVICE		"/dev/khttpd"
+#define LISTENERS_MAX	16
+#define SETS_MAX	16
+#define VALUE_MAX	(128 * 1024)
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What was asked for on the command line. */
+struct options {
+	const char *site;
+	const char *docroot;
+	const char *index;
+	const char *user;
+	const char *listen[LISTENERS_MAX];
+	int listens;
+	const char *set[SETS_MAX];
+	int sets;
+	int pid;
+	int port;
+	bool json;
+	bool all;
+	bool prometheus;
+	const char *output;
+};
+
+/* config.c */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int put(const char *dir, const char *name, const char *value);
+int put_bytes(const char *dir, const char *name, const char *value, size_t len);
+int put_or_say(const char *dir, const char *name, const char *value);
+ssize_t get(const char *dir, const char *name, char *buf, size_t size);
+int each_dir(const char *dir, int (*call)(const char *path, const char *name,
+					  void *data), void *data);
+int loaded(void);
+int bad_name(const char *site);
+void site_path(char *path, size_t size, const char *site);
+
+/* site.c */
+int make_site(const struct options *opt, char *path, size_t size);
+int enable_site(const char *path, const char *site);
+int remove_site(const char *path, const char *name, void *data);
+int serve(const struct options *opt);
+int stop(const struct options *opt);
+
+/* attach.c */
+int attach(const struct options *opt);
+int detach(const struct options *opt);
+
+/* status.c */
+int status(const struct options *opt);
+void print_json(const char *text, size_t len);
+
+/* log.c */
+int show_log(const struct options *opt);
+
+#endif /* HTTPCTL_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Making, starting and removing sites. */
+#include "httpctl.h"
+
+static int set_user(const char *dir, const char *user)
+{
+	struct passwd *entry = getpwnam(user);
+	char id[16];
+
+	if (!entry) {
+		say("there is no user '%s'", user);
+		return -1;
+	}
+	snprintf(id, sizeof(id), "%u", entry->pw_uid);
+	if (put_or_say(dir, "uid", id))
+		return -1;
+	snprintf(id, sizeof(id), "%u", entry->pw_gid);
+	return put_or_say(dir, "gid", id);
+}
+
+/* "1.2.3.4:80", "[::]:80" or "[::]:80,net6" */
+static int make_listener(const char *site, int number, const char *spec)
+{
+	char address[128], dir[PATH_MAX + 16];
+	char *family = "inet", *port, *end;
+
+	snprintf(address, sizeof(address), "%s", spec);
+	end = strchr(address, ',');
+	if (end) {
+		*end++ = '\0';
+		if (strcmp(end, "net6")) {
+			say("'%s': only ',net6' may follow the port", spec);
+			return -1;
+		}
+	}
+	port = strrchr(address, ':');
+	if (!port || port == address) {
+		say("'%s': not of the form ADDRESS:PORT", spec);
+		return -1;
+	}
+	*port++ = '\0';
+	if (address[0] == '[') {
+		char *close = strchr(address, ']');
+
+		if (!close || close[1]) {
+			say("'%s': unbalanced brackets", spec);
+			return -1;
+		}
+		*close = '\0';
+		memmove(address, address + 1, strlen(address));
+		family = end ? "net6" : "inet6";
+	} else if (end) {
+		say("'%s': net6 takes IPv6 addresses in brackets", spec);
+		return -1;
+	}
+	snprintf(dir, sizeof(dir), "%s/listen%d", site, number);
+	if (mkdir(dir, 0755)) {
+		say("%s: %s", dir, strerror(errno));
+		return -1;
+	}
+	return put_or_say(dir, "family", family) ||
+	       put_or_say(dir, "address", address) ||
+	       put_or_say(dir, "port", port) ? -1 : 0;
+}
+
+static int remove_dir(const char *path, const char *name, void *data)
+{
+	(void)name;
+	(void)data;
+	if (!rmdir(path))
+		return 0;
+	say("%s: %s", path, strerror(errno));
+	return -1;
+}
+
+/* Disable a site and remove its directory. */
+int remove_site(const char *path, const char *name, void *data)
+{
+	if (put_or_say(path, "enabled", "0"))
+		return -1;
+	if (each_dir(path, remove_dir, NULL))
+		return -1;
+	return remove_dir(path, name, data);
+}
+
+/* A binary attribute judges its value when it is closed, and cannot say so. */
+static bool was_taken(const char *dir, const char *name, const char *value,
+		      size_t len)
+{
+	static char now[VALUE_MAX];
+	char path[PATH_MAX];
+	size_t size;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	size = fread(now, 1, sizeof(now), file);
+	fclose(file);
+	return size == len && !memcmp(now, value, len);
+}
+
+/* "ATTRIBUTE=VALUE" or "ATTRIBUTE=@FILE" */
+static int set_attribute(const char *dir, const char *spec)
+{
+	static char value[VALUE_MAX + 1];
+	const char *equals = strchr(spec, '=');
+	char name[64];
+	FILE *file;
+	size_t len;
+
+	if (!equals || equals == spec || equals - spec >= (int)sizeof(name) ||
+	    memchr(spec, '/', equals - spec)) {
+		say("'%s': not of the form ATTRIBUTE=VALUE", spec);
+		return -1;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - spec), spec);
+	if (equals[1] != '@')
+		return put_or_say(dir, name, equals + 1);
+	file = fopen(equals + 2, "r");
+	if (!file) {
+		say("%s: %s", equals + 2, strerror(errno));
+		return -1;
+	}
+	len = fread(value, 1, sizeof(value), file);
+	fclose(file);
+	if (len > VALUE_MAX || put_bytes(dir, name, value, len)) {
+		say("%s/%s: cannot set to what is in %s: %s", dir, name,
+		    equals + 2, strerror(len > VALUE_MAX ? EFBIG : errno));
+		return -1;
+	}
+	if (was_taken(dir, name, value, len))
+		return 0;
+	say("%s/%s: what is in %s was not taken", dir, name, equals + 2);
+	return -1;
+}
+
+static int set_attributes(const struct options *opt, const char *dir)
+{
+	int i;
+
+	for (i = 0; i < opt->sets; i++) {
+		if (set_attribute(dir, opt->set[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* Make a site's directory with everything but listeners. */
+int make_site(const struct options *opt, char *path, size_t size)
+{
+	char docroot[PATH_MAX];
+
+	if (!opt->docroot) {
+		say("--docroot is missing");
+		return -1;
+	}
+	if (!realpath(opt->docroot, docroot)) {
+		say("%s: %s", opt->docroot, strerror(errno));
+		return -1;
+	}
+	site_path(path, size, opt->site);
+	if (mkdir(path, 0755)) {
+		say(errno == EEXIST ? "there is a site '%s' already" :
+		    "cannot make site '%s'", opt->site);
+		return -1;
+	}
+	if (put_or_say(path, "docroot", docroot) ||
+	    (opt->index && put_or_say(path, "index", opt->index)) ||
+	    (opt->user && set_user(path, opt->user)) ||
+	    set_attributes(opt, path)) {
+		remove_site(path, opt->site, NULL);
+		return -1;
+	}
+	return 0;
+}
+
+int enable_site(const char *path, const char *site)
+{
+	if (!put(path, "enabled", "1"))
+		return 0;
+	say("cannot start site '%s': %s", site, strerror(errno));
+	remove_site(path, site, NULL);
+	return -1;
+}
+
+int serve(const struct options *opt)
+{
+	char path[PATH_MAX];
+	bool behind = false;
+	int i;
+
+	for (i = 0; i < opt->sets; i++)
+		behind |= !strncmp(opt->set[i], "behind=", 7);
+	if (!opt->listens && !behind) {
+		say("--listen is missing");
+		return -1;
+	}
+	if (make_site(opt, path, sizeof(path)))
+		return -1;
+	for (i = 0; i < opt->listens; i++) {
+		if (make_listener(path, i, opt->listen[i])) {
+			remove_site(path, opt->site, NULL);
+			return -1;
+		}
+	}
+	return enable_site(path, opt->site);
+}
+
+int stop(const struct options *opt)
+{
+	char path[PATH_MAX];
+
+	if (opt->all)
+		return each_dir(ROOT, remove_site, NULL);
+	site_path(path, sizeof(path), opt->site);
+	if (access(path, F_OK)) {
+		say("there is no site '%s'", opt->site);
+		return -1;
+	}
+	return remove_site(path, opt->site, NULL);
+}
