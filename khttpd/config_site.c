@@ -204,17 +204,22 @@ static ssize_t khttpd_site_flag_store(struct khttpd_site_item *site, bool *flag,
 }
 
 #define KHTTPD_SITE_FLAG(name)						\
+static bool *khttpd_site_flag_##name(struct config_item *item)		\
+{									\
+	return &to_site(item)->options.name;				\
+}									\
+									\
 static ssize_t khttpd_site_##name##_show(struct config_item *item,	\
 					 char *page)			\
 {									\
-	return sprintf(page, "%d\n", to_site(item)->options.name);	\
+	return sprintf(page, "%d\n", *khttpd_site_flag_##name(item));	\
 }									\
 									\
 static ssize_t khttpd_site_##name##_store(struct config_item *item,	\
 					  const char *page, size_t len)	\
 {									\
 	return khttpd_site_flag_store(to_site(item),			\
-				      &to_site(item)->options.name,	\
+				      khttpd_site_flag_##name(item),	\
 				      page, len);			\
 }
 

@@ -132,18 +132,18 @@ static const struct {
 	u8 len;
 	bool list;
 } khttpd_field_names[KHTTPD_FIELD_IDS] = {
-#define NAME(id, text, list) [KHTTPD_FIELD_##id] = { text, sizeof(text) - 1, list }
-	NAME(RANGE, "range", false),
-	NAME(ACCEPT, "accept", true),
-	NAME(COOKIE, "cookie", true),
-	NAME(REFERER, "referer", false),
-	NAME(IF_MATCH, "if-match", true),
-	NAME(IF_RANGE, "if-range", false),
-	NAME(USER_AGENT, "user-agent", false),
-	NAME(IF_NONE_MATCH, "if-none-match", true),
-	NAME(ACCEPT_ENCODING, "accept-encoding", true),
-	NAME(IF_MODIFIED_SINCE, "if-modified-since", false),
-	NAME(IF_UNMODIFIED_SINCE, "if-unmodified-since", false),
+#define NAME(text, more) { .name = text, .len = sizeof(text) - 1, .list = more }
+	[KHTTPD_FIELD_RANGE] = NAME("range", false),
+	[KHTTPD_FIELD_ACCEPT] = NAME("accept", true),
+	[KHTTPD_FIELD_COOKIE] = NAME("cookie", true),
+	[KHTTPD_FIELD_REFERER] = NAME("referer", false),
+	[KHTTPD_FIELD_IF_MATCH] = NAME("if-match", true),
+	[KHTTPD_FIELD_IF_RANGE] = NAME("if-range", false),
+	[KHTTPD_FIELD_USER_AGENT] = NAME("user-agent", false),
+	[KHTTPD_FIELD_IF_NONE_MATCH] = NAME("if-none-match", true),
+	[KHTTPD_FIELD_ACCEPT_ENCODING] = NAME("accept-encoding", true),
+	[KHTTPD_FIELD_IF_MODIFIED_SINCE] = NAME("if-modified-since", false),
+	[KHTTPD_FIELD_IF_UNMODIFIED_SINCE] = NAME("if-unmodified-since", false),
 #undef NAME
 };
 

@@ -19,9 +19,7 @@ static int khttpd_parts_text(char *text, size_t size,
 		return snprintf(text, size, "\r\n--%016llx--\r\n",
 				parts->boundary);
 	return snprintf(text, size,
-			"\r\n--%016llx\r\n"
-			"%.*s"
-			"Content-Range: bytes %llu-%llu/%llu\r\n\r\n",
+			"\r\n--%016llx\r\n%.*sContent-Range: bytes %llu-%llu/%llu\r\n\r\n",
 			parts->boundary, entry->coding_at - entry->type_at,
 			entry->header + entry->type_at, range->from,
 			range->end - 1, (u64)entry->size);

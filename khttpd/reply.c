@@ -258,11 +258,11 @@ enum khttpd_verdict khttpd_reply_listing(const struct khttpd_ask *ask,
 	return KHTTPD_VERDICT_SEND;
 }
 
-/* Fields of the entry's own header from @from to @to, for "%.*s". */
-#define KHTTPD_PIECE(entry, from, to) \
-	(int)((to) - (from)), (entry)->header + (from)
-#define KHTTPD_META(entry) \
-	KHTTPD_PIECE(entry, (entry)->meta_at, (entry)->header_len - 6)
+/* Length of the entry's own fields that a 304 has too. */
+static int khttpd_meta_len(const struct khttpd_entry *entry)
+{
+	return entry->header_len - strlen("Date: ") - entry->meta_at;
+}
 
 /**
  * khttpd_reply_page() - answer an error with a page of the site
@@ -281,10 +281,10 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 
 	text = khttpd_batch_text(&ask->conn->thread->batch, &room);
 	len = khttpd_reply_head(ask, status, text, room, "%.*s%.*s%s",
-				KHTTPD_PIECE(entry, entry->type_at,
-					     entry->coding_at),
-				KHTTPD_PIECE(entry, entry->length_at,
-					     entry->meta_at),
+				entry->coding_at - entry->type_at,
+				entry->header + entry->type_at,
+				entry->meta_at - entry->length_at,
+				entry->header + entry->length_at,
 				status == 405 ? "Allow: GET, HEAD, OPTIONS\r\n" :
 						"");
 	if (!len) {
@@ -308,7 +308,8 @@ static enum khttpd_verdict khttpd_reply_unchanged(const struct khttpd_ask *ask,
 
 	text = khttpd_batch_text(&ask->conn->thread->batch, &room);
 	len = khttpd_reply_head(ask, 304, text, room, "%.*s",
-				KHTTPD_META(entry));
+				khttpd_meta_len(entry),
+				entry->header + entry->meta_at);
 	khttpd_entry_put(entry);
 	if (!len)
 		return khttpd_reply_room(ask);
@@ -342,25 +343,27 @@ static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 	if (parts->count > 1) {
 		parts->boundary = get_random_u64();
 		len = khttpd_reply_head(ask, 206, text, room,
-					"Content-Type: multipart/byteranges; "
-					"boundary=%016llx\r\n%.*s"
-					"Content-Length: %llu\r\n%.*s",
+					"Content-Type: %s; boundary=%016llx\r\n"
+					"%.*sContent-Length: %llu\r\n%.*s",
+					"multipart/byteranges",
 					parts->boundary,
-					KHTTPD_PIECE(entry, entry->coding_at,
-						     entry->length_at),
+					entry->length_at - entry->coding_at,
+					entry->header + entry->coding_at,
 					khttpd_parts_length(parts, entry),
-					KHTTPD_META(entry));
+					khttpd_meta_len(entry),
+					entry->header + entry->meta_at);
 	} else {
 		range = &parts->range[0];
 		len = khttpd_reply_head(ask, 206, text, room,
 					"%.*sContent-Length: %llu\r\n"
 					"Content-Range: bytes %llu-%llu/%llu\r\n"
 					"%.*s",
-					KHTTPD_PIECE(entry, entry->type_at,
-						     entry->length_at),
+					entry->length_at - entry->type_at,
+					entry->header + entry->type_at,
 					range->end - range->from, range->from,
 					range->end - 1, (u64)entry->size,
-					KHTTPD_META(entry));
+					khttpd_meta_len(entry),
+					entry->header + entry->meta_at);
 	}
 	if (!len) {
 		kfree(parts);

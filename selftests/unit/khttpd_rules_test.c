@@ -55,7 +55,7 @@ TEST(patterns)
 
 TEST(the_first_that_matches_counts)
 {
-	EXPECT_TRUE(parse("# comment\n\n  serve /a/b.php \n\tpass *.php\n"
+	EXPECT_TRUE(parse("# comment\n\n  serve /a/b.php\t\n\tpass *.php\n"
 			  "deny /a/\npass /"));
 	EXPECT_EQ(action("a/b.php"), KHTTPD_RULE_SERVE);
 	EXPECT_EQ(action("a/c.php"), KHTTPD_RULE_PASS);
@@ -103,7 +103,7 @@ TEST(values)
 	const char *value;
 	size_t len = 0;
 
-	EXPECT_TRUE(parse("cache /static/ public, max-age=60 \ncache * no-cache\n"
+	EXPECT_TRUE(parse("cache /static/ public, max-age=60\t\ncache * no-cache\n"
 			  "error 404 /errors/none.html\n"));
 	value = khttpd_rules_cache(&rules, "static/x", 8, &len);
 	EXPECT_EQ(len, 18);
