@@ -81,7 +81,7 @@ static size_t extension(const char *name, size_t len, size_t *at)
 }
 
 /* A word of @text. Return: its length, 0 at the end of the line or text. */
-static size_t next_word(const char *text, size_t len, size_t *at, size_t *word)
+static size_t type_word(const char *text, size_t len, size_t *at, size_t *word)
 {
 	while (*at < len && is_space(text[*at]))
 		(*at)++;
@@ -97,7 +97,7 @@ static bool line_has(const char *text, size_t end, size_t at,
 {
 	size_t word, n;
 
-	while ((n = next_word(text, end, &at, &word))) {
+	while ((n = type_word(text, end, &at, &word))) {
 		if (n == wanted_len && !strncasecmp(text + word, wanted, n))
 			return true;
 	}
@@ -125,7 +125,7 @@ bool khttpd_mime_valid(const char *text, size_t len, size_t max)
 		const char *line = memchr(text + at, '\n', len - at);
 
 		end = line ? line - text : len;
-		if (next_word(text, end, &at, &word) > max)
+		if (type_word(text, end, &at, &word) > max)
 			return false;
 	}
 	return true;
@@ -153,7 +153,7 @@ const char *khttpd_mime_find(const char *text, size_t len, const char *name,
 		const char *line = memchr(text + at, '\n', len - at);
 
 		end = line ? line - text : len;
-		*type_len = next_word(text, end, &at, &word);
+		*type_len = type_word(text, end, &at, &word);
 		if (*type_len && text[word] != '#' &&
 		    line_has(text, end, at, name + from, n))
 			return text + word;
