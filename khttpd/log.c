@@ -259,7 +259,7 @@ static const struct file_operations khttpd_log_fops = {
 	.open = khttpd_log_fopen,
 	.read = khttpd_log_read,
 	.release = khttpd_log_release,
-	.llseek = no_llseek,
+	.llseek = noop_llseek,
 };
 
 static struct miscdevice khttpd_log_dev = {
