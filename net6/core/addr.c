@@ -72,6 +72,26 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
 }
 
 /**
+ * net6_addr_linklocal() - the link-local address of an interface
+ * @iface: interface
+ * @addr: filled in
+ *
+ * Context: RCU read lock held. Return: false if none is assigned.
+ */
+bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr)
+{
+	const struct net6_addr *a;
+
+	list_for_each_entry_rcu(a, &iface->addrs, iface_list) {
+		if (!net6_addr_is_assigned(a) || !(ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
+			continue;
+		*addr = a->addr;
+		return true;
+	}
+	return false;
+}
+
+/**
  * net6_addr_put() - give a reference back
  * @addr: address
  *
@@ -172,6 +192,16 @@ static void net6_addr_leave_solicited(struct net6_addr *addr)
 	addr->joined = false;
 }
 
+static bool net6_addr_has_linklocal(const struct net6_iface *iface)
+{
+	const struct net6_addr *a;
+
+	list_for_each_entry(a, &iface->addrs, iface_list)
+		if (net6_addr_is_assigned(a) && (ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
+			return true;
+	return false;
+}
+
 /**
  * net6_addr_assign() - the address is unique, from now on it is ours
  * @addr: address
@@ -181,6 +211,7 @@ static void net6_addr_leave_solicited(struct net6_addr *addr)
 int net6_addr_assign(struct net6_addr *addr)
 {
 	struct net6_iface *iface = addr->iface;
+	bool first;
 	int err;
 
 	if (!net6_lifetime_left(addr->valid_lft, addr->updated)) {
@@ -193,9 +224,13 @@ int net6_addr_assign(struct net6_addr *addr)
 	err = net6_accept_add(iface, &addr->addr, NET6_ACCEPT_UNICAST);
 	if (err)
 		return err;
+	first = (ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL) &&
+		!net6_addr_has_linklocal(iface);
 	WRITE_ONCE(addr->state, NET6_ADDR_PREFERRED);
 	net6_note_addr(addr, NET6_NOTE_CHANGE);
 	net6_addr_age(addr);
+	if (first)
+		net6_mld_announce(iface);
 	net6_dest_flush(iface->nn);
 	return 0;
 }

@@ -94,6 +94,7 @@ const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6
 					   const struct net6_iface *iface);
 struct net6_addr *net6_addr_find(struct net6_net *nn, const struct in6_addr *addr,
 				 const struct net6_iface *iface);
+bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr);
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex);
 
 /* Process or softirq; take nn->lock. */
@@ -148,6 +149,9 @@ bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target);
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
 		    enum net6_accept_type type);
 void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr);
+int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
+			     const struct net6_mld_filter *old,
+			     const struct net6_mld_filter *new);
 int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group);
 int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group);
 void net6_group_leave_all(struct net6_iface *iface);
@@ -155,6 +159,8 @@ void net6_group_leave_all(struct net6_iface *iface);
 /* Groups (core/mcast.c); counted. Any context; join returns 0 or -errno. */
 int net6_group_join(struct net6_iface *iface, const struct in6_addr *group);
 int net6_group_leave(struct net6_iface *iface, const struct in6_addr *group);
+int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
+		      const struct net6_mld_filter *old, const struct net6_mld_filter *new);
 
 /* Source selection, RFC 6724 section 5 (core/srcaddr.c). RCU read lock held.
  * Returns 0 and fills *saddr, or -EADDRNOTAVAIL.

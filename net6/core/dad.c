@@ -96,6 +96,8 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 
 	if (!probe->send || !net6_iface_usable(iface))
 		return;
+	/* Switches hear of the group before its members are asked (RFC 4862 5.4.2). */
+	net6_mld_run(iface);
 	addrconf_addr_solict_mult(&probe->target, &group);
 	net6_nd_send_ns(iface, &probe->target, &group, &in6addr_any, NULL, probe->nonce);
 }

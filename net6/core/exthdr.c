@@ -72,6 +72,8 @@ static struct sk_buff *net6_exthdr_options(struct sk_buff *skb, bool hop_by_hop)
 
 	switch (opts.verdict) {
 	case NET6_OPTS_OK:
+		if (opts.router_alert)
+			net6_rx_cb(skb)->flags |= NET6_RX_ROUTER_ALERT;
 		break;
 	case NET6_OPTS_DISCARD:
 		return net6_exthdr_drop(skb, NET6_DROP_EXTHDR_OPTION);

@@ -66,6 +66,8 @@ struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_ho
 			options++;
 			if (!net6_opts_known(type, hop_by_hop))
 				out.verdict = net6_opts_unknown(type);
+			else if (hop_by_hop)
+				out.router_alert = true;
 		}
 		if (options > NET6_OPTS_MAX || padding > NET6_OPTS_PAD_MAX)
 			out.verdict = NET6_OPTS_TOO_MANY;

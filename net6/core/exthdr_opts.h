@@ -27,10 +27,12 @@ enum net6_opts_verdict {
  * @verdict: enum net6_opts_verdict
  * @pointer: offset from the extension header's first octet of the option that the
  *	verdict is about
+ * @router_alert: there is a Router Alert option (RFC 2711)
  */
 struct net6_opts {
 	enum net6_opts_verdict	verdict;
 	unsigned int		pointer;
+	bool			router_alert;
 };
 
 struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_hop);

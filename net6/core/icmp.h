@@ -37,6 +37,11 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info);
 void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct in6_addr *saddr,
 		    const struct in6_addr *daddr, u8 hop_limit, const u8 *lladdr);
 
+/* As above with hop limit 1 and a Router Alert option in front, to a group: MLD. */
+#define NET6_ICMP_ALERT_LEN	8
+void net6_icmp_xmit_alert(struct net6_iface *iface, struct sk_buff *skb,
+			  const struct in6_addr *saddr, const struct in6_addr *daddr);
+
 void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct in6_addr *saddr,
 		      const struct in6_addr *daddr, bool checksum);
 struct net6_dest *net6_icmp_reply_dest(struct net6_iface *iface, const struct in6_addr *daddr);

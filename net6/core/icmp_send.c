@@ -153,6 +153,15 @@ static void net6_icmp_count(struct net6_net *nn, u8 type)
 	case ICMPV6_ECHO_REPLY:
 		NET6_INC(nn, Icmp6OutEchoReplies);
 		break;
+	case ICMPV6_MGM_REPORT:
+		NET6_INC(nn, Icmp6OutGroupMembResponses);
+		break;
+	case ICMPV6_MGM_REDUCTION:
+		NET6_INC(nn, Icmp6OutGroupMembReductions);
+		break;
+	case ICMPV6_MLD2_REPORT:
+		NET6_INC(nn, Icmp6OutMLDv2Reports);
+		break;
 	}
 }
 
@@ -249,45 +258,76 @@ void net6_link_unreachable(struct net6_iface *iface, struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(net6_link_unreachable);
 
-void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct in6_addr *saddr,
-		    const struct in6_addr *daddr, u8 hop_limit, const u8 *lladdr)
+/* Everything but the headers in front. Returns false if the packet was dropped. */
+static bool net6_icmp_finish(struct net6_iface *iface, struct sk_buff *skb,
+			     const struct in6_addr *saddr, const struct in6_addr *daddr)
 {
 	struct icmp6hdr *h = (struct icmp6hdr *)skb->data;
 	struct net6_net *nn = iface->nn;
-	struct net6_neigh *neigh;
 
 	if (!net6_iface_usable(iface)) {
 		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
-		return;
+		return false;
 	}
 	h->icmp6_cksum = net6_icmp_checksum(skb, saddr, daddr);
 	net6_icmp_count(nn, h->icmp6_type);
 	NET6_INC(nn, Ip6OutRequests);
 	skb_reset_transport_header(skb);
-	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit, 0);
-	NET6_ADD(nn, Ip6OutOctets, skb->len);
 	skb->dev = iface->dev;
 	skb->priority = TC_PRIO_CONTROL;
+	return true;
+}
 
+static void net6_icmp_to_group(struct net6_iface *iface, struct sk_buff *skb,
+			       const struct in6_addr *daddr)
+{
+	u8 group[MAX_ADDR_LEN] = {};
+
+	NET6_INC(iface->nn, Ip6OutMcastPkts);
+	iface->ops->map_multicast(iface, daddr, group);
+	iface->ops->send(iface, skb, group);
+}
+
+void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct in6_addr *saddr,
+		    const struct in6_addr *daddr, u8 hop_limit, const u8 *lladdr)
+{
+	struct net6_neigh *neigh;
+
+	if (!net6_icmp_finish(iface, skb, saddr, daddr))
+		return;
+	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit, 0);
+	NET6_ADD(iface->nn, Ip6OutOctets, skb->len);
 	if (lladdr) {
 		iface->ops->send(iface, skb, lladdr);
 		return;
 	}
 	if (ipv6_addr_is_multicast(daddr)) {
-		u8 group[MAX_ADDR_LEN] = {};
-
-		NET6_INC(nn, Ip6OutMcastPkts);
-		iface->ops->map_multicast(iface, daddr, group);
-		iface->ops->send(iface, skb, group);
+		net6_icmp_to_group(iface, skb, daddr);
 		return;
 	}
 	neigh = net6_neigh_get_or_create(iface, daddr);
 	if (!neigh) {
-		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
 		return;
 	}
 	net6_neigh_output(neigh, skb);
 	net6_neigh_put(neigh);
+}
+
+void net6_icmp_xmit_alert(struct net6_iface *iface, struct sk_buff *skb,
+			  const struct in6_addr *saddr, const struct in6_addr *daddr)
+{
+	/* RFC 2711 2.1: value 0, "Datagram contains a Multicast Listener Discovery message";
+	 * PadN of two octets
+	 */
+	static const u8 alert[NET6_ICMP_ALERT_LEN] = { IPPROTO_ICMPV6, 0, 5, 2, 0, 0, 1, 0 };
+
+	if (!net6_icmp_finish(iface, skb, saddr, daddr))
+		return;
+	memcpy(skb_push(skb, sizeof(alert)), alert, sizeof(alert));
+	net6_push_header(skb, saddr, daddr, NEXTHDR_HOP, 1, 0);
+	NET6_ADD(iface->nn, Ip6OutOctets, skb->len);
+	net6_icmp_to_group(iface, skb, daddr);
 }
 
 /**

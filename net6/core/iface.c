@@ -120,6 +120,9 @@ static void net6_iface_join_allnodes(struct net6_iface *iface)
 static void net6_iface_start(struct net6_iface *iface)
 {
 	set_bit(NET6_IFACE_UP, &iface->flags);
+	spin_lock_bh(&iface->nn->lock);
+	net6_mld_announce(iface);
+	spin_unlock_bh(&iface->nn->lock);
 	net6_addr_iface_up(iface);
 	net6_nd_iface_up(iface);
 	if (iface->ops->started)
@@ -132,6 +135,9 @@ static void net6_iface_stop(struct net6_iface *iface)
 	clear_bit(NET6_IFACE_UP, &iface->flags);
 	net6_addr_iface_down(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
 	net6_nd_iface_down(iface);
+	spin_lock_bh(&iface->nn->lock);
+	net6_mld_iface_down(iface);
+	spin_unlock_bh(&iface->nn->lock);
 	net6_neigh_purge(iface);
 	net6_dest_flush(iface->nn);
 }
@@ -190,6 +196,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	INIT_LIST_HEAD(&iface->groups);
 	refcount_set(&iface->ref, 1);
 	net6_nd_timers_init(iface);
+	net6_mld_iface_init(iface);
 	net6_nd_draw_reachable(iface);
 	return iface;
 }
@@ -297,6 +304,7 @@ void net6_iface_detach(struct net_device *dev)
 	net6_group_leave_all(iface);
 	spin_unlock_bh(&nn->lock);
 	net6_nd_timers_stop(iface);
+	net6_mld_iface_exit(iface);
 	net6_dest_iface_gone(iface);
 	net6_loopback_purge(iface);	/* who queues looks under the queue's lock */
 	synchronize_net();

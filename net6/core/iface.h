@@ -12,6 +12,7 @@
 #include <linux/timer.h>
 #include <net6/link.h>
 
+#include "mld.h"
 #include "netns.h"
 
 /* struct net6_iface flags, atomic bit numbers. There is none for RFC 4862 5.4.5
@@ -54,6 +55,7 @@ enum {
  * @prefixes: struct net6_prefix.list; same
  * @routers: struct net6_router.list; same
  * @groups: struct net6_accept.list of joined groups; same
+ * @mld: what routers are told about them
  * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers alike
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
@@ -95,6 +97,8 @@ struct net6_iface {
 	unsigned long			rs_delay;
 	unsigned long			reachable_renewed;
 	u32				ra_mtu;
+
+	struct net6_mld			mld;
 
 	struct nf_hook_ops		hook;
 	netdevice_tracker		dev_tracker;

@@ -24,6 +24,7 @@
 #define NET6_RX_FRAGMENTED	BIT(2)	/* had a fragment header (RFC 6980) */
 #define NET6_RX_HOPBYHOP	BIT(3)
 #define NET6_RX_LL_MULTICAST	BIT(4)	/* came in a link-layer group or broadcast frame */
+#define NET6_RX_ROUTER_ALERT	BIT(5)	/* with the option of RFC 2711 */
 
 /**
  * struct net6_rx_cb - what was parsed once, in skb->cb until the transport takes it

@@ -125,40 +125,84 @@ static int net6_group_link(struct net6_iface *iface, const struct in6_addr *grou
 	return iface->ops->set_multicast(iface, lladdr, join);
 }
 
+static int net6_group_first(struct net6_iface *iface, const struct in6_addr *group,
+			    const struct net6_mld_filter *filter)
+{
+	struct net6_accept *accept;
+	int err;
+
+	err = net6_group_link(iface, group, true);
+	if (err)
+		return err;
+	err = net6_mld_change(iface, group, NULL, filter);
+	if (err)
+		goto err_link;
+	accept = net6_accept_new(iface, group, NET6_ACCEPT_MULTICAST);
+	if (accept) {
+		list_add_tail_rcu(&accept->list, &iface->groups);
+		return 0;
+	}
+	err = -ENOMEM;
+	net6_mld_change(iface, group, filter, NULL);
+err_link:
+	net6_group_link(iface, group, false);
+	return err;
+}
+
+static void net6_group_last(struct net6_iface *iface, struct net6_accept *accept)
+{
+	net6_group_link(iface, &accept->addr, false);
+	net6_accept_free(accept);
+}
+
 /**
- * net6_group_join_locked() - become a member of a group, or one more time
+ * net6_group_change_locked() - a member comes to a group, goes, or changes its filter
  * @iface: interface
  * @group: multicast address
+ * @old: what it wanted till now, NULL if it joins
+ * @new: what it wants, NULL if it leaves
  *
  * Context: nn->lock held.
- * Return: 0, -EINVAL (no group), -ENODEV (interface is going), -ENOMEM, or what the
- * link says.
+ * Return: 0, -EINVAL (no group), -ENODEV (interface is going), -EADDRNOTAVAIL (no
+ * member, or not any more), -ENOMEM, -ENOBUFS (too many members or sources), or what
+ * the link says.
  */
-int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group)
+int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
+			     const struct net6_mld_filter *old,
+			     const struct net6_mld_filter *new)
 {
 	struct net6_accept *accept = net6_accept_own(iface, group);
 	int err;
 
 	if (!ipv6_addr_is_multicast(group))
 		return -EINVAL;
-	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+	if (new && test_bit(NET6_IFACE_DEAD, &iface->flags))
 		return -ENODEV;
-	if (accept) {
-		if (accept->users == U32_MAX)
-			return -ENOBUFS;
-		accept->users++;
-		return 0;
-	}
-	err = net6_group_link(iface, group, true);
+	if (old && !accept)
+		return -EADDRNOTAVAIL;
+	if (!accept)
+		return net6_group_first(iface, group, new);
+	if (!old && accept->users == U32_MAX)
+		return -ENOBUFS;
+	err = net6_mld_change(iface, group, old, new);
 	if (err)
 		return err;
-	accept = net6_accept_new(iface, group, NET6_ACCEPT_MULTICAST);
-	if (!accept) {
-		net6_group_link(iface, group, false);
-		return -ENOMEM;
-	}
-	list_add_tail_rcu(&accept->list, &iface->groups);
+	accept->users += !!new - !!old;
+	if (!accept->users)
+		net6_group_last(iface, accept);
 	return 0;
+}
+
+/**
+ * net6_group_join_locked() - become a member of a group, or one more time
+ * @iface: interface
+ * @group: multicast address
+ *
+ * Context: nn->lock held. Return: as net6_group_change_locked().
+ */
+int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group)
+{
+	return net6_group_change_locked(iface, group, NULL, &net6_mld_any);
 }
 
 /**
@@ -170,15 +214,7 @@ int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *grou
  */
 int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group)
 {
-	struct net6_accept *accept = net6_accept_own(iface, group);
-
-	if (!accept || accept->type != NET6_ACCEPT_MULTICAST)
-		return -EADDRNOTAVAIL;
-	if (--accept->users)
-		return 0;
-	net6_group_link(iface, group, false);
-	net6_accept_free(accept);
-	return 0;
+	return net6_group_change_locked(iface, group, &net6_mld_any, NULL);
 }
 
 /**
@@ -192,42 +228,50 @@ void net6_group_leave_all(struct net6_iface *iface)
 	struct net6_accept *accept, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(accept, next, &iface->groups, list) {
-		net6_group_link(iface, &accept->addr, false);
-		net6_accept_free(accept);
-	}
+	list_for_each_entry_safe(accept, next, &iface->groups, list)
+		net6_group_last(iface, accept);
 }
 
 /**
- * net6_group_join() - as net6_group_join_locked(), for sockets
+ * net6_group_change() - as net6_group_change_locked(), for sockets
+ * @iface: interface
+ * @group: multicast address
+ * @old: what the socket wanted till now, NULL if it joins
+ * @new: what it wants, NULL if it leaves
+ *
+ * Context: any but hard interrupts; takes nn->lock. Return: as there.
+ */
+int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
+		      const struct net6_mld_filter *old, const struct net6_mld_filter *new)
+{
+	int err;
+
+	spin_lock_bh(&iface->nn->lock);
+	err = net6_group_change_locked(iface, group, old, new);
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
+}
+
+/**
+ * net6_group_join() - a socket that names no sources joins
  * @iface: interface
  * @group: multicast address
  *
- * Context: any but hard interrupts; takes nn->lock. Return: as there.
+ * Context: any but hard interrupts; takes nn->lock. Return: as net6_group_change().
  */
 int net6_group_join(struct net6_iface *iface, const struct in6_addr *group)
 {
-	int err;
-
-	spin_lock_bh(&iface->nn->lock);
-	err = net6_group_join_locked(iface, group);
-	spin_unlock_bh(&iface->nn->lock);
-	return err;
+	return net6_group_change(iface, group, NULL, &net6_mld_any);
 }
 
 /**
- * net6_group_leave() - as net6_group_leave_locked(), for sockets
+ * net6_group_leave() - and leaves
  * @iface: interface
  * @group: multicast address
  *
- * Context: any but hard interrupts; takes nn->lock. Return: as there.
+ * Context: any but hard interrupts; takes nn->lock. Return: as net6_group_change().
  */
 int net6_group_leave(struct net6_iface *iface, const struct in6_addr *group)
 {
-	int err;
-
-	spin_lock_bh(&iface->nn->lock);
-	err = net6_group_leave_locked(iface, group);
-	spin_unlock_bh(&iface->nn->lock);
-	return err;
+	return net6_group_change(iface, group, &net6_mld_any, NULL);
 }

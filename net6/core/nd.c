@@ -416,19 +416,13 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
  */
 void net6_nd_send_rs(struct net6_iface *iface)
 {
-	struct in6_addr saddr = in6addr_any;
 	u8 mapped[MAX_ADDR_LEN] = {};
-	const struct net6_addr *a;
+	struct in6_addr saddr;
 	struct icmp6hdr *rs;
 	struct sk_buff *skb;
 
-	list_for_each_entry_rcu(a, &iface->addrs, iface_list) {
-		if (net6_addr_is_assigned(a) &&
-		    (ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL)) {
-			saddr = a->addr;
-			break;
-		}
-	}
+	if (!net6_addr_linklocal(iface, &saddr))
+		saddr = in6addr_any;
 	skb = net6_icmp_alloc(sizeof(*rs) + NET6_ND_OPTION_MAX);
 	if (!skb)
 		return;
@@ -443,7 +437,7 @@ void net6_nd_send_rs(struct net6_iface *iface)
 }
 
 /**
- * net6_nd_init() - take the five ND messages from ICMPv6
+ * net6_nd_init() - take the five ND messages and those of MLD from ICMPv6
  *
  * Context: process. Return: 0.
  */
@@ -454,6 +448,7 @@ int net6_nd_init(void)
 	net6_icmp_handle(NDISC_NEIGHBOUR_SOLICITATION, net6_nd_ns_rcv);
 	net6_icmp_handle(NDISC_NEIGHBOUR_ADVERTISEMENT, net6_nd_na_rcv);
 	net6_icmp_handle(NDISC_REDIRECT, net6_nd_redirect_rcv);
+	net6_mld_init();
 	return 0;
 }
 
@@ -464,6 +459,7 @@ int net6_nd_init(void)
  */
 void net6_nd_exit(void)
 {
+	net6_mld_exit();
 	net6_icmp_handle(NDISC_REDIRECT, NULL);
 	net6_icmp_handle(NDISC_NEIGHBOUR_ADVERTISEMENT, NULL);
 	net6_icmp_handle(NDISC_NEIGHBOUR_SOLICITATION, NULL);

@@ -61,6 +61,9 @@ struct net6_net;
 	X(TUNNEL_NO_ROUTE,	IP_OUTNOROUTES,	"no IPv4 route to the tunnel's end")	\
 	X(TUNNEL_LOOP,		IP_OUTNOROUTES,	"IPv4 route to the tunnel's end leads into the tunnel")	\
 	X(TUNNEL_NESTED,	IP_OUTNOROUTES,	"tunnel in a tunnel too many times")	\
+	/* Multicast Listener Discovery, RFC 3810 */				\
+	X(MLD_HEADER,		IP_INHDR,	"MLD message without router alert, with hop limit other than 1, or of no link-local source") \
+	X(MLD_SHORT,		PKT_TOO_SMALL,	"MLD message of no valid length")	\
 	/* output */								\
 	X(NO_ROUTE,		IP_OUTNOROUTES,	"no route to the destination")		\
 	X(OUT_TOO_BIG,		PKT_TOO_BIG,	"packet larger than the path MTU")	\

@@ -23,6 +23,9 @@
 	X(Icmp6InNeighborSolicits) X(Icmp6OutNeighborSolicits)			\
 	X(Icmp6InNeighborAdvertisements) X(Icmp6OutNeighborAdvertisements)	\
 	X(Icmp6InRedirects)							\
+	X(Icmp6InGroupMembQueries) X(Icmp6InGroupMembResponses)			\
+	X(Icmp6OutGroupMembResponses) X(Icmp6OutGroupMembReductions)		\
+	X(Icmp6OutMLDv2Reports) X(MldLeaveLimit)				\
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
 	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped)	\
 	X(NdNeighFailed) X(NdNeighTableFull)			\

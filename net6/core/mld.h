@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Multicast Listener Discovery as a listener: RFC 3810, falling back to RFC 2710. */
+#ifndef _NET6_MLD_H
+#define _NET6_MLD_H
+
+#include <linux/timer.h>
+
+#include "mld_group.h"
+
+struct net6_iface;
+
+/**
+ * struct net6_mld - MLD on one interface; all under nn->lock
+ * @groups: struct net6_mld_group
+ * @timer: the next of the times below
+ * @n_left: entries of @groups that nobody is a member of
+ * @robustness: Robustness Variable, of the querier if it tells (RFC 3810 9.1)
+ * @interval: Query Interval of the querier, seconds (9.2)
+ * @v1: the querier speaks MLDv1, believed until @v1_until (8.2.1)
+ * @changed: something is to be told at @change_at
+ * @asked: a General Query is to be answered at @answer_at
+ */
+struct net6_mld {
+	struct list_head	groups;
+	struct timer_list	timer;
+	unsigned int		n_left;
+	u8			robustness;
+	u32			interval;
+	bool			v1;
+	bool			changed;
+	bool			asked;
+	unsigned long		v1_until;
+	unsigned long		change_at;
+	unsigned long		answer_at;
+};
+
+/* The wish of a member that names no sources. */
+extern const struct net6_mld_filter net6_mld_any;
+
+/* nn->lock held. */
+int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
+		    const struct net6_mld_filter *old, const struct net6_mld_filter *new);
+void net6_mld_announce(struct net6_iface *iface);	/* tell all groups anew */
+void net6_mld_iface_down(struct net6_iface *iface);	/* nothing is told any more */
+
+/* Tells what is due. RCU read lock held, BH disabled; takes nn->lock. */
+void net6_mld_run(struct net6_iface *iface);
+
+void net6_mld_iface_init(struct net6_iface *iface);
+void net6_mld_iface_exit(struct net6_iface *iface);	/* DEAD; sleeps */
+
+void net6_mld_init(void);
+void net6_mld_exit(void);
+
+#endif /* _NET6_MLD_H */
