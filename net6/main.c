@@ -31,6 +31,11 @@ static void net6_limits_init(struct net6_limits *l)
 	l->max_dests = 4096;
 	l->neigh_queue = 16;
 	l->icmp_rate = 1000;
+	l->max_routes = 131072;
+	l->max_ra_routes = 64;
+	l->max_exthdrs = 8;
+	l->max_options = 8;
+	l->max_padding = 7;
 }
 
 static int __net_init net6_net_init(struct net *net)

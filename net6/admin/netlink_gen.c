@@ -22,6 +22,11 @@ static struct netlink_range_validation net6_range_0_1000000 = {
 	.max = 1000000,
 };
 
+static struct netlink_range_validation net6_range_0_1048576 = {
+	.min = 0,
+	.max = 1048576,
+};
+
 static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
@@ -120,7 +125,7 @@ static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_PROTOCOL + 1]
 	[NET6_A_SOCK_PROTOCOL] = NLA_POLICY_MAX(NLA_U32, 255),
 };
 
-static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_ICMP_RATE + 1] = {
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_PADDING + 1] = {
 	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
@@ -128,6 +133,11 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_ICMP_RATE
 	[NET6_A_LIMITS_MAX_DESTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_16_65536),
 	[NET6_A_LIMITS_NEIGH_QUEUE] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
 	[NET6_A_LIMITS_ICMP_RATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1000000),
+	[NET6_A_LIMITS_MAX_ROUTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1048576),
+	[NET6_A_LIMITS_MAX_RA_ROUTES] = NLA_POLICY_MAX(NLA_U32, 4096),
+	[NET6_A_LIMITS_MAX_EXTHDRS] = NLA_POLICY_MAX(NLA_U32, 255),
+	[NET6_A_LIMITS_MAX_OPTIONS] = NLA_POLICY_MAX(NLA_U32, 255),
+	[NET6_A_LIMITS_MAX_PADDING] = NLA_POLICY_RANGE(NLA_U32, 7, 255),
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
@@ -161,6 +171,29 @@ static const struct nla_policy net6_nl_tunnel_set_policy[NET6_A_TUNNEL_ROUTER + 
 
 static const struct nla_policy net6_nl_tunnel_del_policy[NET6_A_TUNNEL_IFINDEX + 1] = {
 	[NET6_A_TUNNEL_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_route_get_policy[NET6_A_ROUTE_IFINDEX + 1] = {
+	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_route_add_policy[NET6_A_ROUTE_PREFERENCE + 1] = {
+	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ROUTE_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
+	[NET6_A_ROUTE_GATEWAY] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ROUTE_PREFERENCE] = NLA_POLICY_RANGE(NLA_S32, -1, 1),
+};
+
+static const struct nla_policy net6_nl_route_del_policy[NET6_A_ROUTE_GATEWAY + 1] = {
+	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_ROUTE_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
+	[NET6_A_ROUTE_GATEWAY] = NLA_POLICY_EXACT_LEN(16),
+};
+
+static const struct nla_policy net6_nl_secret_set_policy[NET6_A_SECRET_VALUE + 1] = {
+	[NET6_A_SECRET_VALUE] = NLA_POLICY_EXACT_LEN(16),
 };
 
 const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
@@ -325,7 +358,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_LIMITS_SET,
 		.doit		= net6_nl_limits_set,
 		.policy		= net6_nl_limits_set_policy,
-		.maxattr	= NET6_A_LIMITS_ICMP_RATE,
+		.maxattr	= NET6_A_LIMITS_MAX_PADDING,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -362,6 +395,35 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.doit		= net6_nl_tunnel_del,
 		.policy		= net6_nl_tunnel_del_policy,
 		.maxattr	= NET6_A_TUNNEL_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ROUTE_GET,
+		.start		= net6_nl_route_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_route_get_policy,
+		.maxattr	= NET6_A_ROUTE_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_ROUTE_ADD,
+		.doit		= net6_nl_route_add,
+		.policy		= net6_nl_route_add_policy,
+		.maxattr	= NET6_A_ROUTE_PREFERENCE,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_ROUTE_DEL,
+		.doit		= net6_nl_route_del,
+		.policy		= net6_nl_route_del_policy,
+		.maxattr	= NET6_A_ROUTE_GATEWAY,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_SECRET_SET,
+		.doit		= net6_nl_secret_set,
+		.policy		= net6_nl_secret_set_policy,
+		.maxattr	= NET6_A_SECRET_VALUE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

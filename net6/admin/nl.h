@@ -122,6 +122,16 @@ struct net6_nl_prefix {
 	u32		valid;
 };
 
+struct net6_nl_route {
+	struct in6_addr	prefix;
+	struct in6_addr	gateway;
+	int		ifindex;
+	u8		plen;
+	s8		preference;
+	bool		manual;
+	u32		lifetime;
+};
+
 /* Under the lock that protects the object. */
 void net6_nl_addr_fill(struct net6_nl_addr *to, const struct net6_addr *from);
 void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *from);
@@ -132,6 +142,8 @@ int net6_nl_addr_put(struct sk_buff *skb, const void *item);
 int net6_nl_neigh_put(struct sk_buff *skb, const void *item);
 int net6_nl_router_put(struct sk_buff *skb, const void *item);
 int net6_nl_prefix_put(struct sk_buff *skb, const void *item);
+void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *from);
+int net6_nl_route_put(struct sk_buff *skb, const void *item);
 
 /* notify.c */
 extern struct genl_family net6_nl_family;

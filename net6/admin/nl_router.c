@@ -20,7 +20,7 @@ void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *fr
 	to->preference = from->preference;
 	to->manual = from->manual;
 	to->neigh_state = READ_ONCE(from->neigh->state);
-	to->lifetime = net6_lifetime_left(from->lifetime, from->updated);
+	to->lifetime = net6_life_left(&from->life);
 }
 
 static void net6_nl_router_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -34,7 +34,7 @@ static void net6_nl_router_collect(struct net6_net *nn, struct net6_nl_list *lis
 		if (list->filter && list->filter != iface->ifindex)
 			continue;
 		spin_lock_bh(&nn->lock);
-		list_for_each_entry(router, &iface->routers, list) {
+		list_for_each_entry(router, &iface->routers, life.list) {
 			to = net6_nl_next(list);
 			if (to)
 				net6_nl_router_fill(to, router);
@@ -138,7 +138,7 @@ void net6_nl_prefix_fill(struct net6_nl_prefix *to, const struct net6_prefix *fr
 	to->ifindex = from->iface->ifindex;
 	to->plen = from->plen;
 	to->manual = from->manual;
-	to->valid = net6_lifetime_left(from->valid_lft, from->updated);
+	to->valid = net6_life_left(&from->life);
 }
 
 static void net6_nl_prefix_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -152,7 +152,7 @@ static void net6_nl_prefix_collect(struct net6_net *nn, struct net6_nl_list *lis
 		if (list->filter && list->filter != iface->ifindex)
 			continue;
 		spin_lock_bh(&nn->lock);
-		list_for_each_entry(p, &iface->prefixes, list) {
+		list_for_each_entry(p, &iface->prefixes, life.list) {
 			to = net6_nl_next(list);
 			if (to)
 				net6_nl_prefix_fill(to, p);

@@ -86,6 +86,11 @@ static const struct {
 	{ NET6_A_LIMITS_MAX_DESTS,	offsetof(struct net6_limits, max_dests) },
 	{ NET6_A_LIMITS_NEIGH_QUEUE,	offsetof(struct net6_limits, neigh_queue) },
 	{ NET6_A_LIMITS_ICMP_RATE,	offsetof(struct net6_limits, icmp_rate) },
+	{ NET6_A_LIMITS_MAX_ROUTES,	offsetof(struct net6_limits, max_routes) },
+	{ NET6_A_LIMITS_MAX_RA_ROUTES,	offsetof(struct net6_limits, max_ra_routes) },
+	{ NET6_A_LIMITS_MAX_EXTHDRS,	offsetof(struct net6_limits, max_exthdrs) },
+	{ NET6_A_LIMITS_MAX_OPTIONS,	offsetof(struct net6_limits, max_options) },
+	{ NET6_A_LIMITS_MAX_PADDING,	offsetof(struct net6_limits, max_padding) },
 };
 
 static u32 *net6_nl_limit(struct net6_net *nn, int i)

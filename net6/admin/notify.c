@@ -29,7 +29,7 @@ static void net6_nl_notify(const struct net6_net *nn, u8 cmd, int event_attr,
 		return;
 	}
 	hdr = net6_nl_put_header(msg, 0, 0, 0, cmd);
-	if (!hdr || nla_put_u32(msg, event_attr, event) || put(msg, item)) {
+	if (!hdr || (event_attr && nla_put_u32(msg, event_attr, event)) || put(msg, item)) {
 		nlmsg_free(msg);
 		return;
 	}
@@ -90,11 +90,42 @@ static void net6_nl_note_prefix(const struct net6_prefix *prefix, enum net6_note
 		       net6_nl_prefix_put, &item);
 }
 
+static void net6_nl_note_route(const struct net6_fib_route *route, enum net6_note_event event)
+{
+	struct net6_nl_route item = {};
+
+	if (!net6_nl_heard(route->iface->nn))
+		return;
+	net6_nl_route_fill(&item, route);
+	net6_nl_notify(route->iface->nn, NET6_CMD_ROUTE_NTF, NET6_A_ROUTE_EVENT, event,
+		       net6_nl_route_put, &item);
+}
+
+static int net6_nl_dns_put(struct sk_buff *skb, const void *item)
+{
+	const struct net6_dns *dns = item;
+
+	if (nla_put_u32(skb, NET6_A_DNS_IFINDEX, dns->iface->ifindex) ||
+	    nla_put_in6_addr(skb, NET6_A_DNS_ROUTER, &dns->router) ||
+	    nla_put_u32(skb, NET6_A_DNS_LIFETIME, dns->lifetime) ||
+	    nla_put(skb, dns->search ? NET6_A_DNS_SEARCH : NET6_A_DNS_SERVERS, dns->len, dns->data))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static void net6_nl_note_dns(const struct net6_dns *dns)
+{
+	if (net6_nl_heard(dns->iface->nn))
+		net6_nl_notify(dns->iface->nn, NET6_CMD_DNS_NTF, 0, 0, net6_nl_dns_put, dns);
+}
+
 static const struct net6_note_ops net6_nl_note_ops = {
 	.addr	= net6_nl_note_addr,
 	.neigh	= net6_nl_note_neigh,
 	.router	= net6_nl_note_router,
 	.prefix	= net6_nl_note_prefix,
+	.route	= net6_nl_note_route,
+	.dns	= net6_nl_note_dns,
 };
 
 /**

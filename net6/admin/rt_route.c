@@ -34,7 +34,7 @@ static void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix
 		.plen		= from->plen,
 		.dev		= from->iface->dev,
 		.metric		= added ? IP6_RT_PRIO_USER : IP6_RT_PRIO_ADDRCONF,
-		.expires	= net6_lifetime_left(from->valid_lft, from->updated),
+		.expires	= net6_life_left(&from->life),
 		.rtf_flags	= RTF_UP,
 		.table		= RT_TABLE_MAIN,
 		.type		= RTN_UNICAST,
@@ -48,7 +48,7 @@ static void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router
 		.gateway	= from->addr,
 		.dev		= from->iface->dev,
 		.metric		= IP6_RT_PRIO_USER,
-		.expires	= net6_lifetime_left(from->lifetime, from->updated),
+		.expires	= net6_life_left(&from->life),
 		.rtf_flags	= RTF_UP,
 		.table		= RT_TABLE_MAIN,
 		.type		= RTN_UNICAST,
@@ -100,7 +100,7 @@ static int net6_rt_walk_iface(struct net6_iface *iface,
 	struct net6_rt_route route;
 	int err = 0;
 
-	list_for_each_entry_rcu(prefix, &iface->prefixes, list) {
+	list_for_each_entry_rcu(prefix, &iface->prefixes, life.list) {
 		net6_rt_of_prefix(&route, prefix);
 		err = err ?: fn(&route, arg);
 	}
@@ -108,7 +108,7 @@ static int net6_rt_walk_iface(struct net6_iface *iface,
 		net6_rt_of_iface(&route, iface, false);
 		err = err ?: fn(&route, arg);
 	}
-	list_for_each_entry_rcu(router, &iface->routers, list) {
+	list_for_each_entry_rcu(router, &iface->routers, life.list) {
 		net6_rt_of_router(&route, router);
 		err = err ?: fn(&route, arg);
 	}
@@ -513,8 +513,8 @@ void net6_rt_note_router(const struct net6_router *router, enum net6_note_event 
 static void net6_rt_note_advertised(struct net *net, const struct net6_prefix *prefix)
 {
 	struct prefix_cacheinfo ci = {
-		.preferred_time	= prefix->valid_lft,
-		.valid_time	= prefix->valid_lft,
+		.preferred_time	= prefix->life.lifetime,
+		.valid_time	= prefix->life.lifetime,
 	};
 	struct prefixmsg *pmsg;
 	struct nlmsghdr *nlh;

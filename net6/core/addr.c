@@ -105,22 +105,6 @@ void net6_addr_put(struct net6_addr *addr)
 	kfree_rcu(addr, rcu);
 }
 
-/**
- * net6_lifetime_left() - what is left of a lifetime
- * @lifetime: seconds, NET6_LIFETIME_INFINITE
- * @updated: jiffies when it began
- *
- * Context: any. Return: seconds, 0 when it is over, NET6_LIFETIME_INFINITE.
- */
-u32 net6_lifetime_left(u32 lifetime, unsigned long updated)
-{
-	unsigned long gone = (jiffies - updated) / HZ;
-
-	if (lifetime == NET6_LIFETIME_INFINITE)
-		return lifetime;
-	return gone < lifetime ? lifetime - gone : 0;
-}
-
 /* nn->lock held. A pending timer holds a reference. */
 void net6_addr_arm(struct net6_addr *addr, unsigned long delay)
 {

@@ -8,6 +8,7 @@
 #include <linux/timer.h>
 
 #include "iface.h"
+#include "life.h"
 
 enum net6_addr_state {
 	NET6_ADDR_TENTATIVE,	/* DAD is running: not ours yet */
@@ -25,7 +26,6 @@ enum net6_addr_origin {
 };
 
 #define NET6_NONCE_LEN		6	/* bytes, RFC 3971 5.3.2 */
-#define NET6_LIFETIME_INFINITE	0xffffffffU	/* seconds, RFC 4861 4.6.2 */
 
 /**
  * struct net6_addr - a unicast address of ours
@@ -127,7 +127,6 @@ void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */
 bool net6_addr_age(struct net6_addr *addr);		/* false: its life is over */
 int net6_addr_join_solicited(struct net6_addr *addr);
 void net6_addr_arm(struct net6_addr *addr, unsigned long delay);
-u32 net6_lifetime_left(u32 lifetime, unsigned long updated);	/* seconds */
 
 /* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first and second want
  * nn->lock; the second tells what to send when the lock is released.

@@ -161,6 +161,8 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 		net6_dest_put(dest);
 		return NULL;
 	}
+	if (!(nh->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
+		net6_neigh_set_nexthop(dest->neigh);
 	return dest;
 }
 
@@ -253,23 +255,24 @@ void net6_dest_update_pmtu(struct net6_net *nn, const struct in6_addr *daddr, in
 
 /**
  * net6_dest_redirect() - a better next hop for a destination, RFC 4861 8.3
- * @nn: namespace
- * @daddr: destination
  * @iface: interface that the Redirect came in on
+ * @daddr: destination
+ * @oif: for senders that insist on this interface, 0: for others
  * @target: the next hop, or @daddr itself if that is on-link
  *
  * The message was found valid by its receiver.
  * Context: BH disabled, RCU read lock held.
  */
-void net6_dest_redirect(struct net6_net *nn, const struct in6_addr *daddr,
-			struct net6_iface *iface, const struct in6_addr *target)
+void net6_dest_redirect(struct net6_iface *iface, const struct in6_addr *daddr, int oif,
+			const struct in6_addr *target)
 {
-	struct net6_dest_key key = { .daddr = *daddr };
+	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
 	struct net6_nexthop nh = {
 		.iface	= iface,
 		.addr	= *target,
 		.flags	= NET6_DEST_REDIRECTED,
 	};
+	struct net6_net *nn = iface->nn;
 	struct net6_dest *dest, *now;
 
 	if (ipv6_addr_equal(daddr, target))

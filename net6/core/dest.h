@@ -88,8 +88,8 @@ static inline bool net6_dest_valid(const struct net6_dest *dest)
 u32 net6_dest_mtu(struct net6_dest *dest);
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu);
 void net6_dest_update_pmtu(struct net6_net *nn, const struct in6_addr *daddr, int oif, u32 mtu);
-void net6_dest_redirect(struct net6_net *nn, const struct in6_addr *daddr,
-			struct net6_iface *iface, const struct in6_addr *target);
+void net6_dest_redirect(struct net6_iface *iface, const struct in6_addr *daddr, int oif,
+			const struct in6_addr *target);
 
 /* A transport has seen forward progress: RFC 4861 7.3.1. Any context, BH disabled. */
 static inline void net6_dest_confirm(struct net6_dest *dest)

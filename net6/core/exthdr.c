@@ -61,13 +61,18 @@ static unsigned int net6_exthdr_len(struct sk_buff *skb)
 
 static struct sk_buff *net6_exthdr_options(struct sk_buff *skb, bool hop_by_hop)
 {
+	const struct net6_limits *l = &net6_rx_cb(skb)->iface->nn->limits;
+	struct net6_opts_limits limits = {
+		.options = READ_ONCE(l->max_options),
+		.padding = READ_ONCE(l->max_padding),
+	};
 	unsigned int len = net6_exthdr_len(skb);
 	struct net6_opts opts;
 	unsigned int pointer;
 
 	if (!len)
 		return net6_exthdr_drop(skb, NET6_DROP_EXTHDR_SHORT);
-	opts = net6_opts_parse(skb->data, len, hop_by_hop);
+	opts = net6_opts_parse(skb->data, len, hop_by_hop, &limits);
 	pointer = opts.pointer - skb_network_offset(skb);
 
 	switch (opts.verdict) {

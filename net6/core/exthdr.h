@@ -5,9 +5,6 @@
 
 #include "ip.h"
 
-/* RFC 8504 section 5.3 lets a host limit the number of extension headers. */
-#define NET6_EXTHDR_MAX		8
-
 /* RFC 4443 section 3.4 and RFC 8883 section 2: codes of Parameter Problem */
 #define NET6_PARAM_HEADER_FIELD		0
 #define NET6_PARAM_NEXT_HEADER		1

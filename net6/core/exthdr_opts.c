@@ -36,10 +36,12 @@ static enum net6_opts_verdict net6_opts_unknown(u8 type)
  * @hdr: the extension header, from its Next Header field on
  * @len: its length in octets, all of them readable
  * @hop_by_hop: Hop-by-Hop Options, else Destination Options
+ * @limits: how much is too much
  *
  * Context: any. Return: the first verdict that is not NET6_OPTS_OK, or that.
  */
-struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_hop)
+struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_hop,
+				 const struct net6_opts_limits *limits)
 {
 	struct net6_opts out = { .verdict = NET6_OPTS_OK };
 	unsigned int options = 0, padding = 0;
@@ -69,7 +71,7 @@ struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_ho
 			else if (hop_by_hop)
 				out.router_alert = true;
 		}
-		if (options > NET6_OPTS_MAX || padding > NET6_OPTS_PAD_MAX)
+		if (options > limits->options || padding > limits->padding)
 			out.verdict = NET6_OPTS_TOO_MANY;
 		if (out.verdict != NET6_OPTS_OK)
 			return out;

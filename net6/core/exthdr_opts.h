@@ -7,11 +7,15 @@
 
 #include <linux/types.h>
 
-/* RFC 8504 section 5.3: limits on options other than padding, and on the octets of
- * padding in a row.
+/**
+ * struct net6_opts_limits - what RFC 8504 section 5.3 lets a host limit
+ * @options: other than padding, in one header
+ * @padding: octets in a row
  */
-#define NET6_OPTS_MAX		8
-#define NET6_OPTS_PAD_MAX	7
+struct net6_opts_limits {
+	u32	options;
+	u32	padding;
+};
 
 enum net6_opts_verdict {
 	NET6_OPTS_OK,
@@ -19,7 +23,7 @@ enum net6_opts_verdict {
 	NET6_OPTS_PROBLEM,	/* action bits 10: discard and report */
 	NET6_OPTS_PROBLEM_UNICAST, /* 11: report unless the destination is a group */
 	NET6_OPTS_MALFORMED,	/* an option reaches beyond the header's end */
-	NET6_OPTS_TOO_MANY,	/* over NET6_OPTS_MAX or NET6_OPTS_PAD_MAX */
+	NET6_OPTS_TOO_MANY,	/* over a limit */
 };
 
 /**
@@ -35,6 +39,7 @@ struct net6_opts {
 	bool			router_alert;
 };
 
-struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_hop);
+struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_hop,
+				 const struct net6_opts_limits *limits);
 
 #endif /* _NET6_EXTHDR_OPTS_H */

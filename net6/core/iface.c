@@ -193,6 +193,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	INIT_LIST_HEAD(&iface->addrs);
 	INIT_LIST_HEAD(&iface->prefixes);
 	INIT_LIST_HEAD(&iface->routers);
+	INIT_LIST_HEAD(&iface->routes);
 	INIT_LIST_HEAD(&iface->groups);
 	refcount_set(&iface->ref, 1);
 	net6_nd_timers_init(iface);

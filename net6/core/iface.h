@@ -52,11 +52,12 @@ enum {
  * @life_timer: the next end of a router's or prefix's lifetime
  * @ra_mtu: value of the last valid MTU option, bytes, 0 for none; under nn->lock
  * @addrs: struct net6_addr.iface_list; written under nn->lock, read under RCU
- * @prefixes: struct net6_prefix.list; same
- * @routers: struct net6_router.list; same
+ * @prefixes: struct net6_prefix.life.list; same
+ * @routers: struct net6_router.life.list; same
+ * @routes: struct net6_fib_route.life.list; nn->lock
  * @groups: struct net6_accept.list of joined groups; same
  * @mld: what routers are told about them
- * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers alike
+ * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes alike
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
@@ -87,10 +88,12 @@ struct net6_iface {
 	struct list_head		addrs;
 	struct list_head		prefixes;
 	struct list_head		routers;
+	struct list_head		routes;
 	struct list_head		groups;
 	u32				n_addrs;
 	u32				n_prefixes;
 	u32				n_routers;
+	u32				n_routes;
 
 	struct timer_list		rs_timer;
 	struct timer_list		life_timer;

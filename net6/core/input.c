@@ -95,7 +95,8 @@ static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
 					    NET6_PARAM_NEXT_HEADER, net6_rx_cb(skb)->nhoff);
 			return;
 		}
-		if (++headers > NET6_EXTHDR_MAX) {
+		/* RFC 8504 5.3 lets a host limit the number of extension headers. */
+		if (++headers > READ_ONCE(nn->limits.max_exthdrs)) {
 			net6_exthdr_problem(skb, NET6_DROP_EXTHDR_LIMIT,
 					    NET6_PARAM_TOO_MANY_HEADERS, net6_rx_cb(skb)->nhoff);
 			return;

@@ -221,10 +221,10 @@ drop:
 /* RFC 4861 8.1: "The IP source address of the Redirect is the same as the current
  * first-hop router for the specified ICMP Destination Address."
  */
-static bool net6_nd_is_first_hop(struct net6_iface *iface, const struct in6_addr *dest,
+static bool net6_nd_is_first_hop(struct net6_iface *iface, const struct in6_addr *dest, int oif,
 				 const struct in6_addr *router)
 {
-	struct net6_dest *d = net6_dest_lookup(iface->nn, dest, 0);
+	struct net6_dest *d = net6_dest_lookup(iface->nn, dest, oif);
 	bool is;
 
 	if (IS_ERR(d))
@@ -254,7 +254,7 @@ static enum net6_drop_reason net6_nd_redirect_check(struct net6_iface *iface,
 	if ((ipv6_addr_type(&rd->target) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST)) !=
 	    IPV6_ADDR_LINKLOCAL && !ipv6_addr_equal(&rd->target, &rd->dest))
 		return NET6_DROP_ND_TARGET;
-	if (!net6_nd_is_first_hop(iface, &rd->dest, &h->saddr))
+	if (!net6_nd_is_first_hop(iface, &rd->dest, iface->ifindex, &h->saddr))
 		return NET6_DROP_ND_SOURCE;
 	return NET6_DROP_MAX;
 }
@@ -287,7 +287,10 @@ static void net6_nd_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	reason = NET6_DROP_ND_LIMIT;
 	if (!net6_neigh_learn(iface, &rd->target, &news))
 		goto drop;
-	net6_dest_redirect(iface->nn, &rd->dest, iface, &rd->target);
+	/* For senders that insist on this interface, and for others if it is theirs. */
+	if (net6_nd_is_first_hop(iface, &rd->dest, 0, &ipv6_hdr(skb)->saddr))
+		net6_dest_redirect(iface, &rd->dest, 0, &rd->target);
+	net6_dest_redirect(iface, &rd->dest, iface->ifindex, &rd->target);
 	consume_skb(skb);
 	return;
 

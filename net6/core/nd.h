@@ -4,13 +4,14 @@
 #define _NET6_ND_H
 
 #include "addr.h"
+#include "fib.h"
 #include "neigh.h"
 
 /**
  * struct net6_router - a default router [RLE]
  * @addr: its link-local address
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
- * @lifetime: seconds from @updated; never 0 here
+ * @life: in iface->routers
  * @neigh: its neighbor entry, reference held
  */
 struct net6_router {
@@ -19,25 +20,21 @@ struct net6_router {
 	struct net6_neigh	*neigh;
 	s8			preference;
 	bool			manual;
-	u32			lifetime;
-	unsigned long		updated;
-	struct list_head	list;
+	struct net6_life	life;
 	struct rcu_head		rcu;
 };
 
 /**
  * struct net6_prefix - an on-link prefix [PLE]
  * @prefix: address with bits beyond @plen zero
- * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE
+ * @life: in iface->prefixes: its valid lifetime
  */
 struct net6_prefix {
 	struct in6_addr		prefix;
 	struct net6_iface	*iface;
 	u8			plen;
 	bool			manual;
-	u32			valid_lft;
-	unsigned long		updated;
-	struct list_head	list;
+	struct net6_life	life;
 	struct rcu_head		rcu;
 };
 
@@ -65,8 +62,6 @@ void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr); 
 void net6_nd_timers_init(struct net6_iface *iface);
 void net6_nd_timers_stop(struct net6_iface *iface);	/* process context, waits */
 void net6_nd_draw_reachable(struct net6_iface *iface);
-
-#define NET6_ND_NEVER	(~0UL)		/* expire(): nothing left that ends */
 
 /* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724.
  * A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.

@@ -109,3 +109,62 @@ int net6_nd_prefix_parse(const struct net6_nd_opt *opt, struct net6_nd_prefix *p
 	prefix->prefix = body + 14;
 	return 0;
 }
+
+/**
+ * net6_nd_preference() - a router's or route's preference
+ * @bits: two of them, RFC 4191 2.1
+ *
+ * Context: any. Return: 1 high, 0 medium, -1 low, -2 for the reserved value.
+ */
+int net6_nd_preference(u8 bits)
+{
+	static const s8 preferences[4] = { 0, 1, -2, -1 };
+
+	return preferences[bits & 3];
+}
+
+/**
+ * net6_nd_route_parse() - read a Route Information option
+ * @opt: the option; its body stays where it is
+ * @route: filled in
+ *
+ * Context: any. Return: 0; -EINVAL when its length does not fit the prefix' or the
+ * preference is the reserved value: it "MUST be ignored" then (RFC 4191 2.3).
+ */
+int net6_nd_route_parse(const struct net6_nd_opt *opt, struct net6_nd_route *route)
+{
+	const u8 *body = opt->body;
+	int preference;
+
+	if (opt->type != NET6_ND_OPT_ROUTE || opt->len < 6 || opt->len > 22)
+		return -EINVAL;
+	preference = net6_nd_preference(body[1] >> 3);
+	route->plen = body[0];
+	route->len = opt->len - 6;
+	if (route->plen > 128 || route->plen > route->len * 8 || preference < -1)
+		return -EINVAL;
+	route->preference = preference;
+	route->lifetime = get_unaligned_be32(body + 2);
+	route->prefix = body + 6;
+	return 0;
+}
+
+/**
+ * net6_nd_dns_parse() - read a Recursive DNS Server or DNS Search List option
+ * @opt: the option; its body stays where it is
+ * @dns: filled in
+ *
+ * Context: any. Return: 0, or -EINVAL when its length is none of those that RFC 8106
+ * 5.1 and 5.2 allow. Domain names are not looked into.
+ */
+int net6_nd_dns_parse(const struct net6_nd_opt *opt, struct net6_nd_dns *dns)
+{
+	if (opt->len < 6 + 8)
+		return -EINVAL;
+	dns->lifetime = get_unaligned_be32(opt->body + 2);
+	dns->data = opt->body + 6;
+	dns->len = opt->len - 6;
+	if (opt->type == NET6_ND_OPT_RDNSS)
+		return dns->len % 16 ? -EINVAL : 0;
+	return opt->type == NET6_ND_OPT_DNSSL ? 0 : -EINVAL;
+}

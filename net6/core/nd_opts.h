@@ -14,6 +14,9 @@ enum {
 	NET6_ND_OPT_REDIRECTED	= 4,
 	NET6_ND_OPT_MTU		= 5,
 	NET6_ND_OPT_NONCE	= 14,	/* RFC 3971 5.3.2 */
+	NET6_ND_OPT_ROUTE	= 24,	/* RFC 4191 2.3 */
+	NET6_ND_OPT_RDNSS	= 25,	/* RFC 8106 5.1 */
+	NET6_ND_OPT_DNSSL	= 31,	/* RFC 8106 5.2 */
 };
 
 #define NET6_ND_PREFIX_ONLINK	0x80	/* L */
@@ -68,8 +71,39 @@ struct net6_nd_prefix {
 	u32		preferred_lft;
 };
 
+/**
+ * struct net6_nd_route - a Route Information option, RFC 4191 2.3
+ * @prefix: @len bytes: 0, 8 or 16; bits beyond @plen are noise
+ * @len: bytes of @prefix
+ * @plen: 0..128
+ * @preference: 1 high, 0 medium, -1 low
+ * @lifetime: seconds, all ones for ever
+ */
+struct net6_nd_route {
+	const u8	*prefix;
+	unsigned int	len;
+	u8		plen;
+	s8		preference;
+	u32		lifetime;
+};
+
+/**
+ * struct net6_nd_dns - a Recursive DNS Server or DNS Search List option, RFC 8106 5
+ * @data: addresses of 16 bytes, or domain names in labels (RFC 1035 3.1) and padding
+ * @len: bytes; a multiple of 16, or of 8
+ * @lifetime: seconds, all ones for ever, 0: no longer to be used
+ */
+struct net6_nd_dns {
+	const u8	*data;
+	unsigned int	len;
+	u32		lifetime;
+};
+
 int net6_nd_opt_next(const u8 **pos, unsigned int *left, struct net6_nd_opt *opt);
 int net6_nd_opts_parse(const u8 *data, unsigned int len, struct net6_nd_opts *opts);
 int net6_nd_prefix_parse(const struct net6_nd_opt *opt, struct net6_nd_prefix *prefix);
+int net6_nd_route_parse(const struct net6_nd_opt *opt, struct net6_nd_route *route);
+int net6_nd_dns_parse(const struct net6_nd_opt *opt, struct net6_nd_dns *dns);
+int net6_nd_preference(u8 bits);
 
 #endif /* _NET6_ND_OPTS_H */

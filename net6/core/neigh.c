@@ -648,6 +648,21 @@ void net6_neigh_set_router(struct net6_neigh *neigh, bool router)
 	spin_unlock_bh(&neigh->lock);
 }
 
+/**
+ * net6_neigh_set_nexthop() - others are reached through this entry
+ * @neigh: entry
+ *
+ * When it fails their next hops are chosen again. Context: any.
+ */
+void net6_neigh_set_nexthop(struct net6_neigh *neigh)
+{
+	if (READ_ONCE(neigh->flags) & NET6_NEIGH_F_NEXTHOP)
+		return;
+	spin_lock_bh(&neigh->lock);
+	neigh->flags |= NET6_NEIGH_F_NEXTHOP;
+	spin_unlock_bh(&neigh->lock);
+}
+
 /* A router's entry stays, for the list refers to it, and starts over. */
 static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queue)
 {

@@ -78,6 +78,7 @@ void net6_neigh_confirm(struct net6_neigh *neigh);
 void net6_neigh_remove(struct net6_neigh *neigh);
 void net6_neigh_flush(struct net6_iface *iface);	/* all but MANUAL; routers start over */
 void net6_neigh_purge(struct net6_iface *iface);	/* really all */
+void net6_neigh_set_nexthop(struct net6_neigh *neigh);	/* others are reached through it */
 int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *addr,
 			     const u8 *lladdr);
 

@@ -13,6 +13,7 @@
 #include <net/netns/generic.h>
 
 #include "../observe/mib.h"
+#include "trie.h"
 
 #define NET6_IFACE_HASH_BITS	5
 #define NET6_ADDR_HASH_BITS	8
@@ -26,8 +27,13 @@ struct net6_limits {
 	u32	max_routers;		/* default routers per interface, default 16 */
 	u32	max_neighs;		/* neighbor entries per interface, default 1024 */
 	u32	max_dests;		/* destination cache entries, default 4096 */
+	u32	max_routes;		/* entries of the routing table, default 131072 */
+	u32	max_ra_routes;		/* of them learned, per interface, default 64 */
 	u32	neigh_queue;		/* packets waiting per unresolved neighbor, default 16 */
 	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
+	u32	max_exthdrs;		/* extension headers per packet, default 8 */
+	u32	max_options;		/* options other than padding per header, default 8 */
+	u32	max_padding;		/* octets of padding in a row, default 7 */
 };
 
 /**
@@ -48,6 +54,8 @@ struct net6_limits {
  *	and nests in nothing of ours but @lock
  * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
  *	have changed: all cached destinations with another number are stale
+ * @fib: routing table, struct net6_fib_route in its nodes; written under @lock
+ * @fib_count: its routes
  * @secret: key of all hashes and identifiers, random per namespace
  * @iid_secret: RFC 7217 secret_key, 128 bits, never shown
  * @limits: see struct net6_limits
@@ -70,6 +78,8 @@ struct net6_net {
 	struct list_head	dest_lru;
 	spinlock_t		dest_lock;
 	atomic_t		dest_gen;
+	struct net6_trie	fib;
+	u32			fib_count;
 	siphash_key_t		secret;
 	siphash_key_t		iid_secret;
 	struct net6_limits	limits;

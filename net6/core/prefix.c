@@ -14,7 +14,7 @@ static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
 	struct net6_prefix *p;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry(p, &iface->prefixes, list)
+	list_for_each_entry(p, &iface->prefixes, life.list)
 		if (p->plen == plen && ipv6_addr_equal(&p->prefix, prefix))
 			return p;
 	return NULL;
@@ -23,7 +23,7 @@ static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
 /* nn->lock held. */
 static void net6_prefix_free(struct net6_prefix *p)
 {
-	list_del_rcu(&p->list);
+	list_del_rcu(&p->life.list);
 	net6_note_prefix(p, NET6_NOTE_DEL);
 	p->iface->n_prefixes--;
 	net6_dest_flush(p->iface->nn);
@@ -49,9 +49,8 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p->iface = iface;
 	p->plen = plen;
 	p->manual = manual;
-	p->valid_lft = valid_lft;
-	p->updated = jiffies;
-	list_add_tail_rcu(&p->list, &iface->prefixes);
+	net6_life_set(&p->life, valid_lft);
+	list_add_tail_rcu(&p->life.list, &iface->prefixes);
 	net6_note_prefix(p, NET6_NOTE_NEW);
 	iface->n_prefixes++;
 	net6_dest_flush(iface->nn);
@@ -85,8 +84,7 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 		net6_prefix_free(p);
 	} else if (p) {
 		p->manual = manual;
-		p->valid_lft = valid_lft;
-		p->updated = jiffies;
+		net6_life_set(&p->life, valid_lft);
 	} else if (valid_lft) {
 		err = net6_prefix_new(iface, prefix, plen, valid_lft, manual);
 	} else {
@@ -103,26 +101,20 @@ void net6_prefix_forget_all(struct net6_iface *iface, bool manual)
 	struct net6_prefix *p, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(p, next, &iface->prefixes, list)
+	list_for_each_entry_safe(p, next, &iface->prefixes, life.list)
 		if (manual || !p->manual)
 			net6_prefix_free(p);
 }
 
+static void net6_prefix_end(struct net6_life *life)
+{
+	net6_prefix_free(container_of(life, struct net6_prefix, life));
+}
+
 unsigned long net6_prefix_expire(struct net6_iface *iface)
 {
-	unsigned long soonest = NET6_ND_NEVER;
-	struct net6_prefix *p, *next;
-
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(p, next, &iface->prefixes, list) {
-		u32 left = net6_lifetime_left(p->valid_lft, p->updated);
-
-		if (!left)
-			net6_prefix_free(p);
-		else if (left != NET6_LIFETIME_INFINITE)
-			soonest = min_t(unsigned long, soonest, left);
-	}
-	return soonest == NET6_ND_NEVER ? soonest : soonest * HZ + 1;
+	return net6_life_expire(&iface->prefixes, net6_prefix_end);
 }
 
 /**
@@ -141,7 +133,7 @@ struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_iface_usable(iface) || (oif && iface->ifindex != oif))
 			continue;
-		list_for_each_entry_rcu(p, &iface->prefixes, list)
+		list_for_each_entry_rcu(p, &iface->prefixes, life.list)
 			if ((!best || p->plen > best->plen) &&
 			    ipv6_prefix_equal(&p->prefix, addr, p->plen))
 				best = p;

@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 
+#include "../observe/note.h"
 #include "ip.h"
 #include "nd.h"
 #include "nd_opts.h"
@@ -50,7 +51,7 @@ void net6_nd_draw_reachable(struct net6_iface *iface)
 }
 
 /**
- * net6_nd_arm_life() - drop routers and prefixes that are over, wait for the next end
+ * net6_nd_arm_life() - drop routers, prefixes and routes that are over, wait for the next end
  * @iface: interface
  *
  * Context: nn->lock held.
@@ -59,10 +60,11 @@ void net6_nd_arm_life(struct net6_iface *iface)
 {
 	unsigned long router = net6_router_expire(iface);
 	unsigned long prefix = net6_prefix_expire(iface);
-	unsigned long next = min(router, prefix);
+	unsigned long route = net6_fib_expire(iface);
+	unsigned long next = min3(router, prefix, route);
 
 	lockdep_assert_held(&iface->nn->lock);
-	if (next == NET6_ND_NEVER)
+	if (next == NET6_LIFE_NEVER)
 		del_timer(&iface->life_timer);
 	else if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
 		mod_timer(&iface->life_timer, jiffies + min(next, NET6_LIFE_TIMER_MAX));
@@ -151,6 +153,7 @@ void net6_nd_iface_down(struct net6_iface *iface)
 	del_timer(&iface->rs_timer);
 	net6_router_forget_all(iface);
 	net6_prefix_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
+	net6_fib_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
 	iface->ra_mtu = 0;
 	if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
 		net6_iface_set_mtu(iface);
@@ -185,22 +188,10 @@ static void net6_ra_parameters(struct net6_iface *iface, const struct net6_ra_ms
 	spin_unlock_bh(&iface->nn->lock);
 }
 
-/* RFC 4191 2.2: two signed bits, of which 10 is reserved and MUST be taken as 00. */
-static s8 net6_ra_preference(const struct net6_ra_msg *ra)
-{
-	switch (ra->icmp.icmp6_router_pref) {
-	case 1:
-		return 1;
-	case 3:
-		return -1;
-	default:
-		return 0;
-	}
-}
-
 static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr,
 			   const struct net6_ra_msg *ra, const u8 *lladdr)
 {
+	int preference = net6_nd_preference(ra->icmp.icmp6_router_pref);
 	u32 lifetime = ntohs(ra->icmp.icmp6_rt_lifetime);
 	struct net6_neigh_news news = {
 		.event		= NET6_NEIGH_EV_LLADDR,
@@ -210,7 +201,8 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 	};
 
 	net6_neigh_learn(iface, addr, &news);
-	net6_router_update(iface, addr, net6_ra_preference(ra), lifetime, false);
+	/* RFC 4191 2.2: the reserved value "MUST be treated as" medium. */
+	net6_router_update(iface, addr, preference < -1 ? 0 : preference, lifetime, false);
 	if (!lifetime)
 		return;
 	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */
@@ -244,6 +236,62 @@ static void net6_ra_prefix(struct net6_iface *iface, const struct net6_nd_opt *o
 	if ((info.flags & NET6_ND_PREFIX_AUTO) && READ_ONCE(iface->autoconf) &&
 	    info.preferred_lft <= info.valid_lft && info.plen == 64)
 		net6_addr_slaac(iface, &prefix, info.valid_lft, info.preferred_lft);
+}
+
+/* RFC 4191 section 3.1: a route; one of no length speaks for the default router. */
+static void net6_ra_route(struct net6_iface *iface, const struct in6_addr *router,
+			  const struct net6_nd_opt *opt)
+{
+	struct in6_addr raw = {}, prefix;
+	struct net6_nd_route info;
+
+	if (net6_nd_route_parse(opt, &info))
+		return;
+	memcpy(&raw, info.prefix, info.len);
+	ipv6_addr_prefix(&prefix, &raw, info.plen);
+	if (!info.plen) {
+		net6_router_update(iface, router, info.preference, info.lifetime, false);
+		return;
+	}
+	if (ipv6_addr_type(&prefix) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST))
+		return;
+	net6_fib_update(iface, &prefix, info.plen, router, info.preference, info.lifetime, false);
+}
+
+static void net6_ra_dns(struct net6_iface *iface, const struct in6_addr *router,
+			const struct net6_nd_opt *opt)
+{
+	struct net6_dns dns = {
+		.iface	= iface,
+		.router	= *router,
+		.search	= opt->type == NET6_ND_OPT_DNSSL,
+	};
+	struct net6_nd_dns info;
+
+	if (net6_nd_dns_parse(opt, &info))
+		return;
+	dns.lifetime = info.lifetime;
+	dns.data = info.data;
+	dns.len = info.len;
+	NET6_INC(iface->nn, NdDnsOptions);
+	net6_note_dns(&dns);
+}
+
+static void net6_ra_option(struct net6_iface *iface, const struct in6_addr *router,
+			   const struct net6_nd_opt *opt)
+{
+	switch (opt->type) {
+	case NET6_ND_OPT_PREFIX:
+		net6_ra_prefix(iface, opt);
+		break;
+	case NET6_ND_OPT_ROUTE:
+		net6_ra_route(iface, router, opt);
+		break;
+	case NET6_ND_OPT_RDNSS:
+	case NET6_ND_OPT_DNSSL:
+		net6_ra_dns(iface, router, opt);
+		break;
+	}
 }
 
 /**
@@ -290,8 +338,7 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	pos = opts.data;
 	left = opts.len;
 	while (net6_nd_opt_next(&pos, &left, &opt) > 0)
-		if (opt.type == NET6_ND_OPT_PREFIX)
-			net6_ra_prefix(iface, &opt);
+		net6_ra_option(iface, &saddr, &opt);
 	consume_skb(skb);
 	return;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Next-hop determination, RFC 4861 section 5.2: ourselves, then on-link prefixes, then
- * default routers. A destination without any of them is not taken to be on-link (RFC
+/* Next-hop determination, RFC 4861 section 5.2: ourselves, then on-link prefixes
+ * and routes by the longest prefix, then default routers. A destination without any of them is not taken to be on-link (RFC
  * 5942 section 3).
  */
 #include <net/ipv6.h>
@@ -51,13 +51,41 @@ static bool net6_route_own(struct net6_net *nn, const struct in6_addr *daddr,
 	return accept && accept->type != NET6_ACCEPT_MULTICAST;
 }
 
+static int net6_route_via(const struct net6_fib_route *route, const struct in6_addr *daddr,
+			  struct net6_nexthop *nh)
+{
+	if (ipv6_addr_any(&route->gateway))
+		return net6_route_direct(route->iface, daddr, NET6_DEST_ONLINK, nh);
+	return net6_route_direct(route->iface, &route->gateway, 0, nh);
+}
+
+/* The longest of on-link prefix and route wins, an on-link one at the same length; a
+ * router that is not known to be unreachable before one that is (RFC 4191 3.2).
+ */
+static int net6_route_unicast(struct net6_net *nn, const struct in6_addr *daddr, int oif,
+			      struct net6_nexthop *nh)
+{
+	struct net6_prefix *prefix = net6_prefix_match(nn, daddr, oif);
+	struct net6_fib_route *route;
+	struct net6_router *router;
+	bool reachable;
+
+	route = net6_fib_lookup(nn, daddr, oif, &reachable);
+	if (prefix && (!route || !reachable || prefix->plen >= route->plen))
+		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
+	if (route && reachable)
+		return net6_route_via(route, daddr, nh);
+	router = net6_router_select(nn, oif);
+	if (router && (!route || net6_neigh_reachable(READ_ONCE(router->neigh))))
+		return net6_route_direct(router->iface, &router->addr, 0, nh);
+	return route ? net6_route_via(route, daddr, nh) : -ENETUNREACH;
+}
+
 int net6_route_nexthop(struct net6_net *nn, const struct in6_addr *daddr, int oif,
 		       struct net6_nexthop *nh)
 {
 	struct net6_iface *iface = oif ? net6_iface_find(nn, oif) : NULL;
 	int type = ipv6_addr_type(daddr);
-	struct net6_prefix *prefix;
-	struct net6_router *router;
 
 	if (oif && !iface)
 		return -ENODEV;
@@ -72,11 +100,5 @@ int net6_route_nexthop(struct net6_net *nn, const struct in6_addr *daddr, int oi
 	if (type & IPV6_ADDR_LINKLOCAL)
 		return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, nh) : -EINVAL;
 
-	prefix = net6_prefix_match(nn, daddr, oif);
-	if (prefix)
-		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
-	router = net6_router_select(nn, oif);
-	if (router)
-		return net6_route_direct(router->iface, &router->addr, 0, nh);
-	return -ENETUNREACH;
+	return net6_route_unicast(nn, daddr, oif, nh);
 }

@@ -14,7 +14,7 @@ static struct net6_router *net6_router_find(struct net6_iface *iface, const stru
 	struct net6_router *router;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry(router, &iface->routers, list)
+	list_for_each_entry(router, &iface->routers, life.list)
 		if (ipv6_addr_equal(&router->addr, addr))
 			return router;
 	return NULL;
@@ -25,7 +25,7 @@ static void net6_router_free(struct net6_router *router)
 {
 	struct net6_iface *iface = router->iface;
 
-	list_del_rcu(&router->list);
+	list_del_rcu(&router->life.list);
 	net6_note_router(router, NET6_NOTE_DEL);
 	iface->n_routers--;
 	net6_neigh_set_router(router->neigh, false);
@@ -55,10 +55,9 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 	router->neigh = neigh;
 	router->preference = preference;
 	router->manual = manual;
-	router->lifetime = lifetime;
-	router->updated = jiffies;
+	net6_life_set(&router->life, lifetime);
 	net6_neigh_set_router(neigh, true);
-	list_add_tail_rcu(&router->list, &iface->routers);
+	list_add_tail_rcu(&router->life.list, &iface->routers);
 	net6_note_router(router, NET6_NOTE_NEW);
 	iface->n_routers++;
 	net6_dest_flush(iface->nn);
@@ -94,8 +93,7 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
 		net6_dest_flush(router->iface->nn);
 	WRITE_ONCE(router->preference, preference);
 	router->manual = manual;
-	router->lifetime = lifetime;
-	router->updated = jiffies;
+	net6_life_set(&router->life, lifetime);
 	if (changed)
 		net6_note_router(router, NET6_NOTE_CHANGE);
 	return 0;
@@ -158,6 +156,7 @@ void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
 	router = net6_router_find(iface, addr);
 	if (router && !router->manual)
 		net6_router_free(router);
+	net6_fib_forget(iface, addr);
 	spin_unlock_bh(&iface->nn->lock);
 }
 
@@ -166,25 +165,19 @@ void net6_router_forget_all(struct net6_iface *iface)
 	struct net6_router *router, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(router, next, &iface->routers, list)
+	list_for_each_entry_safe(router, next, &iface->routers, life.list)
 		net6_router_free(router);
+}
+
+static void net6_router_end(struct net6_life *life)
+{
+	net6_router_free(container_of(life, struct net6_router, life));
 }
 
 unsigned long net6_router_expire(struct net6_iface *iface)
 {
-	unsigned long soonest = NET6_ND_NEVER;
-	struct net6_router *router, *next;
-
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(router, next, &iface->routers, list) {
-		u32 left = net6_lifetime_left(router->lifetime, router->updated);
-
-		if (!left)
-			net6_router_free(router);
-		else if (left != NET6_LIFETIME_INFINITE)
-			soonest = min_t(unsigned long, soonest, left);
-	}
-	return soonest == NET6_ND_NEVER ? soonest : soonest * HZ + 1;
+	return net6_life_expire(&iface->routers, net6_router_end);
 }
 
 /* RFC 4191 3.2: reachable routers first, then by preference. */
@@ -212,7 +205,7 @@ static struct net6_router *net6_router_turn(struct net6_net *nn, int oif, int sc
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))
 			continue;
-		list_for_each_entry_rcu(router, &iface->routers, list) {
+		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			if (net6_router_score(router) != score)
 				continue;
 			last = router;
@@ -240,7 +233,7 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif)
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))
 			continue;
-		list_for_each_entry_rcu(router, &iface->routers, list) {
+		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			int score = net6_router_score(router);
 
 			if (score > best_score) {

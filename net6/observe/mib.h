@@ -25,7 +25,7 @@
 	X(Icmp6InRedirects)							\
 	X(Icmp6InGroupMembQueries) X(Icmp6InGroupMembResponses)			\
 	X(Icmp6OutGroupMembResponses) X(Icmp6OutGroupMembReductions)		\
-	X(Icmp6OutMLDv2Reports) X(MldLeaveLimit)				\
+	X(Icmp6OutMLDv2Reports) X(MldLeaveLimit) X(NdRouteLimit) X(NdDnsOptions)				\
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
 	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped)	\
 	X(NdNeighFailed) X(NdNeighTableFull)			\

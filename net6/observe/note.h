@@ -6,6 +6,7 @@
 #ifndef _NET6_NOTE_H
 #define _NET6_NOTE_H
 
+#include <linux/in6.h>
 #include <linux/types.h>
 
 #include "drop.h"
@@ -14,6 +15,8 @@ struct net6_addr;
 struct net6_neigh;
 struct net6_prefix;
 struct net6_router;
+struct net6_fib_route;
+struct net6_iface;
 struct sock;
 
 enum net6_note_event {
@@ -30,8 +33,25 @@ enum net6_dad_event {
 };
 
 /**
+ * struct net6_dns - what a router says about resolvers (RFC 8106); nothing is kept
+ * @iface: interface it was said on
+ * @router: link-local address of who says it
+ * @search: domain names in labels, padded with zeros; else addresses
+ * @lifetime: seconds, all ones for ever, 0: no longer to be used
+ * @data: @len bytes
+ */
+struct net6_dns {
+	const struct net6_iface	*iface;
+	struct in6_addr		router;
+	bool			search;
+	u32			lifetime;
+	const u8		*data;
+	unsigned int		len;
+};
+
+/**
  * struct net6_note_ops - who wants to be told of changes
- * @addr, @neigh, @router, @prefix: called under the lock that protects the object;
+ * @addr, @neigh, @router, @prefix, @route, @dns: called under the lock that protects the object;
  *	must not sleep
  */
 struct net6_note_ops {
@@ -39,6 +59,8 @@ struct net6_note_ops {
 	void (*neigh)(const struct net6_neigh *neigh, enum net6_note_event event);
 	void (*router)(const struct net6_router *router, enum net6_note_event event);
 	void (*prefix)(const struct net6_prefix *prefix, enum net6_note_event event);
+	void (*route)(const struct net6_fib_route *route, enum net6_note_event event);
+	void (*dns)(const struct net6_dns *dns);
 };
 
 void net6_note_register(const struct net6_note_ops *ops);
@@ -48,6 +70,8 @@ void net6_note_unregister(void);	/* sleeps */
 void net6_note_addr(const struct net6_addr *addr, enum net6_note_event event);
 void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event);
 void net6_note_router(const struct net6_router *router, enum net6_note_event event);
+void net6_note_route(const struct net6_fib_route *route, enum net6_note_event event);
+void net6_note_dns(const struct net6_dns *dns);	/* RCU read lock held, no other */
 void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
 /* @was: state before; DEL for an entry that is out of the table. */
 void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_event event);

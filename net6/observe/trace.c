@@ -101,7 +101,7 @@ void net6_note_router(const struct net6_router *router, enum net6_note_event eve
 	const struct net6_note_ops *ops = net6_note_listener();
 
 	trace_net6_router(router->iface->ifindex, &router->addr, event, router->preference,
-			  router->lifetime);
+			  router->life.lifetime);
 	if (ops)
 		ops->router(router, event);
 }
@@ -118,9 +118,40 @@ void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event eve
 	const struct net6_note_ops *ops = net6_note_listener();
 
 	trace_net6_prefix(prefix->iface->ifindex, &prefix->prefix, prefix->plen, event,
-			  prefix->valid_lft);
+			  prefix->life.lifetime);
 	if (ops)
 		ops->prefix(prefix, event);
+}
+
+/**
+ * net6_note_route() - a route came or went
+ * @route: route as it is now
+ * @event: what happened
+ *
+ * Context: nn->lock held.
+ */
+void net6_note_route(const struct net6_fib_route *route, enum net6_note_event event)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	trace_net6_route(route->iface->ifindex, &route->prefix, route->plen, &route->gateway, event,
+			 route->preference, route->life.lifetime);
+	if (ops)
+		ops->route(route, event);
+}
+
+/**
+ * net6_note_dns() - a router speaks of resolvers
+ * @dns: what it says
+ *
+ * Context: softirq, RCU read lock held.
+ */
+void net6_note_dns(const struct net6_dns *dns)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	if (ops)
+		ops->dns(dns);
 }
 
 /**

@@ -142,6 +142,34 @@ TRACE_EVENT(net6_prefix,
 		  __entry->valid)
 );
 
+TRACE_EVENT(net6_route,
+	TP_PROTO(int ifindex, const struct in6_addr *prefix, int plen,
+		 const struct in6_addr *gateway, int event, int preference, u32 lifetime),
+	TP_ARGS(ifindex, prefix, plen, gateway, event, preference, lifetime),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(int, plen)
+		__field(int, event)
+		__field(int, preference)
+		__field(u32, lifetime)
+		__array(__u8, prefix, sizeof(struct in6_addr))
+		__array(__u8, gateway, sizeof(struct in6_addr))
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->plen = plen;
+		__entry->event = event;
+		__entry->preference = preference;
+		__entry->lifetime = lifetime;
+		memcpy(__entry->prefix, prefix, sizeof(*prefix));
+		memcpy(__entry->gateway, gateway, sizeof(*gateway));
+	),
+	TP_printk("ifindex=%d prefix=%pI6c/%d gateway=%pI6c %s preference=%d lifetime=%u",
+		  __entry->ifindex, __entry->prefix, __entry->plen, __entry->gateway,
+		  __print_symbolic(__entry->event, net6_trace_events), __entry->preference,
+		  __entry->lifetime)
+);
+
 TRACE_EVENT(net6_tcp_state,
 	TP_PROTO(const void *skaddr, const struct in6_addr *laddr, u16 lport,
 		 const struct in6_addr *raddr, u16 rport, int was, int now),

@@ -10,6 +10,8 @@
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct net6_nd_prefix prefix;
+	struct net6_nd_route route;
+	struct net6_nd_dns dns;
 	struct net6_nd_opts opts;
 	struct net6_nd_opt opt;
 	unsigned int left = size;
@@ -29,6 +31,17 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			if (prefix.plen > 128 || prefix.prefix + 16 > data + size)
 				abort();
 			sum += prefix.prefix[15];
+		}
+		if (!net6_nd_route_parse(&opt, &route)) {
+			if (route.plen > 128 || route.plen > 8 * route.len || route.len > 16)
+				abort();
+			for (i = 0; i < route.len; i++)
+				sum += route.prefix[i];
+		}
+		if (!net6_nd_dns_parse(&opt, &dns)) {
+			if (dns.data + dns.len > data + size)
+				abort();
+			sum += dns.data[dns.len - 1];
 		}
 	}
 	if (rc != parsed)

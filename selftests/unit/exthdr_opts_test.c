@@ -5,13 +5,15 @@
 #include "unit.h"
 #include "../../net6/core/exthdr_opts.c"
 
+static const struct net6_opts_limits limits = { .options = 8, .padding = 7 };
+
 static struct net6_opts parse(const u8 *options, unsigned int n, bool hop_by_hop)
 {
 	u8 *hdr = calloc(1, n + 2);	/* of exact size: ASan sees a step too far */
 	struct net6_opts out;
 
 	memcpy(hdr + 2, options, n);
-	out = net6_opts_parse(hdr, n + 2, hop_by_hop);
+	out = net6_opts_parse(hdr, n + 2, hop_by_hop, &limits);
 	free(hdr);
 	return out;
 }
@@ -41,6 +43,9 @@ TEST(padding__more_than_seven_octets_in_a_row_are_too_many)
 TEST(known__router_alert_is_for_hop_by_hop_only)
 {
 	EXPECT_EQ(PARSE(true, 5, 2, 0, 0, 1, 0).verdict, NET6_OPTS_OK);
+	EXPECT_EQ(PARSE(true, 5, 2, 0, 0, 1, 0).router_alert, true);
+	EXPECT_EQ(PARSE(false, 5, 2, 0, 0, 1, 0).router_alert, false);
+	EXPECT_EQ(PARSE(true, 1, 4, 0, 0, 0, 0).router_alert, false);
 	/* type 5 has action bits 00: skipped where it is unknown, too */
 	EXPECT_EQ(PARSE(false, 5, 2, 0, 0, 1, 0).verdict, NET6_OPTS_OK);
 }

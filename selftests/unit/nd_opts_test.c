@@ -163,3 +163,50 @@ TEST(next__stops_where_the_options_end)
 	EXPECT_EQ(left, 0);
 	EXPECT_TRUE(pos == data + sizeof(data));
 }
+
+TEST(route_parse__lengths_and_preferences)
+{
+	u8 body[24] = { 64, 0x08, 0, 0, 0x0e, 0x10, 0x20, 0x01 };
+	struct net6_nd_opt opt = { .body = body, .type = NET6_ND_OPT_ROUTE, .len = 14 };
+	struct net6_nd_route route;
+
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), 0);
+	EXPECT_EQ(route.plen, 64);
+	EXPECT_EQ(route.len, 8);
+	EXPECT_EQ(route.preference, 1);
+	EXPECT_EQ(route.lifetime, 3600);
+	body[1] = 0x18;
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), 0);
+	EXPECT_EQ(route.preference, -1);
+	body[1] = 0x10;		/* reserved: "MUST be ignored" */
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), -EINVAL);
+	body[1] = 0;
+	body[0] = 65;		/* more than the option carries */
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), -EINVAL);
+	opt.len = 22;
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), 0);
+	body[0] = 129;
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), -EINVAL);
+	body[0] = 0;
+	opt.len = 6;
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), 0);
+	opt.len = 30;
+	EXPECT_EQ(net6_nd_route_parse(&opt, &route), -EINVAL);
+}
+
+TEST(dns_parse__lengths)
+{
+	u8 body[40] = { 0, 0, 0, 0, 0, 60 };
+	struct net6_nd_opt opt = { .body = body, .type = NET6_ND_OPT_RDNSS, .len = 22 };
+	struct net6_nd_dns dns;
+
+	EXPECT_EQ(net6_nd_dns_parse(&opt, &dns), 0);
+	EXPECT_EQ(dns.lifetime, 60);
+	EXPECT_EQ(dns.len, 16);
+	opt.len = 30;		/* RFC 8106 5.1: one and a half addresses */
+	EXPECT_EQ(net6_nd_dns_parse(&opt, &dns), -EINVAL);
+	opt.type = NET6_ND_OPT_DNSSL;
+	EXPECT_EQ(net6_nd_dns_parse(&opt, &dns), 0);
+	opt.len = 6;
+	EXPECT_EQ(net6_nd_dns_parse(&opt, &dns), -EINVAL);
+}

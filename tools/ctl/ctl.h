@@ -49,6 +49,8 @@ enum kind {
 	KIND_FLAGS,
 	KIND_LIFETIME,		/* seconds, all ones for ever */
 	KIND_AGE,		/* milliseconds */
+	KIND_ADDRESSES,		/* addresses, 16 bytes each */
+	KIND_DOMAINS,		/* domain names in labels, padded with zeros */
 };
 
 /**

@@ -20,7 +20,8 @@
 static void usage(FILE *to)
 {
 	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND\n"
-	      "  show interfaces|addresses|groups|neighbors|routers|prefixes|destinations [dev DEV] [all]\n"
+	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|destinations\n"
+	      "      [dev DEV] [all]\n"
 	      "  show sockets [tcp|udp|icmp] | counters [all] | drops [all] | limits\n"
 	      "  add address ADDRESS/LENGTH dev DEV [valid SECONDS] [preferred SECONDS]\n"
 	      "  del address ADDRESS[/LENGTH] dev DEV\n"
@@ -28,6 +29,8 @@ static void usage(FILE *to)
 	      "  del neighbor ADDRESS dev DEV\n"
 	      "  add route default via ADDRESS dev DEV [preference high|medium|low]\n"
 	      "  del route default via ADDRESS dev DEV\n"
+	      "  add route PREFIX/LENGTH [via ADDRESS] dev DEV [preference high|medium|low]\n"
+	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
 	      "  flush neighbors|addresses [dev DEV] | destinations\n"
@@ -38,7 +41,9 @@ static void usage(FILE *to)
 	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off]\n"
 	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
-	      "      [max-dests N] [neigh-queue N] [icmp-rate N]\n"
+	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
+	      "      [max-exthdrs N] [max-options N] [max-padding N]\n"
+	      "  set secret 32 HEX DIGITS | -\n"
 	      "  monitor\n"
 	      "Words may be shortened. See net6ctl(8).\n", to);
 }
@@ -251,6 +256,35 @@ static int32_t preference(const char *word)
 	die("preference is high, medium or low, not '%s'", word);
 }
 
+/* A route that is not the default route. */
+static void change_other_route(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "via", "dev", "preference", NULL };
+	struct in6_addr prefix, gateway;
+	struct nlmsghdr *nlh;
+	const char *via, *rank;
+	int length;
+
+	length = network(*argv, &prefix);
+	if (length < 0)
+		length = 128;
+	only_options(--argc, ++argv, words);
+	via = option(argc, argv, "via");
+	rank = option(argc, argv, "preference");
+	if (via && network(via, &gateway) >= 0)
+		die("a router has no prefix length");
+
+	nlh = ctl_request(add ? NET6_CMD_ROUTE_ADD : NET6_CMD_ROUTE_DEL, 0);
+	mnl_attr_put_u32(nlh, NET6_A_ROUTE_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put(nlh, NET6_A_ROUTE_ADDRESS, sizeof(prefix), &prefix);
+	mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFIX_LEN, length);
+	if (via)
+		mnl_attr_put(nlh, NET6_A_ROUTE_GATEWAY, sizeof(gateway), &gateway);
+	if (add && rank)
+		mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFERENCE, preference(rank));
+	ctl_talk(nlh, NULL);
+}
+
 static void change_route(bool add, int argc, char **argv)
 {
 	static const char *const words[] = { "via", "dev", "preference", NULL };
@@ -258,8 +292,12 @@ static void change_route(bool add, int argc, char **argv)
 	struct nlmsghdr *nlh;
 	const char *via, *rank;
 
-	if (!argc || (!matches(*argv, "default") && strcmp(*argv, "::/0")))
-		die("only the default route can be changed (route default via ADDRESS dev DEV)");
+	if (!argc)
+		die("which route? (default or PREFIX/LENGTH)");
+	if (!matches(*argv, "default") && strcmp(*argv, "::/0")) {
+		change_other_route(add, argc, argv);
+		return;
+	}
 	only_options(--argc, ++argv, words);
 	via = option(argc, argv, "via");
 	rank = option(argc, argv, "preference");
@@ -380,8 +418,38 @@ static const struct setting limit_settings[] = {
 	{ "max-dests",		NET6_A_LIMITS_MAX_DESTS,	false },
 	{ "neigh-queue",	NET6_A_LIMITS_NEIGH_QUEUE,	false },
 	{ "icmp-rate",		NET6_A_LIMITS_ICMP_RATE,	false },
+	{ "max-routes",		NET6_A_LIMITS_MAX_ROUTES,	false },
+	{ "max-ra-routes",	NET6_A_LIMITS_MAX_RA_ROUTES,	false },
+	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	false },
+	{ "max-options",	NET6_A_LIMITS_MAX_OPTIONS,	false },
+	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	false },
 	{ NULL }
 };
+
+/* 32 hexadecimal digits, or - to read them from standard input, unseen by others. */
+static void set_secret(const char *word)
+{
+	struct nlmsghdr *nlh;
+	unsigned int i, byte;
+	uint8_t value[16];
+	char line[64];
+
+	if (!strcmp(word, "-")) {
+		if (!fgets(line, sizeof(line), stdin))
+			die("no secret in standard input");
+		line[strcspn(line, "\n")] = 0;
+		word = line;
+	}
+	if (strlen(word) != 32 || strspn(word, "0123456789abcdefABCDEF") != 32)
+		die("a secret has 32 hexadecimal digits");
+	for (i = 0; i < 16; i++) {
+		sscanf(word + 2 * i, "%2x", &byte);
+		value[i] = byte;
+	}
+	nlh = ctl_request(NET6_CMD_SECRET_SET, 0);
+	mnl_attr_put(nlh, NET6_A_SECRET_VALUE, sizeof(value), value);
+	ctl_talk(nlh, NULL);
+}
 
 static void set(int argc, char **argv)
 {
@@ -399,8 +467,11 @@ static void set(int argc, char **argv)
 		settings = limit_settings;
 		argc--;
 		argv++;
+	} else if (argc > 1 && matches(*argv, "secret")) {
+		set_secret(argv[1]);
+		return;
 	} else {
-		die("set what? (dev DEV ..., limits ...)");
+		die("set what? (dev DEV ..., limits ..., secret HEX)");
 	}
 	if (!argc)
 		die("to what? (NAME VALUE ...)");

@@ -10,7 +10,7 @@
 #include "ctl.h"
 
 #define COLUMNS_MAX	24
-#define CELL		256
+#define CELL		8192	/* a list from an option of 2040 bytes fits */
 
 static const struct column *columns;
 static bool json;
@@ -138,6 +138,54 @@ static void get_endpoint(const struct nlattr *attr, uint32_t port, char *cell)
 		snprintf(cell, CELL, "[%.100s]:*", address);
 }
 
+static void get_addresses(const struct nlattr *attr, char *cell)
+{
+	const uint8_t *bytes = mnl_attr_get_payload(attr);
+	size_t at, len = mnl_attr_get_payload_len(attr);
+	char *to = cell;
+
+	*to = 0;
+	for (at = 0; at + 16 <= len && CELL - (to - cell) > INET6_ADDRSTRLEN + 1; at += 16) {
+		if (at)
+			*to++ = ' ';
+		inet_ntop(AF_INET6, bytes + at, to, INET6_ADDRSTRLEN);
+		to += strlen(to);
+	}
+}
+
+/* A stranger's names, for a resolver's configuration: what is no letter, digit, hyphen
+ * or underscore becomes a question mark, and a name that is cut short is left out.
+ */
+static void get_domains(const struct nlattr *attr, char *cell)
+{
+	const uint8_t *bytes = mnl_attr_get_payload(attr);
+	size_t i, at = 0, len = mnl_attr_get_payload_len(attr);
+	char *to = cell, *start = cell;
+
+	while (at < len && CELL - (to - cell) > 256) {
+		size_t label = bytes[at++];
+
+		if (!label) {
+			if (to > start) {
+				to[-1] = ' ';
+				start = to;
+			}
+			continue;
+		}
+		if (label > 63 || label > len - at)
+			break;
+		for (i = 0; i < label; i++) {
+			uint8_t c = bytes[at + i];
+
+			*to++ = (c | 32) >= 'a' && (c | 32) <= 'z' ? c :
+				(c >= '0' && c <= '9') || c == '-' || c == '_' ? c : '?';
+		}
+		*to++ = '.';
+		at += label;
+	}
+	*(start > cell ? start - 1 : cell) = 0;
+}
+
 /* What people see; "-" for what is absent. */
 static void human(const struct column *c, const struct nlattr **attrs, char *cell)
 {
@@ -203,6 +251,12 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 		break;
 	case KIND_AGE:
 		get_age(value, cell);
+		break;
+	case KIND_ADDRESSES:
+		get_addresses(attr, cell);
+		break;
+	case KIND_DOMAINS:
+		get_domains(attr, cell);
 		break;
 	}
 }

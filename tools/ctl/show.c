@@ -106,6 +106,28 @@ static const struct column prefix_columns[] = {
 	{ 0 }
 };
 
+static const struct column route_columns[] = {
+	{ NET6_A_ROUTE_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_ROUTE_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_ROUTE_ADDRESS, KIND_NETWORK, NULL, "PREFIX", NULL },
+	{ NET6_A_ROUTE_ADDRESS, KIND_ADDRESS, "address", NULL, NULL },
+	{ NET6_A_ROUTE_PREFIX_LEN, KIND_U32, "prefix_len", NULL, NULL },
+	{ NET6_A_ROUTE_GATEWAY, KIND_ADDRESS, "gateway", "ROUTER", NULL },
+	{ NET6_A_ROUTE_PREFERENCE, KIND_S32, "preference", "PREFERENCE", NULL },
+	{ NET6_A_ROUTE_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
+	{ NET6_A_ROUTE_MANUAL, KIND_FLAG, "manual", "manual", NULL },
+	{ 0 }
+};
+
+static const struct column dns_columns[] = {
+	{ NET6_A_DNS_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_DNS_ROUTER, KIND_ADDRESS, "router", "ROUTER", NULL },
+	{ NET6_A_DNS_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
+	{ NET6_A_DNS_SERVERS, KIND_ADDRESSES, "servers", "SERVERS", NULL },
+	{ NET6_A_DNS_SEARCH, KIND_DOMAINS, "search", "SEARCH", NULL },
+	{ 0 }
+};
+
 static const struct column dest_columns[] = {
 	{ NET6_A_DEST_ADDRESS, KIND_ADDRESS, "address", "DESTINATION", NULL },
 	{ NET6_A_DEST_OIF, KIND_DEV, "oif", NULL, NULL },
@@ -166,6 +188,11 @@ static const struct column limits_columns[] = {
 	{ NET6_A_LIMITS_MAX_DESTS, KIND_U32, "max_dests", "MAX-DESTS", NULL },
 	{ NET6_A_LIMITS_NEIGH_QUEUE, KIND_U32, "neigh_queue", "NEIGH-QUEUE", NULL },
 	{ NET6_A_LIMITS_ICMP_RATE, KIND_U32, "icmp_rate", "ICMP-RATE", NULL },
+	{ NET6_A_LIMITS_MAX_ROUTES, KIND_U32, "max_routes", "MAX-ROUTES", NULL },
+	{ NET6_A_LIMITS_MAX_RA_ROUTES, KIND_U32, "max_ra_routes", "MAX-RA-ROUTES", NULL },
+	{ NET6_A_LIMITS_MAX_EXTHDRS, KIND_U32, "max_exthdrs", "MAX-EXTHDRS", NULL },
+	{ NET6_A_LIMITS_MAX_OPTIONS, KIND_U32, "max_options", "MAX-OPTIONS", NULL },
+	{ NET6_A_LIMITS_MAX_PADDING, KIND_U32, "max_padding", "MAX-PADDING", NULL },
 	{ 0 }
 };
 
@@ -213,6 +240,7 @@ static const struct object {
 	{ "groups",	NET6_CMD_ACCEPT_GET,	NET6_A_ACCEPT_IFINDEX,	accept_columns },
 	{ "neighbors",	NET6_CMD_NEIGH_GET,	NET6_A_NEIGH_IFINDEX,	neigh_columns },
 	{ "routers",	NET6_CMD_ROUTER_GET,	NET6_A_ROUTER_IFINDEX,	router_columns },
+	{ "routes",	NET6_CMD_ROUTE_GET,	NET6_A_ROUTE_IFINDEX,	route_columns },
 	{ "prefixes",	NET6_CMD_PREFIX_GET,	NET6_A_PREFIX_IFINDEX,	prefix_columns },
 	{ "destinations", NET6_CMD_DEST_GET,	NET6_A_DEST_IFINDEX,	dest_columns },
 	{ "sockets",	NET6_CMD_SOCK_GET,	0,			sock_columns },
@@ -298,10 +326,13 @@ static void on_event(uint8_t cmd, const struct nlattr **attrs)
 		{ NET6_CMD_NEIGH_NTF, NET6_A_NEIGH_EVENT, "neighbor", neigh_columns },
 		{ NET6_CMD_ROUTER_NTF, NET6_A_ROUTER_EVENT, "router", router_columns },
 		{ NET6_CMD_PREFIX_NTF, NET6_A_PREFIX_EVENT, "prefix", prefix_columns },
+		{ NET6_CMD_ROUTE_NTF, NET6_A_ROUTE_EVENT, "route", route_columns },
 	};
 	char word[16];
 	size_t i;
 
+	if (cmd == NET6_CMD_DNS_NTF)
+		print_event(dns_columns, as_json, "dns", "heard", attrs);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].cmd == cmd && attrs[kinds[i].event])
 			print_event(kinds[i].columns, as_json, kinds[i].object,

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The routing table over netlink, and the secret that identifiers are made from. */
+#include <linux/rtnetlink.h>
+#include <net/ipv6.h>
+
+#include "../core/nd.h"
+#include "nl.h"
+
+/**
+ * net6_nl_route_fill() - a route as it is told
+ * @to: result
+ * @from: route
+ *
+ * Context: nn->lock held.
+ */
+void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *from)
+{
+	to->prefix = from->prefix;
+	to->gateway = from->gateway;
+	to->ifindex = from->iface->ifindex;
+	to->plen = from->plen;
+	to->preference = from->preference;
+	to->manual = from->manual;
+	to->lifetime = net6_life_left(&from->life);
+}
+
+static void net6_nl_route_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	const struct net6_fib_route *route;
+	const struct net6_iface *iface;
+	struct net6_nl_route *to;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (list->filter && list->filter != iface->ifindex)
+			continue;
+		spin_lock_bh(&nn->lock);
+		list_for_each_entry(route, &iface->routes, life.list) {
+			to = net6_nl_next(list);
+			if (to)
+				net6_nl_route_fill(to, route);
+		}
+		spin_unlock_bh(&nn->lock);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * net6_nl_route_put() - write a route's attributes
+ * @skb: message
+ * @item: struct net6_nl_route
+ *
+ * Context: any. Return: 0 or -EMSGSIZE.
+ */
+int net6_nl_route_put(struct sk_buff *skb, const void *item)
+{
+	const struct net6_nl_route *i = item;
+
+	if (nla_put_u32(skb, NET6_A_ROUTE_IFINDEX, i->ifindex) ||
+	    nla_put_in6_addr(skb, NET6_A_ROUTE_ADDRESS, &i->prefix) ||
+	    nla_put_u32(skb, NET6_A_ROUTE_PREFIX_LEN, i->plen) ||
+	    nla_put_s32(skb, NET6_A_ROUTE_PREFERENCE, i->preference) ||
+	    nla_put_u32(skb, NET6_A_ROUTE_LIFETIME, i->lifetime))
+		return -EMSGSIZE;
+	if (!ipv6_addr_any(&i->gateway) &&
+	    nla_put_in6_addr(skb, NET6_A_ROUTE_GATEWAY, &i->gateway))
+		return -EMSGSIZE;
+	if (i->manual && nla_put_flag(skb, NET6_A_ROUTE_MANUAL))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static const struct net6_nl_dump_ops net6_nl_route_dump_ops = {
+	.cmd		= NET6_CMD_ROUTE_GET,
+	.size		= sizeof(struct net6_nl_route),
+	.collect	= net6_nl_route_collect,
+	.put		= net6_nl_route_put,
+};
+
+int net6_nl_route_get_start(struct netlink_callback *cb)
+{
+	return net6_nl_dump_start(cb, &net6_nl_route_dump_ops, NET6_A_ROUTE_IFINDEX);
+}
+
+/* Reads what names a route; the reason is told if it names none. */
+static int net6_nl_route_read(struct genl_info *info, struct net6_nl_route *r)
+{
+	struct nlattr **a = info->attrs;
+	struct in6_addr prefix;
+
+	if (!a[NET6_A_ROUTE_ADDRESS] || !a[NET6_A_ROUTE_PREFIX_LEN]) {
+		NL_SET_ERR_MSG(info->extack, "prefix or its length is missing");
+		return -EINVAL;
+	}
+	r->prefix = nla_get_in6_addr(a[NET6_A_ROUTE_ADDRESS]);
+	r->plen = nla_get_u32(a[NET6_A_ROUTE_PREFIX_LEN]);
+	ipv6_addr_prefix(&prefix, &r->prefix, r->plen);
+	if (!ipv6_addr_equal(&r->prefix, &prefix)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTE_ADDRESS],
+				    "bits beyond the prefix length are set");
+		return -EINVAL;
+	}
+	if (ipv6_addr_type(&prefix) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTE_ADDRESS],
+				    "link-local and multicast prefixes have no route");
+		return -EINVAL;
+	}
+	if (a[NET6_A_ROUTE_GATEWAY])
+		r->gateway = nla_get_in6_addr(a[NET6_A_ROUTE_GATEWAY]);
+	if (ipv6_addr_is_multicast(&r->gateway)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTE_GATEWAY],
+				    "a router has a unicast address");
+		return -EINVAL;
+	}
+	if (a[NET6_A_ROUTE_PREFERENCE])
+		r->preference = nla_get_s32(a[NET6_A_ROUTE_PREFERENCE]);
+	return 0;
+}
+
+static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
+{
+	struct net6_nl_route r = {};
+	struct net6_iface *iface;
+	int err;
+
+	err = net6_nl_route_read(info, &r);
+	if (err)
+		return err;
+	rtnl_lock();
+	iface = net6_nl_iface(info, NET6_A_ROUTE_IFINDEX, &err);
+	if (iface) {
+		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway, r.preference,
+				      lifetime, true);
+		if (err == -ENOENT)
+			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ROUTE_ADDRESS],
+					    "no such route");
+	}
+	rtnl_unlock();
+	return err;
+}
+
+int net6_nl_route_add(struct sk_buff *skb, struct genl_info *info)
+{
+	return net6_nl_route_change(info, NET6_LIFETIME_INFINITE);
+}
+
+int net6_nl_route_del(struct sk_buff *skb, struct genl_info *info)
+{
+	return net6_nl_route_change(info, 0);
+}
+
+int net6_nl_secret_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net6_net *nn = net6_nl_nn(info);
+
+	BUILD_BUG_ON(sizeof(nn->iid_secret) != 16);
+	if (!info->attrs[NET6_A_SECRET_VALUE]) {
+		NL_SET_ERR_MSG(info->extack, "the secret is missing");
+		return -EINVAL;
+	}
+	spin_lock_bh(&nn->lock);
+	memcpy(&nn->iid_secret, nla_data(info->attrs[NET6_A_SECRET_VALUE]),
+	       sizeof(nn->iid_secret));
+	spin_unlock_bh(&nn->lock);
+	return 0;
+}

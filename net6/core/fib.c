@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The routing table: what the administrator has set, and Route Information options of
+ * routers (RFC 4191 section 2.3), found by longest prefix.
+ */
+#include <linux/rculist.h>
+#include <net/ipv6.h>
+
+#include "../observe/note.h"
+#include "fib.h"
+#include "nd.h"
+
+/* nn->lock held. */
+static void net6_fib_free(struct net6_fib_route *r)
+{
+	struct net6_net *nn = r->iface->nn;
+
+	lockdep_assert_held(&nn->lock);
+	list_del(&r->life.list);
+	list_del_rcu(&r->item);
+	net6_trie_prune(&nn->fib, &r->prefix, r->plen);
+	if (!r->manual)
+		r->iface->n_routes--;
+	nn->fib_count--;
+	net6_note_route(r, NET6_NOTE_DEL);
+	net6_dest_flush(nn);
+	kfree_rcu(r, rcu);
+}
+
+static void net6_fib_end(struct net6_life *life)
+{
+	net6_fib_free(container_of(life, struct net6_fib_route, life));
+}
+
+static struct net6_fib_route *net6_fib_find(struct net6_iface *iface,
+					    const struct in6_addr *prefix, u8 plen,
+					    const struct in6_addr *gateway)
+{
+	struct net6_trie_node *node = net6_trie_find(&iface->nn->fib, prefix, plen);
+	struct net6_fib_route *r;
+
+	if (!node)
+		return NULL;
+	list_for_each_entry(r, &node->items, item)
+		if (r->iface == iface && ipv6_addr_equal(&r->gateway, gateway))
+			return r;
+	return NULL;
+}
+
+/* Behind those of the same preference or a better one. */
+static void net6_fib_link(struct net6_trie_node *node, struct net6_fib_route *new)
+{
+	struct net6_fib_route *r;
+
+	list_for_each_entry(r, &node->items, item)
+		if (r->preference < new->preference)
+			break;
+	list_add_tail_rcu(&new->item, &r->item);
+}
+
+static bool net6_fib_full(struct net6_iface *iface, bool manual)
+{
+	struct net6_net *nn = iface->nn;
+
+	if (nn->fib_count < READ_ONCE(nn->limits.max_routes) &&
+	    (manual || iface->n_routes < READ_ONCE(nn->limits.max_ra_routes)))
+		return false;
+	NET6_INC(nn, NdRouteLimit);
+	return true;
+}
+
+static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+			const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_trie_node *node;
+	struct net6_fib_route *r;
+
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return -ENODEV;
+	if (net6_fib_full(iface, manual))
+		return -ENOSPC;
+	r = kzalloc(sizeof(*r), GFP_ATOMIC);
+	if (!r)
+		return -ENOMEM;
+	node = net6_trie_insert(&nn->fib, prefix, plen);
+	if (!node) {
+		kfree(r);
+		return -ENOMEM;
+	}
+	r->prefix = *prefix;
+	r->plen = plen;
+	r->gateway = *gateway;
+	r->iface = iface;
+	r->preference = preference;
+	r->manual = manual;
+	net6_life_set(&r->life, lifetime);
+	net6_fib_link(node, r);
+	list_add_tail(&r->life.list, &iface->routes);
+	nn->fib_count++;
+	if (!manual)
+		iface->n_routes++;
+	net6_note_route(r, NET6_NOTE_NEW);
+	net6_dest_flush(nn);
+	return 0;
+}
+
+/**
+ * net6_fib_update() - add, renew or (lifetime 0) remove a route
+ * @iface: its interface
+ * @prefix: prefix, bits beyond @plen zero
+ * @plen: 1..128
+ * @gateway: router on @iface, or :: if the prefix is on-link
+ * @preference: 1 high, 0 medium, -1 low
+ * @lifetime: seconds, NET6_LIFETIME_INFINITE
+ * @manual: set by the administrator; advertisements do not change it
+ *
+ * Context: process or softirq; takes nn->lock.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -ENOMEM.
+ */
+int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+		    const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual)
+{
+	struct net6_fib_route *r;
+	int err = 0;
+
+	spin_lock_bh(&iface->nn->lock);
+	r = net6_fib_find(iface, prefix, plen, gateway);
+	if (r && r->manual && !manual)
+		goto unlock;
+	if (!r && !lifetime) {
+		err = -ENOENT;
+	} else if (r && r->preference == preference && r->manual == manual && lifetime) {
+		net6_life_set(&r->life, lifetime);
+	} else {
+		if (r)
+			net6_fib_free(r);
+		if (lifetime)
+			err = net6_fib_new(iface, prefix, plen, gateway, preference, lifetime,
+					   manual);
+	}
+	net6_nd_arm_life(iface);
+unlock:
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
+}
+
+unsigned long net6_fib_expire(struct net6_iface *iface)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	return net6_life_expire(&iface->routes, net6_fib_end);
+}
+
+/**
+ * net6_fib_forget() - a router is none any more
+ * @iface: interface
+ * @gateway: the router
+ *
+ * What the administrator has set stays. Context: nn->lock held.
+ */
+void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway)
+{
+	struct net6_fib_route *r, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(r, next, &iface->routes, life.list)
+		if (!r->manual && ipv6_addr_equal(&r->gateway, gateway))
+			net6_fib_free(r);
+}
+
+void net6_fib_forget_all(struct net6_iface *iface, bool manual)
+{
+	struct net6_fib_route *r, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(r, next, &iface->routes, life.list)
+		if (manual || !r->manual)
+			net6_fib_free(r);
+}
+
+static bool net6_fib_reachable(const struct net6_fib_route *r)
+{
+	struct net6_neigh *neigh;
+
+	if (ipv6_addr_any(&r->gateway))
+		return true;
+	neigh = net6_neigh_find(r->iface, &r->gateway);
+	return !neigh || net6_neigh_reachable(neigh);
+}
+
+/* The best route of one prefix: the first whose router is reachable, else the first. */
+static struct net6_fib_route *net6_fib_best(struct net6_trie_node *node, int oif, bool *reachable)
+{
+	struct net6_fib_route *r, *first = NULL;
+
+	*reachable = true;
+	list_for_each_entry_rcu(r, &node->items, item) {
+		if (!net6_iface_usable(r->iface) || (oif && r->iface->ifindex != oif))
+			continue;
+		if (net6_fib_reachable(r))
+			return r;
+		if (!first)
+			first = r;
+	}
+	*reachable = false;
+	return first;
+}
+
+/**
+ * net6_fib_lookup() - the route to a destination
+ * @nn: namespace
+ * @addr: destination
+ * @oif: interface it must be on, 0 for any
+ * @reachable: is its router reachable, as far as is known?
+ *
+ * RFC 4191 3.2: by length of the prefix, then by preference; routes through routers
+ * that are not reachable only if there is no other. Context: RCU read lock held.
+ * Return: borrowed; NULL if no prefix matches.
+ */
+struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
+				       bool *reachable)
+{
+	struct net6_fib_route *r, *best = NULL;
+	struct net6_trie_node *node;
+	bool ok;
+
+	*reachable = false;
+	net6_trie_for_each_match(node, &nn->fib, addr) {
+		r = net6_fib_best(node, oif, &ok);
+		if (!r || (*reachable && !ok))
+			continue;
+		best = r;
+		*reachable = ok;
+	}
+	return best;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The longest-prefix trie against a list that is searched from end to end. */
+#include "unit.h"
+#include "../../net6/core/trie.c"
+
+#define PREFIXES	400
+
+struct entry {
+	struct list_head item;
+	struct in6_addr prefix;
+	u8 plen;
+	bool in;
+};
+
+static u32 seed;
+
+static u32 roll(u32 n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+/* Addresses that share much, so that prefixes nest and join at every depth. */
+static struct in6_addr random_addr(void)
+{
+	struct in6_addr a = { .s6_addr = { 0x20, 0x01 } };
+	unsigned int i, n = roll(5);
+
+	for (i = 0; i < n; i++)
+		a.s6_addr[roll(16)] ^= 1 << roll(8);
+	return a;
+}
+
+static void cut(struct in6_addr *a, unsigned int plen)
+{
+	unsigned int i;
+
+	for (i = plen; i < 128; i++)
+		a->s6_addr[i / 8] &= ~(0x80 >> i % 8);
+}
+
+static const struct entry *trie_lookup(const struct net6_trie *trie, const struct in6_addr *addr)
+{
+	const struct entry *best = NULL;
+	struct net6_trie_node *node;
+
+	net6_trie_for_each_match(node, trie, addr)
+		if (!list_empty(&node->items))
+			best = list_first_entry(&node->items, struct entry, item);
+	return best;
+}
+
+static const struct entry *list_lookup(const struct entry *all, const struct in6_addr *addr)
+{
+	const struct entry *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < PREFIXES; i++)
+		if (all[i].in && (!best || all[i].plen > best->plen) &&
+		    net6_trie_common(&all[i].prefix, addr) >= all[i].plen)
+			best = &all[i];
+	return best;
+}
+
+static unsigned int nodes(const struct net6_trie_node *node)
+{
+	return node ? 1 + nodes(node->child[0]) + nodes(node->child[1]) : 0;
+}
+
+static void add(struct net6_trie *trie, struct entry *e)
+{
+	struct net6_trie_node *node = net6_trie_insert(trie, &e->prefix, e->plen);
+
+	EXPECT_EQ(list_empty(&node->items), true);
+	list_add(&e->item, &node->items);
+	e->in = true;
+}
+
+static void del(struct net6_trie *trie, struct entry *e)
+{
+	list_del(&e->item);
+	net6_trie_prune(trie, &e->prefix, e->plen);
+	e->in = false;
+}
+
+static bool known(const struct entry *all, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (all[i].plen == all[n].plen && !memcmp(&all[i].prefix, &all[n].prefix, 16))
+			return true;
+	return false;
+}
+
+TEST(common__bits)
+{
+	struct in6_addr a = { .s6_addr = { 0xff } }, b = a;
+
+	EXPECT_EQ(net6_trie_common(&a, &b), 128);
+	b.s6_addr[15] = 1;
+	EXPECT_EQ(net6_trie_common(&a, &b), 127);
+	b.s6_addr[8] = 0x80;
+	EXPECT_EQ(net6_trie_common(&a, &b), 64);
+	b.s6_addr[0] = 0;
+	EXPECT_EQ(net6_trie_common(&a, &b), 0);
+}
+
+TEST(trie__finds_what_a_list_finds_whatever_comes_and_goes)
+{
+	static struct entry all[PREFIXES];
+	struct net6_trie trie = {};
+	unsigned int i, round;
+
+	seed = 1;
+	for (i = 0; i < PREFIXES; i++) {
+		do {
+			all[i].prefix = random_addr();
+			all[i].plen = roll(129);
+			cut(&all[i].prefix, all[i].plen);
+		} while (known(all, i));
+	}
+	for (round = 0; round < 20000; round++) {
+		struct entry *e = &all[roll(PREFIXES)];
+		struct in6_addr addr = random_addr();
+		unsigned int n = 0;
+
+		if (e->in)
+			del(&trie, e);
+		else
+			add(&trie, e);
+		ASSERT_TRUE(trie_lookup(&trie, &addr) == list_lookup(all, &addr));
+		ASSERT_TRUE(trie_lookup(&trie, &e->prefix) == list_lookup(all, &e->prefix));
+		ASSERT_TRUE(net6_trie_find(&trie, &e->prefix, e->plen) || !e->in);
+		if (round % 256)
+			continue;
+		/* No more nodes than prefixes and joins of two. */
+		for (i = 0; i < PREFIXES; i++)
+			n += all[i].in;
+		ASSERT_TRUE(nodes(trie.root) <= (n ? 2 * n - 1 : 0));
+	}
+	for (i = 0; i < PREFIXES; i++)
+		if (all[i].in)
+			del(&trie, &all[i]);
+	EXPECT_EQ(trie.root == NULL, true);
+}
