@@ -276,11 +276,12 @@ def setup():
     global A, B, wire
     ktap.net6_load()
     A, B, wire = nd.cable()
+    # DAD waits for RetransTimer, so it is over first.
+    nd.linklocal(A)
     # No state ends by time while cases wait in it.
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0", "retrans", "60000",
                "reachable", "3000000")
     nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
-    nd.linklocal(A)
     nd.net6ctl(A, "add", "neighbor", ROUTER, "lladdr", wire.mac, "dev", "a0")
     nd.net6ctl(A, "add", "route", "default", "via", ROUTER, "dev", "a0")
     for state in STATES:

@@ -10,11 +10,11 @@
 
 import json
 import os
+import select
 import socket
 import struct
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -203,9 +203,6 @@ def redirect_concerns_sockets_bound_to_the_interface():
 
 @ktap.test
 def resolvers_are_told_to_listeners():
-    listener = subprocess.Popen([nd.NET6CTL, "-N", A.name, "-j", "monitor"],
-                                stdout=subprocess.PIPE, text=True)
-    time.sleep(0.5 * ktap.SCALE)
     servers = struct.pack("!BBHI", 25, 5, 0, 600) + nd.packed("2001:db8::53") \
         + nd.packed("fe80::53")
     names = b"\x07example\x03org\0\x02in\x07example\0"
@@ -213,14 +210,27 @@ def resolvers_are_told_to_listeners():
     search = struct.pack("!BBHI", 31, 1 + len(names) // 8, 0, 0) + names
     evil = b"\x05a;$(b\0\x3f12"
     evil += bytes(-len(evil) % 8)
-    advertise(R1, servers + search + struct.pack("!BBHI", 31, 1 + len(evil) // 8, 0, 9) + evil)
-    found = []
-    while len(found) < 3:
-        event = json.loads(listener.stdout.readline())
-        if event["object"] == "dns":
-            found.append({k: event.get(k) for k in ("router", "lifetime", "servers", "search")})
-    listener.kill()
-    listener.wait()
+    evil = struct.pack("!BBHI", 31, 1 + len(evil) // 8, 0, 9) + evil
+    listener = subprocess.Popen([nd.NET6CTL, "-N", A.name, "-j", "monitor"],
+                                stdout=subprocess.PIPE)
+    ktap.at_exit(listener.wait)
+    ktap.at_exit(listener.kill)
+    said = b""
+
+    def heard():
+        """Advertisements are repeated until the listener has begun to listen."""
+        nonlocal said
+        advertise(R1, servers + search + evil)
+        while select.select([listener.stdout], [], [], 0.3)[0]:
+            said += os.read(listener.stdout.fileno(), 65536)
+        events = [json.loads(line) for line in said.split(b"\n")[:-1]]
+        events = [e for e in events if e["object"] == "dns"]
+        while events and "servers" not in events[0]:
+            events.pop(0)
+        return events
+    events = ktap.wait_for(20, "three options are told", lambda: (heard()[2:] and heard()))
+    found = [{k: e.get(k) for k in ("router", "lifetime", "servers", "search")}
+             for e in events[:3]]
     ktap.equal(found, [
         {"router": R1, "lifetime": 600, "servers": "2001:db8::53 fe80::53", "search": None},
         {"router": R1, "lifetime": 0, "servers": None, "search": "example.org in.example"},
