@@ -161,6 +161,7 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 	lockdep_assert_held(&iface->nn->lock);
 	if (!net6_mld_runs(iface) || !net6_mld_told_of(addr))
 		return 0;
+	net6_mld_check_version(iface);
 	group = net6_mld_find_group(mld, addr);
 	if (!group && !new)
 		return 0;

@@ -174,7 +174,7 @@ def a_default_router_is_added_and_deleted():
               "and cannot be deleted twice")
     refused(A, "add", "route", "default", "via", "fd00::1", "dev", "a0")
     refused(A, "add", "route", "default", "via", "fe80::1", "dev", "lo")
-    refused(A, "add", "route", "fd00::/64", "via", "fe80::1", "dev", "a0")
+    refused(A, "add", "route", "fd00::1/64", "via", "fe80::1", "dev", "a0")
 
 
 @ktap.test
