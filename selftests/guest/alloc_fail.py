@@ -1,0 +1,568 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# No memory: each allocation of a system call fails in its turn (fail-nth), for sockets,
+# options, netlink, devices, namespaces, khttpd and loading both modules; and a share of
+# all that must not sleep fails while traffic runs (receive path, timers, SLAAC). What is
+# seen is an errno, never a report; afterwards everything works and all can be unloaded.
+#
+#	A [a0 net6 fd00::6] ------ [b0 Wire as fd00::b] B
+#	A ::1 to ::1 for sockets
+#
+# guest: named
+# timeout: 150
+
+import ctypes
+import errno
+import itertools
+import json
+import os
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ip
+import khttpd
+import ktap
+import nd
+import nl
+
+NO_MEMORY = {errno.ENOMEM, errno.ENOBUFS}
+FULL = bool(os.environ.get("NET6_FULL"))
+FAULTS = ("failslab", "fail_page_alloc")
+CONFIG = khttpd.CONFIG
+libc = ktap._libc
+
+
+def fault(what, name, value):
+    with open(f"/sys/kernel/debug/{what}/{name}", "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+class Nth:
+    """Makes the nth allocation of this thread fail."""
+
+    def __init__(self):
+        self.fd = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
+
+    def arm(self, n):
+        os.pwrite(self.fd, b"%d" % n, 0)
+
+    def left(self):
+        """What is left of n, and no more failures."""
+        left = int(os.pread(self.fd, 20, 0).rstrip(b"\0\n") or 0)
+        os.pwrite(self.fd, b"0", 0)
+        return left
+
+
+def once(n, function):
+    """The errno that function gave when its nth allocation failed; was there an nth?"""
+    error, value = None, None
+    nth.arm(n)
+    try:
+        value = function()
+    except OSError as problem:
+        error = problem.errno
+    failed = not nth.left()
+    return failed, error, value
+
+
+def sweep(name, prepare, call, undo=None, also=(), first=1, step=1):
+    """call(prepare()) with each allocation failing in its turn, until none does."""
+    refused = 0
+    for n in itertools.count(first, step):
+        thing = prepare()
+        failed, error, value = once(n, lambda t=thing: call(t))
+        if undo:
+            undo(thing, value)
+        if not failed:
+            ktap.equal(error, None, f"{name} with memory")
+            ktap.diag(f"{name}: {n - 1} allocations, refused {refused} times")
+            return n - 1
+        if error is not None:
+            refused += 1
+            ktap.true(error in NO_MEMORY | set(also),
+                      f"{name}, allocation {n}: {errno.errorcode.get(error, error)}")
+
+
+def setup():
+    global nth
+    if not all(os.path.isdir(f"/sys/kernel/debug/{what}") for what in FAULTS):
+        raise ktap.Skip("the kernel cannot inject faults")
+    if not FULL:
+        ktap.diag("a sample; make check-full tries each allocation")
+    for what in FAULTS:
+        fault(what, "verbose", 0)
+        fault(what, "probability", 0)
+        fault(what, "times", -1)
+    fault("failslab", "ignore-gfp-wait", "N")
+    nth = Nth()
+    ip.setup()
+    khttpd.fresh()
+    khttpd.write("a.txt", b"hello\n")
+
+
+def close(thing, _=None):
+    for sock in thing if isinstance(thing, tuple) else (thing,):
+        if sock:
+            sock.close()
+
+
+def stream():
+    sock = ktap.net6_socket(ns=ip.A)
+    sock.settimeout(20 * ktap.SCALE)
+    return sock
+
+
+def dgram():
+    return ktap.net6_socket(socket.SOCK_DGRAM, ns=ip.A)
+
+
+def pair():
+    """Two ends of a connection and the listener, which all are to be closed."""
+    listener, client = stream(), stream()
+    listener.bind(("::1", 0))
+    listener.listen(5)
+    client.connect(listener.getsockname())
+    server = listener.accept()[0]
+    server.settimeout(20 * ktap.SCALE)
+    return client, server, listener
+
+
+@ktap.test
+def making_binding_and_listening():
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        def make(_, kind=kind):
+            return socket.socket(ktap.AF_NET6, kind)
+
+        with ip.A:
+            sweep(f"socket of type {int(kind)}", lambda: None, make,
+                  lambda _, sock: close(sock), also={errno.ENFILE})
+    sweep("bind TCP", stream, lambda s: s.bind(("::1", 0)), close)
+    sweep("bind UDP", dgram, lambda s: s.bind(("::1", 0)), close)
+
+    def bound():
+        sock = stream()
+        sock.bind(("::1", 0))
+        return sock
+    sweep("listen", bound, lambda s: s.listen(5), close)
+
+
+@ktap.test
+def connections_are_made_with_the_next_try():
+    def listening():
+        listener, client = stream(), stream()
+        listener.bind(("::1", 0))
+        listener.listen(5)
+        return client, listener
+
+    def connect(socks):
+        socks[0].connect(socks[1].getsockname())
+    sweep("connect", listening, connect, close)
+
+    def connected():
+        client, listener = listening()
+        connect((client, listener))
+        return client, listener
+
+    def undo(socks, value):
+        close(socks)
+        if value:
+            value[0].close()
+    sweep("accept", connected, lambda socks: socks[1].accept(), undo, also={errno.ENFILE})
+
+
+@ktap.test
+def what_was_sent_arrives():
+    data = random.Random(1).randbytes(100000)
+
+    def reader(sock, into):
+        while True:
+            part = sock.recv(65536)
+            if not part:
+                return
+            into.append(part)
+
+    def send(name, call):
+        for n in itertools.count(1):
+            client, server, listener = pair()
+            got = []
+            thread = threading.Thread(target=reader, args=(server, got))
+            thread.start()
+            failed, error, sent = once(n, lambda c=client: call(c))
+            client.shutdown(socket.SHUT_WR)
+            thread.join()
+            close((client, server, listener))
+            ktap.true(error is None or error in NO_MEMORY | {errno.EAGAIN},
+                      f"{name}, allocation {n}: {error}")
+            ktap.true(b"".join(got) == data[:sent or len(b"".join(got))],
+                      f"{name}, allocation {n}: bytes that were accepted arrive, "
+                      f"{len(b''.join(got))} of {sent}")
+            if not failed:
+                ktap.diag(f"{name}: {n - 1} allocations")
+                return
+    send("send of 1 byte", lambda s: s.send(data[:1]))
+    send("send of 100000 bytes", lambda s: s.send(data))
+
+    with open("/tmp/data", "wb") as file:
+        file.write(data)
+    with open("/tmp/data", "rb") as file:
+        send("sendfile", lambda s: os.sendfile(s.fileno(), file.fileno(), 0, 100000))
+
+
+@ktap.test
+def receiving_loses_nothing():
+    def filled():
+        client, server, listener = pair()
+        client.sendall(b"x" * 30000)
+        return client, server, listener
+
+    def receive(socks):
+        return socks[1].recv(30000)
+    sweep("recv", filled, receive, close)
+
+    def splice(socks):
+        read, write = os.pipe()
+        try:
+            return os.splice(socks[1].fileno(), write, 30000)
+        finally:
+            os.close(read)
+            os.close(write)
+    if hasattr(os, "splice"):
+        sweep("splice", filled, splice, close, also={errno.EAGAIN, errno.EMFILE, errno.ENFILE})
+
+
+@ktap.test
+def datagrams():
+    def two():
+        there, here = dgram(), dgram()
+        there.bind(("::1", 0))
+        there.settimeout(20)
+        here.settimeout(20)
+        return here, there
+
+    def connected():
+        here, there = two()
+        here.connect(there.getsockname())
+        return here, there
+    tclass = [(socket.IPPROTO_IPV6, 67, struct.pack("=i", 4))]
+    sweep("connect UDP", two, lambda s: s[0].connect(s[1].getsockname()), close)
+    sweep("send UDP", connected, lambda s: s[0].send(b"x"), close)
+    sweep("sendto UDP", two, lambda s: s[0].sendto(b"x", s[1].getsockname()), close)
+    sweep("60000 bytes on the cable", two,
+          lambda s: s[0].sendto(b"x" * 60000, (ip.PEER, 9)), close)
+    sweep("sendmsg with a traffic class", two,
+          lambda s: s[0].sendmsg([b"x"], tclass, 0, s[1].getsockname()), close)
+
+    def corked():
+        here, there = connected()
+        here.setsockopt(socket.IPPROTO_UDP, 1, 1)
+        here.send(b"x" * 3000)
+        return here, there
+    sweep("uncork", corked, lambda s: s[0].setsockopt(socket.IPPROTO_UDP, 1, 0), close)
+    sweep("segments", connected, lambda s: s[0].sendmsg(
+        [b"x" * 20000], [(socket.IPPROTO_UDP, 103, struct.pack("=H", 1000))]), close)
+
+
+@ktap.test
+def options():
+    with ip.A:
+        zone = struct.pack("=i", socket.if_nametoindex("a0"))
+    group = socket.inet_pton(socket.AF_INET6, "ff02::4242") + zone
+    v6 = socket.IPPROTO_IPV6
+    program = (ctypes.c_ubyte * 8)(6, 0, 0, 0, 0xff, 0xff, 0, 0)
+    fprog = struct.pack("=HxxxxxxQ", 1, ctypes.addressof(program))
+
+    def joined():
+        sock = dgram()
+        sock.setsockopt(v6, 20, group)
+        return sock
+    sweep("join a group", dgram, lambda s: s.setsockopt(v6, 20, group), close)
+    sweep("leave a group", joined, lambda s: s.setsockopt(v6, 21, group), close)
+    sweep("filter", dgram, lambda s: s.setsockopt(socket.SOL_SOCKET, 26, fprog), close)
+    sweep("congestion control", stream,
+          lambda s: s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic"), close)
+    for option, size in ((16, 4), (26, 4), (49, 4), (50, 20), (67, 4), (76, 4)):
+        sweep(f"option {option}", dgram,
+              lambda s, o=option, n=size: s.setsockopt(v6, o, bytes(n)), close)
+
+
+def drain(sock):
+    """All answers, or that some were lost."""
+    sock.settimeout(0.05)
+    while True:
+        try:
+            sock.recv(1 << 18)
+        except socket.timeout:
+            return
+        except BlockingIOError:
+            return
+        except OSError as error:
+            ktap.true(error.errno in NO_MEMORY, f"answer is {error}")
+
+
+@ktap.test
+def netlink():
+    with ip.A:
+        family = nl.Family()
+        a0 = socket.if_nametoindex("a0")
+    peer, new = nl.address("fd00::99"), nl.address("fd00::77")
+    lladdr = bytes.fromhex("020000000099")
+    ops = (
+        ("addr-add", {"ifindex": a0, "address": new, "prefix_len": 64}, 0),
+        ("addr-del", {"ifindex": a0, "address": new}, 0),
+        ("neigh-add", {"ifindex": a0, "address": peer, "lladdr": lladdr}, 0),
+        ("neigh-del", {"ifindex": a0, "address": peer}, 0),
+        ("iface-get", {}, nl.DUMP), ("addr-get", {}, nl.DUMP), ("neigh-get", {}, nl.DUMP),
+        ("sock-get", {}, nl.DUMP), ("dest-get", {}, nl.DUMP),
+        ("counter-get", {}, nl.DUMP),
+    )
+    for op, values, flags in ops:
+        if op not in family.cmds:
+            raise ktap.Fail(f"no operation {op}: {sorted(family.cmds)}")
+        raw = struct.pack("=BBH", family.cmds[op], 1, 0) + family.encode(op, **values)
+
+        def send(_, raw=raw, flags=flags):
+            family.sock.send(struct.pack("=IHHII", 16 + len(raw), family.id,
+                                         nl.REQUEST | nl.ACK | flags, 1, 0) + raw)
+        sweep(op, lambda: None, send, lambda *_: drain(family.sock))
+    family.close()
+
+
+@ktap.test
+def devices_come_with_an_interface_or_without():
+    tunsetiff, siocsifflags = 0x400454ca, 0x8914
+    request = struct.pack("=16sH22x", b"t0", 0x1002)
+    up = struct.pack("=16sH22x", b"t0", 1)
+
+    def tun():
+        return os.open("/dev/net/tun", os.O_RDWR), socket.socket(socket.AF_INET,
+                                                                   socket.SOCK_DGRAM)
+
+    def make(things):
+        libc_ioctl(things[0], tunsetiff, request)
+
+    def made():
+        things = tun()
+        make(things)
+        return things
+
+    def undo(things, _):
+        os.close(things[0])
+        things[1].close()
+
+    with ip.A:
+        step = 1 if FULL else 9
+        sweep("make a device", tun, make, undo, step=step)
+        sweep("set it up", made, lambda t: libc_ioctl(t[1].fileno(), siocsifflags, up), undo)
+    ip.wire.flush()
+    ip.alive()
+
+
+def libc_ioctl(fd, number, data):
+    if libc.ioctl(fd, ctypes.c_ulong(number), data) < 0:
+        raise OSError(ctypes.get_errno(), "ioctl")
+
+
+def unshare(_):
+    if libc.unshare(0x40000000):
+        raise OSError(ctypes.get_errno(), "unshare")
+
+
+@ktap.test
+def namespaces():
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+
+    def back(*_):
+        libc.setns(home, 0x40000000)
+    rng = random.Random(int(time.time()) if FULL else 6)
+    nth.arm(1 << 20)
+    unshare(None)
+    count = (1 << 20) - nth.left()
+    back()
+    refused = 0
+    tries = range(1, count + 1) if FULL else rng.sample(range(1, count + 1), min(20, count))
+    for n in tries:
+        _, error, _ = once(n, lambda: unshare(None))
+        back()
+        refused += error is not None
+        ktap.true(error is None or error in NO_MEMORY, f"allocation {n}: {error}")
+    os.close(home)
+    ktap.diag(f"namespace: {count} allocations, {len(tries)} tried, refused {refused} times")
+
+
+@ktap.test
+def khttpd_starts_or_not():
+    path = f"{CONFIG}/fail"
+
+    def mkdir(name):
+        return lambda _: os.mkdir(f"{path}/{name}" if name else path)
+
+    def store(name, value):
+        def call(_):
+            fd = os.open(f"{path}/{name}", os.O_WRONLY)
+            try:
+                os.write(fd, value)
+            finally:
+                os.close(fd)
+        return call
+
+    def rmdir(name):
+        def undo(*_):
+            if os.path.isdir(f"{path}/{name}"):
+                os.rmdir(f"{path}/{name}")
+        return undo
+
+    sweep("mkdir site", lambda: None, mkdir(""), rmdir(""))
+    os.mkdir(path)
+    listeners = [n for n in os.listdir(path) if os.path.isdir(f"{path}/{n}")]
+    sub = (listeners[0] + "/" if listeners else "") + "l"
+    sweep("mkdir listener", lambda: None, mkdir(sub), rmdir(sub))
+    os.mkdir(f"{path}/{sub}")
+    sweep("docroot", lambda: None, store("docroot", khttpd.WWW.encode()))
+    for name, value in (("family", b"net6"), ("address", b"::"), ("port", b"8088")):
+        sweep(name, lambda: None, store(f"{sub}/{name}", value))
+
+    def stop(*_):
+        with open(f"{path}/enabled", "rb+", buffering=0) as file:
+            if file.read().strip() == b"1":
+                file.write(b"0")
+    with ip.A:
+        sweep("enable", lambda: None, store("enabled", b"1"), stop, also={errno.ENFILE})
+        store("enabled", b"1")(None)
+    with stream() as sock:
+        sock.connect(("::1", 8088))
+        sock.sendall(khttpd.get("/a.txt"))
+        ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "a file after all")
+
+
+def transfer(seconds, rng):
+    """A connection over ::1; all that was accepted arrives. Bytes."""
+    client, server, listener = pair()
+    data, got = rng.randbytes(65536), []
+    total, end = 0, time.monotonic() + seconds
+
+    def read():
+        while True:
+            try:
+                part = server.recv(1 << 20)
+            except OSError as error:
+                if error.errno in NO_MEMORY:
+                    continue
+                raise
+            if not part:
+                return
+            got.append(part)
+    thread = threading.Thread(target=read)
+    thread.start()
+    while time.monotonic() < end and total < 4 << 20:
+        try:
+            total += client.send(data[total % 65536:])
+        except OSError as error:
+            if error.errno not in NO_MEMORY:
+                raise
+    client.shutdown(socket.SHUT_WR)
+    thread.join()
+    close((client, server, listener))
+    whole = b"".join(got)
+    ktap.equal(len(whole), total, "bytes received of those sent")
+    ktap.true(whole == (data * (total // 65536 + 1))[:total], "bytes are equal")
+    return total
+
+
+def noise(stop, rng):
+    """What makes net6 allocate when it receives: routers, neighbors, fragments, errors."""
+    while not stop.is_set():
+        n = rng.randrange(1 << 16)
+        ip.wire.send(nd.ra(ip.wire.linklocal, options=nd.prefix_option(
+            f"2001:db8:{n % 40:x}::", valid=rng.choice((0, 7300, 9000)), preferred=0)))
+        ip.wire.send(nd.ns(f"fe80::{n:x}", ip.OURS, slla="02:00:00:00:00:07"))
+        for packet in ip.fragments(ip.ICMP, ip.echo_message(data=bytes(2000)), n):
+            ip.wire.send(packet)
+        ip.wire.send(ip.ipv6(ip.PEER, ip.OURS, ip.UDP, ip.udp_message(dport=7), 64))
+        ip.wire.send(ip.ipv6(ip.PEER, ip.OURS, ip.ICMP, ip.echo_message(), 64))
+        ip.wire.flush()
+
+
+@ktap.test
+def without_sleep_under_traffic():
+    rng = random.Random(9)
+    stop = threading.Event()
+    before = ip.numbers("drops").get("NO_MEMORY", 0)
+    maker = threading.Thread(target=noise, args=(stop, rng))
+    maker.start()
+    try:
+        for what in FAULTS:
+            fault(what, "ignore-gfp-wait", "Y")
+            fault(what, "probability", 4)
+        total = transfer(20 if FULL else 4, rng)
+    finally:
+        for what in FAULTS:
+            fault(what, "probability", 0)
+        fault("failslab", "ignore-gfp-wait", "N")
+        stop.set()
+        maker.join()
+    drops = ip.numbers("drops").get("NO_MEMORY", 0) - before
+    ktap.diag(f"{total} bytes arrived; {drops} packets dropped for want of memory")
+    ip.alive()
+    ktap.true(transfer(2, rng) > 0, "a connection afterwards")
+
+
+@ktap.test
+def sockets_and_entries_are_gone():
+    ktap.wait_for(30, "no socket but khttpd's is left", lambda: not [
+        s for s in json.loads(nd.net6ctl(ip.A, "-j", "show", "sockets"))
+        if s.get("state") not in ("time-wait", "TIME-WAIT", "listen", "LISTEN")])
+    khttpd.ctl("stop", "--all")
+    ip.A.ip("link", "del", "a0")
+
+
+def load(path, parameters):
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        if libc.syscall(313, fd, parameters, 0):
+            raise OSError(ctypes.get_errno(), "finit_module")
+    finally:
+        os.close(fd)
+
+
+@ktap.test
+def modules_are_loaded_or_not():
+    ktap.unload("khttpd")
+    ktap.unload("net6")
+    for module, wrong in (("net6", b"attach=" + b"x" * 1100), ("khttpd", None)):
+        path = f"/tmp/{module}.ko"
+        ktap.run("strip", "--strip-debug", "-o", path, f"{ktap.BUILD}/{module}/{module}.ko")
+        # Reading, relocating and linking it is the kernel's business.
+        first = 0
+        if wrong:
+            nth.arm(1 << 20)
+            try:
+                load(path, wrong)
+            except OSError:
+                pass
+            first = (1 << 20) - nth.left()
+        nth.arm(1 << 20)
+        load(path, b"")
+        last = (1 << 20) - nth.left()
+        ktap.unload(module)
+        if not first:
+            first = last * 3 // 4
+        refused, tries = 0, range(first + 1, last + 1)
+        if not FULL:
+            tries = sorted(random.Random(3).sample(tries, min(8, len(tries))))
+        for n in tries:
+            _, error, _ = once(n, lambda p=path: load(p, b""))
+            ktap.true(error is None or error in NO_MEMORY, f"{module}, allocation {n}: {error}")
+            refused += error is not None
+            ktap.unload(module)
+        ktap.diag(f"{module}: allocations {first} to {last}, refused {refused} "
+                  f"of {len(tries)} times")
+        load(path, b"")
+
+
+nth = None
+ktap.main(setup=setup)
