@@ -1,33 +1,46 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Both modules are loaded and unloaded a hundred times, every tenth time with traffic
-# running until the moment they go. Afterwards the kernel has its memory, its device
-# references and its module references back.
+# running until the moment they go: TCP over the cable and on ::1, UDP, files served by
+# khttpd, and frames that keep coming whether net6 is there or not. Afterwards the kernel
+# has its memory, its device references and its module references back.
 #
-#   [ A ] a0 ------ b0 [ B ]
+#   [ A: servers, khttpd ] a0 fd00::a ------ fd00::b b0 [ B: clients ]
 #
 # NET6_ROUNDS: how often (100; 20 on the checking kernel).
 # guest: stock
-# timeout: 900
+# timeout: 600
+import ctypes
+import errno
+import json
 import os
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-import ktap  # pylint: disable=wrong-import-position
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
 
-TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 ROUNDS = int(os.environ.get("NET6_ROUNDS") or (20 if ktap.CHECKING else 100))
-MODULES = [name for name in ("net6", "khttpd")
-           if os.path.exists(f"{ktap.BUILD}/{name}/{name}.ko")]
+MODULES = ("net6", "khttpd")
+CTL = f"{khttpd.TOP}/tools/net6ctl"
+FINIT_MODULE, DELETE_MODULE = 313, 176
 NS = {}
 
-# TCP, UDP and echoes on ::1 and over the cable, until killed.
-TRAFFIC = """
+COMMON = """
 import os, socket, sys, threading
 def new(kind):
     return socket.socket(socket.AF_INET6, kind, fileno=socket.socket(19, kind).detach())
+def bulk(address):
+    sock = new(1)
+    sock.connect(address)
+    def run():
+        while True:
+            sock.send(b"x" * 50000)
+    threading.Thread(target=run, daemon=True).start()
+"""
+# TCP from everywhere is taken, ::1 talks to itself.
+SERVER = COMMON + """
 def serve(listener):
     while True:
         sock = listener.accept()[0]
@@ -36,81 +49,135 @@ def drain(sock):
     while sock.recv(65536):
         pass
 listener = new(1)
-listener.bind(("::1", 0))
+listener.bind(("::", 5001))
 listener.listen(20)
 threading.Thread(target=serve, args=(listener,), daemon=True).start()
-bulk = new(1)
-bulk.connect(listener.getsockname())
+bulk(("::1", 5001))
 there, here = new(2), new(2)
 there.bind(("::1", 0))
 here.connect(there.getsockname())
-group = new(2)
 started = False
 while True:
-    bulk.send(b"x" * 50000)
     here.send(b"y" * 500)
     there.recv(1000)
     short = new(1)
-    short.connect(listener.getsockname())
+    short.connect(("::1", 5001))
     short.close()
-    try:
-        group.sendto(b"z" * 1000, ("ff02::1", 9, 0, socket.if_nametoindex(sys.argv[1])))
-    except OSError:
-        pass
     if not started:
         print("running", flush=True)
         started = True
 """
+CLIENT = COMMON + """
+bulk(("fd00::a", 5001))
+started = False
+while True:
+    web = new(1)
+    web.connect(("fd00::a", 8080))
+    for _ in range(10):
+        web.send(b"GET /file HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
+        got = b""
+        while len(got) < 100000:
+            part = web.recv(1 << 20)
+            if not part:		# khttpd was stopped
+                threading.Event().wait()
+            got += part
+    web.close()
+    if not started:
+        print("running", flush=True)
+        started = True
+"""
+# Frames for A, net6 there or not: echo requests to its address and to all nodes.
+FLOOD = """
+import socket, sys, time
+sys.path.insert(0, sys.argv[1])
+import nd
+sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+sock.bind(("b0", 0x86dd))
+there = nd.mac_bytes(sys.argv[2])
+frames = [dest + sock.getsockname()[4] + b"\\x86\\xdd" + nd.echo("fd00::b", address)
+          for dest, address in ((there, "fd00::a"), (nd.mac_bytes("33:33:00:00:00:01"), "ff02::1"))]
+print("running", flush=True)
+while True:
+    try:
+        for frame in frames:
+            sock.send(frame)
+        time.sleep(0.002)
+    except OSError:		# the cable is gone
+        time.sleep(0.1)
+"""
 
 
 def memory():
-    """Unreclaimable slab and per-CPU memory in KB, after what is lazy has been done."""
+    """Unreclaimable slab, per-CPU and vmalloc memory in KB, caches emptied."""
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-        file.write("3")
+        file.write("2")
     with open("/proc/meminfo", encoding="ascii") as file:
         info = {line.split(":")[0]: int(line.split()[1]) for line in file}
     return info["SUnreclaim"] + info["Percpu"] + info.get("VmallocUsed", 0)
 
 
-def users(module):
+def references():
+    """Users of each module that is loaded."""
     with open("/proc/modules", encoding="ascii") as file:
-        for line in file:
-            if line.startswith(module + " "):
-                return int(line.split()[2])
-    return None
+        return {line.split()[0]: int(line.split()[2]) for line in file}
+
+
+def syscall(number, *args):
+    """0 or errno. Without programs to start, rounds are short."""
+    if ktap._libc.syscall(number, *args):
+        return ctypes.get_errno()
+    return 0
+
+
+def load(module):
+    fd = os.open(f"/tmp/{module}.ko", os.O_RDONLY)
+    ktap.equal(syscall(FINIT_MODULE, fd, b"", 0), 0, f"errno of loading {module}")
+    os.close(fd)
 
 
 def unload(module):
     def gone():
-        return not subprocess.run(["rmmod", module], capture_output=True,
-                                  check=False).returncode
-    # Connections of the killed program close on their own first.
-    ktap.wait_for(90, f"{module} can be unloaded (users {users(module)})", gone)
+        error = syscall(DELETE_MODULE, module.encode(), os.O_NONBLOCK)
+        ktap.true(error in (0, errno.EWOULDBLOCK), f"errno {error} of unloading {module}")
+        return not error
+    # Connections of killed programs close on their own first.
+    ktap.wait_for(60, f"{module} can be unloaded (users {references().get(module)})", gone)
+
+
+def start(name, program, *args):
+    process = NS[name].popen("python3", "-c", program, *args, stdout=subprocess.PIPE)
+    ktap.equal(process.stdout.readline(), b"running\n", "traffic")
+    return process
 
 
 def traffic():
-    running = []
     for name, device in (("A", "a0"), ("B", "b0")):
-        process = NS[name].popen("python3", "-c", TRAFFIC, device, stdout=subprocess.PIPE)
-        ktap.equal(process.stdout.readline(), b"running\n", "traffic")
-        running.append(process)
-    return running
+        NS[name].run(CTL, "set", "dev", device, "dad-transmits", "0")
+        NS[name].run(CTL, "add", "address", f"fd00::{name.lower()}/64", "dev", device)
+    with NS["A"]:
+        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", "[::]:8080,net6")
+    return [start("A", SERVER), start("B", CLIENT)]
 
 
 def one_round(busy):
     for module in MODULES:
-        ktap.run("insmod", f"/tmp/{module}.ko")
+        load(module)
     if busy:
         running = traffic()
-        time.sleep(0.3)
-        refused = subprocess.run(["rmmod", "net6"], capture_output=True, check=False)
-        ktap.true(refused.returncode, "rmmod is refused under traffic")
+        for module in MODULES:
+            ktap.equal(syscall(DELETE_MODULE, module.encode(), os.O_NONBLOCK),
+                       errno.EWOULDBLOCK, f"errno of unloading {module} in use")
+        ktap.true(khttpd.count("requests") >= 10, "files are served")
+        ktap.equal([process.poll() for process in running], [None, None], "traffic goes on")
+        khttpd.ctl("stop", "--all")
+        unload("khttpd")
         for process in running:
             process.kill()
         for process in running:
             process.wait()
     for module in reversed(MODULES):
-        unload(module)
+        if module in references():
+            unload(module)
 
 
 def setup():
@@ -119,8 +186,12 @@ def setup():
     for module in MODULES:
         ktap.run("strip", "--strip-debug", "-o", f"/tmp/{module}.ko",
                  f"{ktap.BUILD}/{module}/{module}.ko")
+    os.makedirs(khttpd.WWW, mode=0o755, exist_ok=True)
+    khttpd.write("file", b"x" * 100000)
     NS["A"], NS["B"] = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(NS["A"], "a0", NS["B"], "b0")
+    mac = json.loads(NS["A"].ip("-j", "link", "show", "dev", "a0"))[0]["address"]
+    start("B", FLOOD, f"{khttpd.TOP}/selftests/lib", mac)
     # What is loaded once and stays: congestion control, CPU-local caches.
     for busy in (False, True, False):
         one_round(busy)
@@ -128,19 +199,28 @@ def setup():
 
 @ktap.test("load and unload, every tenth time under traffic")
 def many_rounds():
-    before = memory()
+    before, users = memory(), references()
     for i in range(1, ROUNDS + 1):
         one_round(i % 10 == 0)
     # Freed by RCU and by workers: it takes a moment.
-    grown = 0
-    for _ in range(20):
-        grown = memory() - before
-        if grown < ROUNDS * 8:
-            break
-        time.sleep(0.5)
-    ktap.diag(f"{ROUNDS} rounds: kernel memory {grown:+d} KB of {before} KB")
-    # Less than two pages a round: nothing that a round must leave is that small.
-    ktap.true(grown < ROUNDS * 8, f"memory is back, not {grown} KB more")
+    def back():
+        back.grown = memory() - before
+        return back.grown < ROUNDS * 8
+    back.grown = 0
+    try:
+        # Less than two pages a round: nothing that a round must leave is that small.
+        ktap.wait_for(20, "memory is back", back)
+    finally:
+        ktap.diag(f"{ROUNDS} rounds: kernel memory {back.grown:+d} KB of {before} KB")
+    ktap.equal(references(), users, "users of all modules")
+
+
+@ktap.test
+def no_cache_is_left():
+    with open("/proc/slabinfo", encoding="ascii") as file:
+        names = [line.split()[0] for line in file]
+    ktap.equal([name for name in names if "net6" in name.lower() or "khttpd" in name], [],
+               "slab caches")
 
 
 @ktap.test
