@@ -9,7 +9,7 @@
 #
 # NET6_ROUNDS: how often (100; 20 on the checking kernel).
 # guest: stock
-# timeout: 600
+# timeout: 900
 import ctypes
 import errno
 import json
@@ -69,8 +69,7 @@ while True:
 """
 CLIENT = COMMON + """
 bulk(("fd00::a", 5001))
-started = False
-while True:
+def fetch():
     web = new(1)
     web.connect(("fd00::a", 8080))
     for _ in range(10):
@@ -78,13 +77,17 @@ while True:
         got = b""
         while len(got) < 100000:
             part = web.recv(1 << 20)
-            if not part:		# khttpd was stopped
-                threading.Event().wait()
+            if not part:
+                raise OSError("khttpd has closed")
             got += part
     web.close()
-    if not started:
-        print("running", flush=True)
-        started = True
+fetch()
+print("running", flush=True)
+try:
+    while True:
+        fetch()
+except OSError:			# khttpd was stopped
+    threading.Event().wait()
 """
 # Frames for A, net6 there or not: echo requests to its address and to all nodes.
 FLOOD = """
