@@ -3,7 +3,7 @@
 # With native IPv6 switched off, iproute2 and /proc/net show net6's addresses, routes,
 # neighbors, groups and sockets as they show native's, field by field (lib/ip6views.py).
 #
-# guest: named
+# guest: stock
 # guest-append: ipv6.disable=1
 # timeout: 120
 import os

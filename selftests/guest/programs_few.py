@@ -4,7 +4,7 @@
 #
 #	A [a0] ------ [b0] B	fd00::a, fd00::b
 #
-# guest: named
+# guest: stock
 # guest-append: ipv6.disable=1
 # timeout: 180
 import os
