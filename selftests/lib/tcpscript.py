@@ -29,7 +29,7 @@ judged when written, what is not named is not judged.
     ptb MTU [SEQ]	Packet Too Big about the last segment, or the one with SEQ
     icmp TYPE CODE INFO [SEQ]
     flow NAME		what follows is about another connection of the peer
-Opening, with mss= sack ts ws= win= ecn isn=:
+Opening, with mss= sack ts ws= win= ecn isn= rtt= (ms):
     open		listen, three segments, accept
     active		connect, three segments
 Calls; an errno's name as last word is what they have to fail with:
@@ -169,7 +169,7 @@ class Case:
 
     def __init__(self, lines):
         self.lines, self.flows, self.flow, self.record = lines, {}, None, []
-        self.listener, self.dport, self.sysctls = None, None, {}
+        self.listener, self.dport, self.sysctls, self.flush = None, None, {}, False
         self.begun = self.last = now()
 
     # ---- time and the wire ----
@@ -392,6 +392,7 @@ class Case:
 
     def do_ptb(self, words):
         self.do_icmp(["2", "0"] + words)
+        self.flush = True
 
     # ---- opening ----
 
@@ -428,6 +429,7 @@ class Case:
         self.do_in(["SEW" if "ecn" in args else "S"] + self.syn_options(args, self.flow))
         self.one("S.E" if "ecn" in args else "S.", None, None, [], 0, 0)
         self.opened(args)
+        self.wait(float(args.get("rtt", "0")))
         self.do_in(["."])
         self.wait(1)
         self.do_accept([])
@@ -437,6 +439,7 @@ class Case:
         self.do_connect(["EINPROGRESS"])
         self.one("SEW" if "ecn" in args else "S", None, None, [], 0, 0)
         self.opened(args)
+        self.wait(float(args.get("rtt", "0")))
         self.do_in(["S.E" if "ecn" in args else "S."] + self.syn_options(args, self.flow))
         self.one(".", 0, 0, [], 0, 0)
 
@@ -643,6 +646,8 @@ class Case:
         for path, value in self.sysctls.items():
             with NS["B"], open(path, "w", encoding="ascii") as file:
                 file.write(value)
+        if self.flush:
+            NS["B"].run(f"{tcpwire.TOP}/tools/net6ctl", "flush", "destinations")
 
 
 def load(folder, only=None):
