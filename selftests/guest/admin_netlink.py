@@ -159,7 +159,7 @@ def interfaces_that_are_not_there_are_refused():
                 values["object"] = 0
             if op.startswith("router"):
                 values["address"] = nl.address("fe80::9")
-            if op.startswith("prefix"):
+            if op.startswith(("prefix", "route-")):
                 values["address"] = nl.address("fd00:9::")
             values["ifindex"] = index
             refused(errno.ENODEV, f.do, op, **values)

@@ -4,7 +4,7 @@
 # RFC 3590. Time is virtual: reports that are repeated after random times are all seen.
 #
 #	A [a0 net6] ------ [b0 raw frames, the querier] B
-# guest: named
+# guest: full
 # guest-options: --virtual-time
 # timeout: 4000
 
