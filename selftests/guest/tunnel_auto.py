@@ -74,10 +74,13 @@ def auto_makes_an_interface_for_each_ipv4_address():
 
 @ktap.test
 def own_multicast_is_not_heard():
+    """IPv4 does not bring back what is sent from a device's transmit function; what it
+    did bring back would be counted as rx_own.
+    """
     t = next(t for t in show(X, "tunnels") if t["kind"] == "6over4")
-    ktap.true(t["rx_own"] > 0, "own multicast came back and was not heard")
     counters = {c["name"]: c["value"] for c in show(X, "counters", "all")}
-    ktap.equal(counters.get("NdDadLooped", 0), 0, "own probes heard")
+    ktap.true(t["tx_packets"] > 0 and counters["NdDadAttempts"] > 0, "probes were sent")
+    ktap.equal(counters["NdDadLooped"], 0, "own probes heard")
 
 
 @ktap.test
