@@ -5,7 +5,7 @@
 # traffic, in the worst order: addresses, namespaces, module. See lib/cloud.py.
 #
 # NET6_SEED: of the random numbers (41). NET6_ROUNDS: packets (3000).
-# guest: named
+# guest: stock
 # timeout: 300
 import os
 import random
