@@ -139,6 +139,8 @@ def a_namespace_goes_with_its_end():
     ENDS.clear()
     for fd in ends:
         os.close(fd)
+    ktap.wait_for(20, "the last interface is let go",
+                  lambda: not ktap.users("net6_wire"))
     ktap.unload("net6_wire")
 
 

@@ -196,6 +196,12 @@ def khttpd_load(*parameters):
     at_exit(unload, "khttpd")
 
 
+def users(module):
+    """How many hold the module."""
+    with open(f"/sys/module/{module}/refcnt", encoding="ascii") as file:
+        return int(file.read())
+
+
 def unload(module):
     if os.path.isdir(f"/sys/module/{module}"):
         run("rmmod", module)
