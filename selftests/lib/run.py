@@ -13,8 +13,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -207,6 +209,27 @@ def blame(kind, log):
                    [line[:150] for line in found[:12]])
 
 
+class Watchdog:
+    """Kills a guest in which nothing ends any more, not even its own watch."""
+
+    def __init__(self, log):
+        self.pidfile = os.path.join(log, "qemu.pid")
+        self.timer = None
+
+    def wait(self, seconds):
+        """From now on the guest has this long; None: as long as it likes."""
+        if self.timer:
+            self.timer.cancel()
+        self.timer = seconds and threading.Timer(seconds, self.kill)
+        if self.timer:
+            self.timer.daemon = True
+            self.timer.start()
+
+    def kill(self):
+        with open(self.pidfile, encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+
+
 def boot(kind, kernel, append, options, files, number):
     """Boots one guest for these files; returns those that did not run."""
     log = os.path.join(LOGS, f"{kind}-{number}")
@@ -219,8 +242,10 @@ def boot(kind, kernel, append, options, files, number):
         args += ["--append", append]
     args += shlex.split(options) + ["--", "selftests/lib/in-guest"]
     # In virtual time hours pass at once: there only the guest as a whole has a time-out.
-    virtual = 10000 if "--virtual-time" in options else 1
-    args += [f"{file}:{seconds * virtual}" for file, seconds in files]
+    virtual = "--virtual-time" in options
+    args += [f"{file}:{seconds * (10000 if virtual else 1)}" for file, seconds in files]
+    watchdog = Watchdog(log)
+    watchdog.wait(900)
     total.note(f"booting the {kind} kernel" + (f" with {append}" if append else "")
                + (f" ({options})" if options else "") + f", {len(files)} files")
 
@@ -246,13 +271,17 @@ def boot(kind, kernel, append, options, files, number):
             elif mark.group(1) == "begin":
                 ktap = Ktap(f"{kind}/{mark.group(2)}")
                 waiting.remove(mark.group(2))
+                watchdog.wait(None if virtual else dict(files)[mark.group(2)] + 300)
             elif mark.group(1) == "stuck" and ktap:
                 total.fail(f"{ktap.name}: {mark.group(2)} can be unloaded",
                            notes=ktap.notes)
             elif ktap:
                 ktap.end(int(mark.group(3)))
                 ktap = None
+                # After the last one leaks are looked for.
+                watchdog.wait(600)
         status = process.wait()
+    watchdog.wait(None)
     if ktap:
         ktap.end(None)
     name = f"{kind} kernel, boot {number}"
