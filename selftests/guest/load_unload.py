@@ -9,7 +9,7 @@
 #
 # NET6_ROUNDS: how often (100; 20 on the checking kernel).
 # guest: stock
-# timeout: 900
+# timeout: 600
 import ctypes
 import errno
 import json

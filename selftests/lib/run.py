@@ -51,7 +51,7 @@ class Sum:
     def fail(self, name, why="", notes=()):
         self.failed += 1
         self.failures.append(name + (f"  ({why})" if why else ""))
-        for note in list(notes)[-40:]:
+        for note in list(notes)[-80:]:
             print("        " + note, flush=True)
         self._line("FAIL", name, why)
 
@@ -202,11 +202,14 @@ def blame(kind, log):
         number = int(report.split(":", 1)[0])
         files = [re.search(r"net6-test: (\S+)", line) for line in lines[:number]]
         files = [match.group(1) for match in files if match]
-        guilty.setdefault(files[-1] if files else "boot", []).append(report)
+        found = guilty.setdefault(files[-1] if files else "boot", [])
+        found.append(report)
+        if "hangs" in report:
+            found += [line.rstrip() for line in lines[number:number + 60]]
     for file, found in guilty.items():
         total.fail(f"{kind}/{file}: kernel log is clean",
                    f"{log}/kernel.log:{found[0].split(':', 1)[0]}",
-                   [line[:150] for line in found[:12]])
+                   [line[:150] for line in found[:72]])
 
 
 class Watchdog:
