@@ -13,6 +13,7 @@ import select
 import socket
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import cloud  # pylint: disable=wrong-import-position
@@ -20,12 +21,13 @@ import ktap  # pylint: disable=wrong-import-position
 from cloud import show  # pylint: disable=wrong-import-position
 
 REGISTERED = "/sys/module/net6_wire/parameters/registered"
+ROUNDS = 4 if ktap.CHECKING else 10
 A = B = None
 ENDS = {}
 
 
 def pump():
-    """Carries frames between the ends until one is closed."""
+    """Carries frames between the ends until there are none."""
     pairs = {ENDS["A"]: ENDS["B"], ENDS["B"]: ENDS["A"]}
     while ENDS:
         for fd in select.select(list(pairs), [], [], 0.5)[0]:
@@ -33,6 +35,9 @@ def pump():
                 os.write(pairs[fd], os.read(fd, 65536))
             except OSError:
                 pass
+
+
+PUMP = threading.Thread(target=pump, daemon=True)
 
 
 def setup():
@@ -45,7 +50,7 @@ def setup():
         with ns:
             ENDS[name] = os.open("/dev/net6-wire", os.O_RDWR | os.O_NONBLOCK)
         ns.ip("link", "set", "wire0", "up")
-    threading.Thread(target=pump, daemon=True).start()
+    PUMP.start()
 
 
 def link_local(ns):
@@ -137,10 +142,31 @@ def a_namespace_goes_with_its_end():
     ktap.wait_for(20, "the device is gone", lambda: write_fails(ENDS["B"]))
     ends = list(ENDS.values())
     ENDS.clear()
+    PUMP.join()                 # or it would use what has these numbers next
     for fd in ends:
         os.close(fd)
     ktap.wait_for(20, "the last interface is let go",
                   lambda: not ktap.users("net6_wire"))
+    ktap.unload("net6_wire")
+
+
+@ktap.test
+def a_file_is_closed_while_its_namespace_goes():
+    """The device goes for one of two reasons, and for one only, whichever comes first."""
+    ktap.run("insmod", f"{ktap.BUILD}/selftests/modules/net6_wire.ko")
+    for n in range(ROUNDS):
+        ns = ktap.Netns(f"C{n}")
+        with ns:
+            fd = os.open("/dev/net6-wire", os.O_RDWR | os.O_NONBLOCK)
+        ns.ip("link", "set", "wire0", "up")
+        ns.delete()
+        if n % 2:
+            ktap.wait_for(20, "the device goes", lambda end=fd: write_fails(end))
+            time.sleep(n / 1000)
+        os.close(fd)
+    # Making a namespace waits for those that are being removed.
+    ktap.Netns("last")
+    ktap.wait_for(20, "the last interface is let go", lambda: not ktap.users("net6_wire"))
     ktap.unload("net6_wire")
 
 

@@ -24,12 +24,13 @@
 
 /**
  * struct wire - an open file, and the device that goes with it
- * @dev: device; its private part points back here
+ * @dev: device; its private part points back here. NULL once it is being unregistered:
+ *	with its namespace it goes, and is freed, before the file. Written under RTNL, RCU
  * @queue: frames that it has sent
  * @wait: readers
  */
 struct wire {
-	struct net_device	*dev;
+	struct net_device __rcu	*dev;
 	struct sk_buff_head	queue;
 	wait_queue_head_t	wait;
 };
@@ -142,8 +143,15 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
+/* RTNL held; nothing is transmitted any more, a grace period follows. */
+static void wire_uninit(struct net_device *dev)
+{
+	RCU_INIT_POINTER(((struct wire_priv *)netdev_priv(dev))->wire->dev, NULL);
+}
+
 static const struct net_device_ops wire_netdev_ops = {
 	.ndo_start_xmit	= wire_xmit,
+	.ndo_uninit	= wire_uninit,
 };
 
 static bool wire_match(const struct net_device *dev)
@@ -154,6 +162,7 @@ static bool wire_match(const struct net_device *dev)
 static void wire_setup(struct net_device *dev)
 {
 	dev->netdev_ops = &wire_netdev_ops;
+	dev->needs_free_netdev = true;
 	dev->type = ARPHRD_VOID;
 	dev->addr_len = WIRE_ADDR;
 	dev->hard_header_len = WIRE_HEADER;
@@ -170,41 +179,45 @@ static int wire_open(struct inode *inode, struct file *file)
 {
 	static atomic_t last;
 	u16 addr = atomic_inc_return(&last) & 0x7fff;
-	struct wire *wire = kzalloc(sizeof(*wire), GFP_KERNEL);
+	struct net_device *dev;
+	struct wire *wire;
 	int err = -ENOMEM;
 
+	wire = kzalloc(sizeof(*wire), GFP_KERNEL);
 	if (!wire)
 		return err;
 	skb_queue_head_init(&wire->queue);
 	init_waitqueue_head(&wire->wait);
-	wire->dev = alloc_netdev(sizeof(struct wire_priv), "wire%d", NET_NAME_ENUM, wire_setup);
-	if (!wire->dev)
+	dev = alloc_netdev(sizeof(struct wire_priv), "wire%d", NET_NAME_ENUM, wire_setup);
+	if (!dev)
 		goto err_free;
-	((struct wire_priv *)netdev_priv(wire->dev))->wire = wire;
-	dev_net_set(wire->dev, current->nsproxy->net_ns);
-	dev_addr_mod(wire->dev, 0, &addr, sizeof(addr));
-	err = register_netdev(wire->dev);
+	((struct wire_priv *)netdev_priv(dev))->wire = wire;
+	rcu_assign_pointer(wire->dev, dev);
+	dev_net_set(dev, current->nsproxy->net_ns);
+	dev_addr_mod(dev, 0, &addr, sizeof(addr));
+	err = register_netdev(dev);
 	if (err)
 		goto err_dev;
 	file->private_data = wire;
 	return nonseekable_open(inode, file);
 
 err_dev:
-	free_netdev(wire->dev);
+	free_netdev(dev);
 err_free:
 	kfree(wire);
 	return err;
 }
 
-/* The device may be gone already, with its namespace. */
+/* The device may be on its way out already, with its namespace. */
 static int wire_release(struct inode *inode, struct file *file)
 {
 	struct wire *wire = file->private_data;
+	struct net_device *dev;
 
 	rtnl_lock();
-	if (wire->dev->reg_state == NETREG_REGISTERED)
-		unregister_netdevice(wire->dev);
-	free_netdev(wire->dev);
+	dev = rtnl_dereference(wire->dev);
+	if (dev)
+		unregister_netdevice(dev);
 	rtnl_unlock();
 	skb_queue_purge(&wire->queue);
 	kfree(wire);
@@ -230,40 +243,32 @@ static ssize_t wire_read(struct file *file, char __user *to, size_t len, loff_t 
 	return n;
 }
 
-/* What has come in goes up; under RCU the interface cannot go. */
-static void wire_receive(struct wire *wire, struct sk_buff *skb)
+/* What has come in goes up. BH disabled, under RCU: device and interface cannot go. */
+static void wire_receive(struct net_device *dev, struct sk_buff *skb)
 {
-	struct net6_iface *iface;
+	struct net6_iface *iface = net6_link_iface(dev);
 	u16 dest;
 
 	memcpy(&dest, skb->data, sizeof(dest));
 	skb_pull(skb, WIRE_HEADER);
-	skb->dev = wire->dev;
+	skb->dev = dev;
 	skb->protocol = htons(ETH_P_IPV6);
 	skb->pkt_type = dest == WIRE_ALL ? PACKET_MULTICAST : PACKET_HOST;
-	wire->dev->stats.rx_packets++;
-
-	local_bh_disable();
-	rcu_read_lock();
-	iface = net6_link_iface(wire->dev);
+	dev->stats.rx_packets++;
 	if (iface && (dest == WIRE_ALL || !memcmp(&dest, net6_link_addr(iface), sizeof(dest))))
 		net6_rcv(iface, skb);
 	else
 		kfree_skb(skb);
-	rcu_read_unlock();
-	local_bh_enable();
 }
 
 static ssize_t wire_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
 {
 	struct wire *wire = file->private_data;
+	struct net_device *dev;
 	struct sk_buff *skb;
 
 	if (len < WIRE_HEADER || len > WIRE_HEADER + WIRE_MTU)
 		return -EMSGSIZE;
-	/* While its namespace goes no packet comes in any more. */
-	if (READ_ONCE(wire->dev->reg_state) != NETREG_REGISTERED)
-		return -ENODEV;
 	skb = alloc_skb(NET_SKB_PAD + len, GFP_KERNEL);
 	if (!skb)
 		return -ENOMEM;
@@ -272,8 +277,14 @@ static ssize_t wire_write(struct file *file, const char __user *from, size_t len
 		kfree_skb(skb);
 		return -EFAULT;
 	}
-	wire_receive(wire, skb);
-	return len;
+	rcu_read_lock_bh();
+	dev = rcu_dereference_bh(wire->dev);
+	if (dev)
+		wire_receive(dev, skb);
+	else
+		kfree_skb(skb);
+	rcu_read_unlock_bh();
+	return dev ? len : -ENODEV;
 }
 
 static __poll_t wire_poll(struct file *file, poll_table *table)
