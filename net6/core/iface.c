@@ -397,9 +397,12 @@ void net6_link_unregister(struct net6_link_type *type)
 	struct net_device *dev;
 	struct net *net;
 
+	/* A namespace that is being removed is in no list any more but may still have
+	 * interfaces: the lock is had when it is gone.
+	 */
+	down_write(&pernet_ops_rwsem);
 	rtnl_lock();
 	list_del(&type->list);
-	down_read(&net_rwsem);
 	for_each_net(net) {
 		for_each_netdev(net, dev) {
 			iface = net6_iface_find(net6_pernet(net), dev->ifindex);
@@ -407,8 +410,8 @@ void net6_link_unregister(struct net6_link_type *type)
 				net6_iface_detach(dev);
 		}
 	}
-	up_read(&net_rwsem);
 	rtnl_unlock();
+	up_write(&pernet_ops_rwsem);
 }
 EXPORT_SYMBOL_GPL(net6_link_unregister);
 
