@@ -4,12 +4,13 @@
 
 _net6ctl_words() {
 	local -n _words=$1
-	local show="interfaces addresses groups neighbors routers prefixes destinations
-		sockets counters drops limits"
+	local show="interfaces addresses groups neighbors routers routes prefixes destinations
+		sockets tunnels counters drops limits"
+	local tunnel="remote local ttl tos pmtu router"
 
 	# What follows the words before, most of which are said at most once.
 	case "${_words[*]}" in
-	"")			echo show add del flush attach detach set monitor ;;
+	"")			echo show add del flush tunnel attach detach set monitor ;;
 	show)			echo "$show" ;;
 	"show sockets")		echo tcp udp icmp ;;
 	"show counters"|"show drops") echo all ;;
@@ -29,13 +30,22 @@ _net6ctl_words() {
 	"add neighbor "*)	echo lladdr dev ;;
 	"add "*" dev"*|"del "*" dev"*) ;;
 	"add "*" "*|"del "*" "*) echo dev ;;
+	tunnel)			echo add set del ;;
+	"tunnel set"|"tunnel del") net6ctl -j show tunnels 2>/dev/null |
+					sed -n 's/.*"dev": *"\([^"]*\)".*/\1/p' ;;
+	"tunnel add "*\ tos|"tunnel set "*\ tos) echo inherit ;;
+	"tunnel "*\ pmtu|"tunnel "*\ router) echo on off ;;
+	"tunnel set "*\ local)	echo any ;;
+	"tunnel "*\ remote|"tunnel "*\ local|"tunnel "*\ ttl) ;;
+	"tunnel add "*|"tunnel set "*) echo "$tunnel" ;;
 	flush)			echo neighbors addresses destinations ;;
 	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;
-	set)			echo dev limits ;;
+	set)			echo dev limits secret ;;
 	"set dev "*accept-ra|"set dev "*autoconf) echo on off ;;
 	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
-					neigh-queue icmp-rate ;;
+					neigh-queue icmp-rate max-routes max-ra-routes max-exthdrs \
+					max-options max-padding ;;
 	esac
 }
 

@@ -181,7 +181,8 @@ static void net6_transition_compatible(struct net6_iface *iface,
 	int err;
 
 	while (net6_transition_stale(iface, addrs, &addr))
-		net6_addr_del(iface, &addr);
+		if (net6_addr_del(iface, &addr))
+			break;
 	for (i = 0; i < addrs->n; i++) {
 		memset(&addr, 0, sizeof(addr));
 		addr.s6_addr32[3] = addrs->a[i].addr;

@@ -164,14 +164,15 @@ netdev_tx_t net6_tunnel_xmit(struct sk_buff *skb, struct net_device *dev)
 	__be32 daddr;
 
 	if (skb->protocol != htons(ETH_P_IPV6) ||
-	    !pskb_may_pull(skb, NET6_TUNNEL_HEADER + sizeof(struct ipv6hdr))) {
-		net6_tunnel_drop(t, skb, NET6_TUNNEL_TX_DEST);
-		return NETDEV_TX_OK;
-	}
+	    !pskb_may_pull(skb, NET6_TUNNEL_HEADER + sizeof(struct ipv6hdr)))
+		goto no_ipv6;
 	memcpy(&daddr, skb->data, sizeof(daddr));
 	__skb_pull(skb, NET6_TUNNEL_HEADER);
 	skb_reset_mac_header(skb);
 	skb_reset_network_header(skb);
+	/* Packet sockets and redirecting filters send what they like. */
+	if (unlikely(ipv6_hdr(skb)->version != 6))
+		goto no_ipv6;
 	if (t->kind == NET6_TUNNEL_CONFIGURED)
 		daddr = READ_ONCE(t->parms.remote);
 
@@ -182,5 +183,9 @@ netdev_tx_t net6_tunnel_xmit(struct sk_buff *skb, struct net_device *dev)
 	__this_cpu_inc(net6_tunnel_depth);
 	net6_tunnel_output(t, skb, daddr);
 	__this_cpu_dec(net6_tunnel_depth);
+	return NETDEV_TX_OK;
+
+no_ipv6:
+	net6_tunnel_drop(t, skb, NET6_TUNNEL_TX_DEST);
 	return NETDEV_TX_OK;
 }

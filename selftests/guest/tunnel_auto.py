@@ -67,6 +67,9 @@ def auto_makes_an_interface_for_each_ipv4_address():
     dev = sixover4(X)
     ktap.equal(len(dev), 1, "6over4 interfaces")
     ktap.equal(show(X, "interfaces", "dev", dev[0])[0]["mtu"], 1480, "MTU")
+    ktap.equal({i["dev"]: i["link"] for i in show(X, "interfaces")},
+               {"lo": "loopback", "x0": "ethernet", dev[0]: "6over4", "automatic0": "automatic"},
+               "kinds of links")
     groups = X.run("ip", "maddr", "show", "dev", "x0")
     for group in ("239.192.0.1", "239.192.4.1"):
         ktap.true(group in groups, f"{group} is joined: {groups}")
@@ -169,16 +172,41 @@ def tcp_and_udp_over_6over4_with_loss():
         X.run("tc", "qdisc", "del", "dev", "x0", "root")
 
 
+def connected(client, server, address):
+    """Two ends of a connection to @address."""
+    listener = cloud.net6(server)
+    listener.bind((address, 0, 0, 0))
+    listener.listen(1)
+    sock = cloud.net6(client)
+    sock.connect(listener.getsockname()[:2])
+    peer = listener.accept()[0]
+    peer.settimeout(30 * ktap.SCALE)
+    listener.close()
+    return sock, peer
+
+
 @ktap.test
-def an_ipv4_address_takes_its_interface_along():
+def an_ipv4_address_takes_its_interface_along_while_tcp_runs():
     before = sixover4(X)
+    stays = connected(Y, X, "2001:db8:64::a06:401")
     X.ip("addr", "add", "10.6.4.77/24", "dev", "x0")
     ktap.wait_for(20, "a second interface", lambda: len(sixover4(X)) == 2)
     ktap.wait_for(20, "its address", lambda: preferred(X, "fe80::a06:44d"))
+    ktap.wait_for(20, "its v4-compatible address", lambda: preferred(X, "::10.6.4.77"))
+    goes = connected(Y, X, "::10.6.4.77")
+    for sock, peer in (stays, goes):
+        sock.sendall(b"before")
+        ktap.equal(peer.recv(100), b"before", "before")
     X.ip("addr", "del", "10.6.4.77/24", "dev", "x0")
+    goes[0].sendall(b"nobody hears this")
     ktap.wait_for(20, "it is gone", lambda: sixover4(X) == before)
-    ktap.true(not any(a["address"] == "::10.6.4.77" for a in show(X, "addresses")),
-              "its v4-compatible address is gone")
+    ktap.wait_for(20, "its v4-compatible address is gone", lambda: not any(
+        a["address"] == "::10.6.4.77" for a in show(X, "addresses")))
+    for sock, peer in (stays, stays[::-1]):
+        sock.sendall(b"after")
+        ktap.equal(peer.recv(100), b"after", "after")
+    for sock in stays + goes:
+        sock.close()
 
 
 @ktap.test
@@ -235,6 +263,30 @@ def off_takes_it_all_away():
 def the_end_of_a_namespace_with_everything_up():
     Y.delete()
     cloud.B.delete()
+
+
+@ktap.test
+def the_module_parameter_does_it_without_a_word():
+    ktap.unload("net6")
+    module = f"{ktap.BUILD}/net6/net6.ko"
+    try:
+        ktap.run("insmod", module, "transition=perhaps")
+    except ktap.Fail as error:
+        ktap.true("Invalid parameters" in str(error), f"EINVAL: {error}")
+    ktap.net6_load("transition=auto")
+    late = ktap.Netns("late")           # made when the module is there already
+    ktap.veth(late, "l0", Z, "z1")
+    late.ip("addr", "add", "10.6.5.1/24", "dev", "l0")
+    Z.ip("addr", "add", "10.6.5.2/24", "dev", "z1")
+    for ns, words in ((X, ("fe80::a06:401", "::10.6.4.1")), (Z, ("fe80::a06:403", "::10.6.5.2")),
+                      (late, ("fe80::a06:501", "::10.6.5.1"))):
+        for address in words:
+            ktap.wait_for(30, address, lambda n=ns, a=address: preferred(n, a))
+        ktap.equal(ns.run("sysctl", "-n", "net.net6.transition").strip(), "auto", "the switch")
+    cloud.tcp(cloud.net6(late), cloud.net6(Z), "::10.6.5.2", 50000)
+    ktap.unload("net6")                 # with all of it up
+    for ns in (X, Z, late):
+        ktap.true("239.192" not in ns.run("ip", "maddr"), "groups are left")
 
 
 ktap.main(setup=setup)

@@ -277,13 +277,15 @@ static ssize_t wire_write(struct file *file, const char __user *from, size_t len
 		kfree_skb(skb);
 		return -EFAULT;
 	}
-	rcu_read_lock_bh();
-	dev = rcu_dereference_bh(wire->dev);
+	local_bh_disable();
+	rcu_read_lock();
+	dev = rcu_dereference(wire->dev);
 	if (dev)
 		wire_receive(dev, skb);
 	else
 		kfree_skb(skb);
-	rcu_read_unlock_bh();
+	rcu_read_unlock();
+	local_bh_enable();
 	return dev ? len : -ENODEV;
 }
 
