@@ -132,20 +132,29 @@ def the_tunnel_device_itself_can_do_without_offloads():
     cloud.A.run("ethtool", "-K", "t0", "tx", "on", "gso", "on", "tso", "on")
 
 
+def narrow(mtu):
+    """What R and B can send each other."""
+    cloud.R.ip("link", "set", "r2", "mtu", mtu)
+    cloud.B.ip("link", "set", "b0", "mtu", mtu)
+
+
 @ktap.test
 def segments_fit_a_narrower_cloud():
-    cloud.R.ip("link", "set", "r2", "mtu", "1400")
-    transfer()                  # learns it
-    with Capture(cloud.R, "r1") as packets:
-        transfer()
-    check_transfer(packets, 1400, SIZE)
-    offloads(cloud.A, "a0", "on")
-    with Capture(cloud.B, "b0") as packets:
-        transfer()
-    check_transfer(packets, 1400, SIZE)
-    cloud.R.ip("link", "set", "r2", "mtu", "1500")
-    cloud.A.run("ip", "route", "flush", "cache")
-    ctl(cloud.A, "flush", "destinations")
+    narrow("1400")
+    try:
+        transfer()              # learns it
+        with Capture(cloud.R, "r1") as packets:
+            transfer()
+        check_transfer(packets, 1400, SIZE)
+        offloads(cloud.A, "a0", "on")
+        with Capture(cloud.B, "b0") as packets:
+            transfer()
+        check_transfer(packets, 1400, SIZE)
+    finally:
+        narrow("1500")
+        for ns in (cloud.A, cloud.B):
+            ns.run("ip", "route", "flush", "cache")
+            ctl(ns, "flush", "destinations")
 
 
 @ktap.test
