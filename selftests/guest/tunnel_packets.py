@@ -4,7 +4,7 @@
 # or behind it, are whole, fit the path and have right checksums outside and inside. What
 # tunnels do not take: each reason has its counter, the tunnel's own, and its tracepoint.
 # The topology is drawn in lib/cloud.py.
-# guest: named
+# guest: stock
 # timeout: 200
 import os
 import socket
