@@ -345,8 +345,8 @@ static void net6_tunnel_setup(struct net_device *dev)
 /* RFC 4213 3.2: what the path to the far end carries as far as is known now. */
 static u32 net6_tunnel_initial_mtu(struct net6_tunnel *t)
 {
+	__be32 saddr = t->parms.local;
 	struct rtable *rt;
-	__be32 saddr;
 	u32 mtu;
 
 	if (t->kind == NET6_TUNNEL_CONFIGURED && !t->parms.pmtu)

@@ -25,7 +25,7 @@ static struct rtable *net6_tunnel_lookup(struct net6_tunnel *t, __be32 daddr, u8
 	bool group = ipv4_is_multicast(daddr);
 	struct flowi4 fl4 = {
 		.daddr		= daddr,
-		.saddr		= READ_ONCE(t->parms.local),
+		.saddr		= *saddr,
 		.flowi4_oif	= group ? t->parms.link : 0,
 		.flowi4_tos	= RT_TOS(tos),
 		.flowi4_proto	= IPPROTO_IPV6,
@@ -48,7 +48,7 @@ static struct rtable *net6_tunnel_lookup(struct net6_tunnel *t, __be32 daddr, u8
  * @t: tunnel
  * @daddr: outer destination
  * @tos: its type of service
- * @saddr: outer source, filled in
+ * @saddr: outer source that is wanted, 0 for whatever the route says; filled in
  *
  * Context: BH disabled. Return: referenced route or ERR_PTR.
  */
@@ -123,6 +123,19 @@ static void net6_tunnel_wrap(struct net6_tunnel *t, struct sk_buff *skb, struct 
 		      fit.df ? htons(IP_DF) : 0, false);
 }
 
+/* RFC 2893 section 5: an automatic tunnel's inner addresses name the outer ones, which
+ * the other end checks; a host may have several.
+ */
+static __be32 net6_tunnel_source(const struct net6_tunnel *t, const struct sk_buff *skb)
+{
+	__be32 v4;
+
+	if (t->kind == NET6_TUNNEL_AUTOMATIC &&
+	    net6_tunnel_v4_compatible(ipv6_hdr(skb)->saddr.s6_addr, &v4))
+		return v4;
+	return READ_ONCE(t->parms.local);
+}
+
 static void net6_tunnel_output(struct net6_tunnel *t, struct sk_buff *skb, __be32 daddr)
 {
 	u8 inner = ipv6_get_dsfield(ipv6_hdr(skb));
@@ -136,6 +149,7 @@ static void net6_tunnel_output(struct net6_tunnel *t, struct sk_buff *skb, __be3
 		return;
 	}
 	tos = net6_tunnel_ecn_out(tos == NET6_TUNNEL_TOS_INHERIT ? inner : tos, inner);
+	saddr = net6_tunnel_source(t, skb);
 	rt = net6_tunnel_route(t, daddr, tos, &saddr);
 	if (IS_ERR(rt)) {
 		net6_tunnel_unreachable(t, skb, NET6_TUNNEL_TX_NO_ROUTE);
