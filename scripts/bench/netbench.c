@@ -55,7 +55,8 @@ static void usage(void)
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
 	      "For the counting plugin: netbench hook ADDRESS SLOT; with -l LABEL send-tcp and\n"
-	      "send-udp write what was counted after each message\n", stderr);
+	      "send-udp write what was counted after each message, crr, connect and socket at\n"
+	      "their end\n", stderr);
 	exit(2);
 }
 
@@ -357,6 +358,23 @@ static long long run_rr(int type)
 	return start;
 }
 
+/* With a label all of them are counted and written as one. */
+static long long count_from_here(void)
+{
+	if (opt.label)
+		mark_call();
+	return now();
+}
+
+static long long counted_since(long long start)
+{
+	long long ns = now() - start;
+
+	if (opt.label)
+		mark(MARK_DUMP, opt.label);
+	return ns;
+}
+
 static long long run_connections(int exchange)
 {
 	long long start = 0;
@@ -365,13 +383,13 @@ static long long run_connections(int exchange)
 		int fd;
 
 		if (i == 0)
-			start = now();
+			start = count_from_here();
 		fd = connected_socket(SOCK_STREAM);
 		if (exchange)
 			round_trips(fd, 1);
 		close(fd);
 	}
-	return now() - start;
+	return counted_since(start);
 }
 
 static long long run_socket(void)
@@ -382,13 +400,13 @@ static long long run_socket(void)
 		int fd;
 
 		if (i == 0)
-			start = now();
+			start = count_from_here();
 		fd = socket(opt.family, SOCK_STREAM, 0);
 		if (fd < 0)
 			err(1, "socket family %d", opt.family);
 		close(fd);
 	}
-	return now() - start;
+	return counted_since(start);
 }
 
 static void send_stream(int fd, long count)
