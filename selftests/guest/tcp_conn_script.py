@@ -7,9 +7,9 @@
 #
 #	[ A: the script plays the peer ] a0 ------ b0 [ B: net6 ]
 #
-# guest: named
+# guest: stock
 # guest-options: --virtual-time
-# timeout: 600
+# timeout: 300
 import os
 import sys
 

@@ -282,7 +282,7 @@ class Case:
                                   ecr if flags & tcpwire.ACK else 0) + options
         options += b"\1" * (-len(options) % 4)
         data = pattern(seq, end - seq) if end > seq and not flags & tcpwire.SYN \
-            else pattern(0, end) if end > 0 and flags & tcpwire.SYN else b""
+            else pattern(0, end) if end > max(seq, 0) and flags & tcpwire.SYN else b""
         number = (flow.isn_us + 1 + ack) & 0xffffffff if flags & tcpwire.ACK else 0
         th = struct.pack("!HHIIBBHHH", flow.port, self.dport or 0,
                          (flow.isn + 1 + seq) & 0xffffffff, number,

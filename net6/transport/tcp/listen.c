@@ -319,7 +319,7 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 		net6_tcp_handshake_rtt(child, tcp_clock_us() - req->sent_us);
 	net6_tcp_engine_established(child);
 	if (sock_flag(child, SOCK_KEEPOPEN))
-		net6_tcp_set_keepalive(child, 1);
+		net6_tcp_reset_sk_timer(child, keepalive_time_when(tcp_sk(child)));
 	if (!net6_tcp_user_offer(listener, child) &&
 	    unlikely(!net6_tcp_accept_queue_add(listener, child))) {
 		if (hashed)

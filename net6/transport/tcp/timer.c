@@ -96,6 +96,24 @@ static bool net6_tcp_window_gone(struct sock *sk)
 	return true;
 }
 
+/* The next time-out, no later than the user's ends it all (RFC 5482 3.1). Like the native
+ * stack's it counts from the first retransmission.
+ */
+static unsigned long net6_tcp_rto_clamp(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	u32 user = READ_ONCE(icsk->icsk_user_timeout);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 since;
+
+	if (!user || !tp->retrans_stamp)
+		return icsk->icsk_rto;
+	since = div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->retrans_stamp;
+	if (since >= user)
+		return TCP_TIMEOUT_MIN;
+	return min_t(unsigned long, icsk->icsk_rto, msecs_to_jiffies(user - since));
+}
+
 static void net6_tcp_retransmit_timer(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -133,7 +151,7 @@ static void net6_tcp_retransmit_timer(struct sock *sk)
 back_off:
 	/* RFC 6298 5.5 */
 	icsk->icsk_rto = min_t(u32, icsk->icsk_rto << 1, TCP_RTO_MAX);
-	net6_tcp_arm(sk, ICSK_TIME_RETRANS, icsk->icsk_rto);
+	net6_tcp_arm(sk, ICSK_TIME_RETRANS, net6_tcp_rto_clamp(sk));
 }
 
 /* Zero-window probe, RFC 9293 3.8.6.1. */
@@ -283,17 +301,14 @@ out:
 	sock_put(sk);
 }
 
-/* FIN-WAIT-2 of a socket without a process: the rest is spent in a small object. */
+/* FIN-WAIT-2 of a socket without a process: the last minute of a longer time (TCP_LINGER2)
+ * is spent in a small object.
+ */
 static void net6_tcp_fin_wait2_timer(struct sock *sk)
 {
-	int left;
-
-	if (tcp_sk(sk)->linger2 >= 0) {
-		left = tcp_fin_time(sk) - TCP_TIMEWAIT_LEN;
-		if (left > 0) {
-			net6_tcp_time_wait(sk, TCP_FIN_WAIT2, left);
-			return;
-		}
+	if (tcp_sk(sk)->linger2 >= 0 && tcp_fin_time(sk) > TCP_TIMEWAIT_LEN) {
+		net6_tcp_time_wait(sk, TCP_FIN_WAIT2, TCP_TIMEWAIT_LEN);
+		return;
 	}
 	net6_tcp_send_active_reset(sk, GFP_ATOMIC);
 	net6_tcp_done(sk);
