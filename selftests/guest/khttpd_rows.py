@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# The table of hostile and odd requests (lib/httprows.py) on native IPv4, native
-# IPv6 and net6, whole and byte by byte, and on nginx where it agrees.
+# The table of hostile and odd requests (lib/httprows.py): whole on native IPv4, native
+# IPv6 and net6, byte by byte on IPv4 and net6 (both native families are one transport),
+# and on nginx where it agrees. On a checking kernel each way once.
 #
 #	[ client and server on lo ]    [ client ] c0 ------ s0 [ server ]
 #
@@ -71,15 +72,18 @@ def differing(place, pieces, port=8080, control=False):
     return wrong
 
 
-def add_tests():
-    for index, name in enumerate(("IPv4", "IPv6", "net6")):
-        ktap.test(f"all rows over {name}")(lambda index=index: ktap.equal(
-            differing(PLACES[index], lambda request: [request]), [], "rows"))
-        ktap.test(f"all rows over {name} byte by byte")(lambda index=index: ktap.equal(
-            differing(PLACES[index], pieces_of), [], "rows"))
+def rows_over(index, name, cut=None):
+    @ktap.test(f"all rows over {name}" + (" byte by byte" if cut else ""))
+    def _play():
+        ktap.equal(differing(PLACES[index], cut or (lambda request: [request])), [], "rows")
 
 
-add_tests()
+rows_over(2, "net6")
+rows_over(0, "IPv4", pieces_of)
+if not ktap.CHECKING:
+    rows_over(0, "IPv4")
+    rows_over(1, "IPv6")
+    rows_over(2, "net6", pieces_of)
 
 
 @ktap.test

@@ -22,8 +22,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
-MEGABYTES = int(os.environ.get("NET6_INTEGRITY_MB") or
-                (20 if os.environ.get("NET6_KERNEL") == "checking" else 200))
+MEGABYTES = int(os.environ.get("NET6_INTEGRITY_MB") or (20 if ktap.CHECKING else 200))
+FEW = 3 if ktap.CHECKING else 20
 BAD = "loss 1% delay 1ms reorder 95% 25% duplicate 1% corrupt 0.1%"
 # A prime, so that no piece of the stream lies on the same offset twice.
 PERIOD = 1048573
@@ -167,18 +167,18 @@ def transfer(name, client, server, rule, megabytes):
             netem(None)
 
 
-transfer("net6 to net6, clean network", "net6", "net6", None, 50)
-transfer("net6 to native, clean network", "net6", "native", None, 20)
-transfer("native to net6, clean network", "native", "net6", None, 20)
+transfer("net6 to net6, clean network", "net6", "net6", None, FEW)
+transfer("net6 to native, clean network", "net6", "native", None, FEW)
+transfer("native to net6, clean network", "native", "net6", None, FEW)
 transfer("net6 to net6, loss, reordering, duplication, corruption",
          "net6", "net6", BAD, MEGABYTES)
-transfer("net6 to native, the same", "net6", "native", BAD, min(MEGABYTES, 20))
-transfer("native to net6, the same", "native", "net6", BAD, min(MEGABYTES, 20))
+transfer("net6 to native, the same", "net6", "native", BAD, min(MEGABYTES, FEW))
+transfer("native to net6, the same", "native", "net6", BAD, min(MEGABYTES, FEW))
 transfer("net6 to net6, 5 % loss, 20 ms with jitter", "net6", "net6",
          "loss 5% delay 20ms 5ms", 1)
 transfer("net6 to net6, half the packets reordered", "net6", "net6",
-         "delay 5ms reorder 50% 50%", 5)
+         "delay 5ms reorder 50% 50%", 2 if ktap.CHECKING else 5)
 transfer("net6 to net6, 10 Mb/s with a short queue", "net6", "net6",
-         "rate 10mbit delay 10ms", 3)
+         "rate 10mbit delay 10ms", 1 if ktap.CHECKING else 3)
 
 ktap.main(setup=setup)
