@@ -201,6 +201,8 @@ static int net6_raw_name(struct sock *sk, struct msghdr *msg)
 	struct sockaddr_in6 *sin6 = msg->msg_name;
 	int num = inet_sk(sk)->inet_num, proto;
 
+	if (!sin6 && sk->sk_state != TCP_ESTABLISHED)
+		return -EDESTADDRREQ;
 	if (!sin6)
 		return num > 255 ? -EINVAL : num;
 	if (msg->msg_namelen < SIN6_LEN_RFC2133)
@@ -256,6 +258,14 @@ static int net6_raw_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	err = net6_raw_xmit(sk, skb, &tx, proto, whole);
 	rcu_read_unlock();
 	return err ?: len;
+}
+
+static int net6_raw_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
+			    int *addr_len)
+{
+	if (flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	return net6_dgram_recvmsg(sk, msg, len, flags, addr_len);
 }
 
 static bool net6_raw_match(const struct sock *sk, const struct net *net, u8 proto,
@@ -473,7 +483,7 @@ static struct proto net6_raw_prot = {
 	.setsockopt	= net6_raw_setsockopt,
 	.getsockopt	= net6_raw_getsockopt,
 	.sendmsg	= net6_raw_sendmsg,
-	.recvmsg	= net6_dgram_recvmsg,
+	.recvmsg	= net6_raw_recvmsg,
 	.bind		= net6_raw_bind,
 	.hash		= net6_raw_hash,
 	.unhash		= net6_raw_unhash,
