@@ -199,12 +199,14 @@ static void net6_tcp_request_error(struct net6_tcp_request *req, u32 seq, bool f
 		net6_tcp_request_drop(req);
 }
 
-/* RFC 9293 3.9.2.2: hard errors before the connection is established, notes after. */
-static void net6_tcp_error_locked(struct sock *sk, u8 type, u8 code, int err)
+/* RFC 9293 3.9.2.2: notes for an established connection. Before that what cannot be reached
+ * ends it, as on the native stack (RFC 5461 4.1), so that the next address is tried soon.
+ */
+static void net6_tcp_error_locked(struct sock *sk, u8 type, int err)
 {
 	if (sk->sk_state == TCP_SYN_SENT || sk->sk_state == TCP_SYN_RECV) {
-		/* Without a definite error (too big, time exceeded) the SYN is sent again. */
-		if (!sock_owned_by_user(sk) && err) {
+		/* MUST-56: a loop passes; the SYN is sent again. */
+		if (!sock_owned_by_user(sk) && type != ICMPV6_TIME_EXCEED) {
 			WRITE_ONCE(sk->sk_err, err);
 			sk_error_report(sk);
 			net6_tcp_done(sk);
@@ -248,7 +250,7 @@ static void net6_tcp_error_sk(struct sock *sk, const struct net6_icmp_error *e, 
 		net6_tcp_error_too_big(sk, e->info);
 	} else {
 		net6_icmp_errno(e->type, e->code, &err);
-		net6_tcp_error_locked(sk, e->type, e->code, err);
+		net6_tcp_error_locked(sk, e->type, err);
 	}
 out:
 	bh_unlock_sock(sk);
