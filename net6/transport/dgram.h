@@ -48,6 +48,7 @@ void net6_dgram_hash_exit(void);
 
 /* dgram_queue.c */
 int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb);
+void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb);	/* consumes */
 struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *err);
 int net6_dgram_drop_bad(struct sock *sk, struct sk_buff *skb, int flags);
 int net6_dgram_first_len(struct sock *sk);

@@ -67,6 +67,29 @@ full:
 	return err;
 }
 
+/**
+ * net6_dgram_deliver() - what is left to do for a datagram whose socket is known
+ * @sk: socket
+ * @skb: verified, data at what the program reads; consumed
+ *
+ * The socket's filter, then its queue; a drop is counted and has its reason.
+ * Context: softirq.
+ */
+void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_net *nn = net6_pernet(sock_net(sk));
+
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	if (sk_filter(sk, skb)) {
+		atomic_inc(&sk->sk_drops);
+		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
+		return;
+	}
+	skb_orphan(skb);
+	if (net6_dgram_enqueue(sk, skb))
+		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
+}
+
 /* The first datagram, or the one at *off bytes for MSG_PEEK. Queue locked. */
 static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, int *off)
 {

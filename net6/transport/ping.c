@@ -145,15 +145,7 @@ static void net6_ping_rcv(struct net6_iface *iface, struct sk_buff *skb)
 		net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 		return;
 	}
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
-	if (sk_filter(sk, skb)) {
-		atomic_inc(&sk->sk_drops);
-		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
-		return;
-	}
-	skb_orphan(skb);
-	if (net6_dgram_enqueue(sk, skb))
-		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
+	net6_dgram_deliver(sk, skb);
 }
 
 /* An error about an echo request of ours, as net6_proto.error. */

@@ -296,23 +296,13 @@ static bool net6_raw_blocked(const struct sock *sk, const struct sk_buff *skb)
 /* One socket's own copy. Consumes. */
 static void net6_raw_deliver(struct sock *sk, struct sk_buff *skb, u8 proto)
 {
-	struct net6_net *nn = net6_pernet(sock_net(sk));
-
 	if (net6_raw_sk(sk)->checksum &&
 	    (net6_checksum_init(skb, proto) || skb_checksum_complete(skb))) {
 		atomic_inc(&sk->sk_drops);
-		net6_drop(nn, skb, NET6_DROP_RAW_CSUM);
+		net6_drop(net6_pernet(sock_net(sk)), skb, NET6_DROP_RAW_CSUM);
 		return;
 	}
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
-	if (sk_filter(sk, skb)) {
-		atomic_inc(&sk->sk_drops);
-		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
-		return;
-	}
-	skb_orphan(skb);
-	if (net6_dgram_enqueue(sk, skb))
-		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
+	net6_dgram_deliver(sk, skb);
 }
 
 /* Every packet and every header of it that a protocol number names, as long as there
