@@ -20,7 +20,6 @@
 #define NET6_6OVER4_TTL		8
 #define NET6_AUTOMATIC_TTL	64
 #define NET6_AUTOMATIC_PLEN	96	/* bits, RFC 2893 section 5.2: 0:0:0:0:0:0/96 */
-#define NET6_TRANSITION_MAX	64	/* addresses that are taken notice of */
 
 static const char * const net6_transition_words[] = { "off", "auto" };
 
@@ -30,15 +29,6 @@ MODULE_PARM_DESC(transition, "off (default); auto: 6over4 on each IPv4 address, 
 
 /* The module is being unloaded; under RTNL. */
 static bool net6_transition_stopped;
-
-/* IPv4 addresses that are to have what goes with them. */
-struct net6_transition_addrs {
-	unsigned int	n;
-	struct {
-		__be32	addr;
-		int	link;
-	} a[NET6_TRANSITION_MAX];
-};
 
 /**
  * net6_transition_valid() - does the module parameter say something known?
@@ -223,13 +213,11 @@ static void net6_transition_automatic(struct net6_net *nn,
 static void net6_transition_work(struct work_struct *work)
 {
 	struct net6_tunnel_net *tn = container_of(work, struct net6_tunnel_net, work);
-	struct net6_transition_addrs *addrs;
+	struct net6_transition_addrs *addrs = &tn->addrs;
 	struct net6_net *nn = tn->nn;
 
-	addrs = kzalloc(sizeof(*addrs), GFP_KERNEL);
-	if (!addrs)
-		return;
 	rtnl_lock();
+	addrs->n = 0;
 	if (!READ_ONCE(nn->exiting) && !net6_transition_stopped) {
 		if (READ_ONCE(tn->transition) == NET6_TRANSITION_AUTO)
 			net6_transition_collect(nn->net, addrs);
@@ -237,7 +225,6 @@ static void net6_transition_work(struct work_struct *work)
 		net6_transition_automatic(nn, addrs);
 	}
 	rtnl_unlock();
-	kfree(addrs);
 }
 
 /**

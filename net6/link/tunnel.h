@@ -89,12 +89,25 @@ struct net6_tunnel {
 	spinlock_t				group_lock;
 };
 
+#define NET6_TRANSITION_MAX	64	/* IPv4 addresses that are taken notice of */
+
+/* IPv4 addresses that are to have what goes with them. */
+struct net6_transition_addrs {
+	unsigned int	n;
+	struct {
+		__be32	addr;
+		int	link;
+	} a[NET6_TRANSITION_MAX];
+};
+
 /**
  * struct net6_tunnel_net - a namespace's tunnels
  * @hash: by remote and local address
  * @automatic: the device of automatic tunnels or NULL; written under RTNL, RCU
  * @work: what wants RTNL: IPv4 groups, and what follows from IPv4 addresses
  * @transition: enum net6_transition
+ * @addrs: what @work found last; under RTNL. Part of the namespace, so that bringing
+ *	things in line with the IPv4 addresses cannot fail before it has begun
  * @sysctl: net.net6.*
  */
 struct net6_tunnel_net {
@@ -103,6 +116,7 @@ struct net6_tunnel_net {
 	struct work_struct	work;
 	struct net6_net		*nn;
 	u8			transition;
+	struct net6_transition_addrs addrs;
 	struct ctl_table_header	*sysctl;
 };
 
