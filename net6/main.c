@@ -36,6 +36,9 @@ static void net6_limits_init(struct net6_limits *l)
 	l->max_exthdrs = 8;
 	l->max_options = 8;
 	l->max_padding = 7;
+	l->frag_memory = 4 << 20;
+	/* RFC 8200 4.5: "within 60 seconds of the reception of the first-arriving fragment" */
+	l->frag_timeout = 60;
 }
 
 static int __net_init net6_net_init(struct net *net)

@@ -44,8 +44,9 @@ _net6ctl_words() {
 	"set dev "*accept-ra|"set dev "*autoconf) echo on off ;;
 	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
-					neigh-queue icmp-rate max-routes max-ra-routes max-exthdrs \
-					max-options max-padding ;;
+					neigh-queue icmp-rate max-routes max-ra-routes \
+					max-exthdrs max-options max-padding \
+					frag-memory frag-timeout ;;
 	esac
 }
 

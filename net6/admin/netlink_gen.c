@@ -27,6 +27,11 @@ static struct netlink_range_validation net6_range_0_1048576 = {
 	.max = 1048576,
 };
 
+static struct netlink_range_validation net6_range_65536_1073741824 = {
+	.min = 65536,
+	.max = 1073741824,
+};
+
 static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
@@ -125,7 +130,7 @@ static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_PROTOCOL + 1]
 	[NET6_A_SOCK_PROTOCOL] = NLA_POLICY_MAX(NLA_U32, 255),
 };
 
-static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_PADDING + 1] = {
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_FRAG_TIMEOUT + 1] = {
 	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
@@ -138,6 +143,8 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_PADDI
 	[NET6_A_LIMITS_MAX_EXTHDRS] = NLA_POLICY_MAX(NLA_U32, 255),
 	[NET6_A_LIMITS_MAX_OPTIONS] = NLA_POLICY_MAX(NLA_U32, 255),
 	[NET6_A_LIMITS_MAX_PADDING] = NLA_POLICY_RANGE(NLA_U32, 7, 255),
+	[NET6_A_LIMITS_FRAG_MEMORY] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_65536_1073741824),
+	[NET6_A_LIMITS_FRAG_TIMEOUT] = NLA_POLICY_RANGE(NLA_U32, 1, 60),
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
@@ -358,7 +365,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_LIMITS_SET,
 		.doit		= net6_nl_limits_set,
 		.policy		= net6_nl_limits_set_policy,
-		.maxattr	= NET6_A_LIMITS_MAX_PADDING,
+		.maxattr	= NET6_A_LIMITS_FRAG_TIMEOUT,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

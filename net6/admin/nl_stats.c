@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters, drops and limits over netlink. */
+#include "../core/exthdr.h"
 #include "../core/netns.h"
 #include "nl.h"
 
@@ -91,6 +92,8 @@ static const struct {
 	{ NET6_A_LIMITS_MAX_EXTHDRS,	offsetof(struct net6_limits, max_exthdrs) },
 	{ NET6_A_LIMITS_MAX_OPTIONS,	offsetof(struct net6_limits, max_options) },
 	{ NET6_A_LIMITS_MAX_PADDING,	offsetof(struct net6_limits, max_padding) },
+	{ NET6_A_LIMITS_FRAG_MEMORY,	offsetof(struct net6_limits, frag_memory) },
+	{ NET6_A_LIMITS_FRAG_TIMEOUT,	offsetof(struct net6_limits, frag_timeout) },
 };
 
 static u32 *net6_nl_limit(struct net6_net *nn, int i)
@@ -136,5 +139,6 @@ int net6_nl_limits_set(struct sk_buff *skb, struct genl_info *info)
 		if (attr)
 			WRITE_ONCE(*net6_nl_limit(nn, i), nla_get_u32(attr));
 	}
+	net6_reasm_set_limits(nn);
 	return 0;
 }

@@ -31,6 +31,7 @@ struct sk_buff *net6_exthdr_pull(struct sk_buff *skb, unsigned int len);
 /* core/reasm.c: the Fragment header */
 struct sk_buff *net6_reasm_rcv(struct sk_buff *skb);
 int net6_reasm_net_init(struct net6_net *nn);
+void net6_reasm_set_limits(struct net6_net *nn);
 void net6_reasm_net_pre_exit(struct net6_net *nn);
 void net6_reasm_net_exit(struct net6_net *nn);
 int net6_reasm_init(void);

@@ -34,6 +34,8 @@ struct net6_limits {
 	u32	max_exthdrs;		/* extension headers per packet, default 8 */
 	u32	max_options;		/* options other than padding per header, default 8 */
 	u32	max_padding;		/* octets of padding in a row, default 7 */
+	u32	frag_memory;		/* octets (truesize) of fragments kept, default 4 MB */
+	u32	frag_timeout;		/* seconds that a packet's rest is waited for, default 60 */
 };
 
 /**

@@ -12,11 +12,6 @@
 #include "exthdr.h"
 #include "icmp.h"
 
-/* RFC 8200 4.5: "within 60 seconds of the reception of the first-arriving fragment" */
-#define NET6_REASM_TIMEOUT	(60 * HZ)
-/* Octets (truesize) of fragments that a namespace keeps. */
-#define NET6_REASM_MEMORY	(4 << 20)
-
 /**
  * struct net6_reasm - a packet of which fragments have come
  * @q: must be first
@@ -375,8 +370,23 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 }
 
 /**
- * net6_reasm_net_init() - a namespace's fragment queues
+ * net6_reasm_set_limits() - take over what limits.frag_memory and frag_timeout say
  * @nn: namespace
+ *
+ * What is waiting already keeps its time. Context: process.
+ */
+void net6_reasm_set_limits(struct net6_net *nn)
+{
+	unsigned long memory = READ_ONCE(nn->limits.frag_memory);
+
+	WRITE_ONCE(nn->fqdir->high_thresh, memory);
+	WRITE_ONCE(nn->fqdir->low_thresh, memory - memory / 4);
+	WRITE_ONCE(nn->fqdir->timeout, READ_ONCE(nn->limits.frag_timeout) * HZ);
+}
+
+/**
+ * net6_reasm_net_init() - a namespace's fragment queues
+ * @nn: namespace, its limits set
  *
  * Context: process. Return: 0 or -errno.
  */
@@ -386,9 +396,7 @@ int net6_reasm_net_init(struct net6_net *nn)
 
 	if (err)
 		return err;
-	nn->fqdir->high_thresh = NET6_REASM_MEMORY;
-	nn->fqdir->low_thresh = NET6_REASM_MEMORY - NET6_REASM_MEMORY / 4;
-	nn->fqdir->timeout = NET6_REASM_TIMEOUT;
+	net6_reasm_set_limits(nn);
 	return 0;
 }
 

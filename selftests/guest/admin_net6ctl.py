@@ -285,7 +285,8 @@ def limits_are_set_and_wrong_ones_refused():
     ktap.equal(after, {**before, "max_neighs": 2000, "icmp_rate": 0}, "limits")
     ktap.equal(show(B, "limits")[0], before, "the other namespace keeps its own")
     for bad in (("max-neighs", "15"), ("max-neighs", "65537"), ("max-addrs", "0"),
-                ("neigh-queue", "0"), ("icmp-rate", "1000001"), ("max-dests", "-1")):
+                ("neigh-queue", "0"), ("icmp-rate", "1000001"), ("max-dests", "-1"),
+                ("frag-memory", "65535"), ("frag-timeout", "0"), ("frag-timeout", "61")):
         refused(A, "set", "limits", *bad)
     ctl(A, "set", "limits", "max-neighs", str(before["max_neighs"]),
         "icmp-rate", str(before["icmp_rate"]))

@@ -43,6 +43,7 @@ static void usage(FILE *to)
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
 	      "      [max-exthdrs N] [max-options N] [max-padding N]\n"
+	      "      [frag-memory OCTETS] [frag-timeout SECONDS]\n"
 	      "  set secret 32 HEX DIGITS | -\n"
 	      "  monitor\n"
 	      "Words may be shortened. See net6ctl(8).\n", to);
@@ -423,6 +424,8 @@ static const struct setting limit_settings[] = {
 	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	false },
 	{ "max-options",	NET6_A_LIMITS_MAX_OPTIONS,	false },
 	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	false },
+	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	false },
+	{ "frag-timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	false },
 	{ NULL }
 };
 

@@ -193,6 +193,8 @@ static const struct column limits_columns[] = {
 	{ NET6_A_LIMITS_MAX_EXTHDRS, KIND_U32, "max_exthdrs", "MAX-EXTHDRS", NULL },
 	{ NET6_A_LIMITS_MAX_OPTIONS, KIND_U32, "max_options", "MAX-OPTIONS", NULL },
 	{ NET6_A_LIMITS_MAX_PADDING, KIND_U32, "max_padding", "MAX-PADDING", NULL },
+	{ NET6_A_LIMITS_FRAG_MEMORY, KIND_U32, "frag_memory", "FRAG-MEMORY", NULL },
+	{ NET6_A_LIMITS_FRAG_TIMEOUT, KIND_U32, "frag_timeout", "FRAG-TIMEOUT", NULL },
 	{ 0 }
 };
 
