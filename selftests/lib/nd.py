@@ -257,13 +257,13 @@ class Wire:
                 found.append(frame)
 
 
-def cable(mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True):
+def cable(mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True, names="AB"):
     """Two namespaces: net6 speaks on a0 in A, a Wire on b0 in B.
 
         A [a0 net6] ------ [b0 Wire] B
     """
     ktap.kmod("veth")
-    a, b = ktap.Netns("A"), ktap.Netns("B")
+    a, b = ktap.Netns(names[0]), ktap.Netns(names[1])
     quiet(a)
     quiet(b)
     ktap.run("ip", "link", "add", "a0", "netns", a.name, "address", mac_a, "type",
