@@ -68,8 +68,10 @@ static bool net6_fib_full(struct net6_iface *iface, bool manual)
 	return true;
 }
 
+/* In place of @old if there is one, which stays when there is no memory. */
 static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-			const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual)
+			const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual,
+			struct net6_fib_route *old)
 {
 	struct net6_net *nn = iface->nn;
 	struct net6_trie_node *node;
@@ -77,7 +79,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 
 	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
 		return -ENODEV;
-	if (net6_fib_full(iface, manual))
+	if (!old && net6_fib_full(iface, manual))
 		return -ENOSPC;
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
 	if (!r)
@@ -99,6 +101,8 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	nn->fib_count++;
 	if (!manual)
 		iface->n_routes++;
+	if (old)
+		net6_fib_free(old);
 	net6_note_route(r, NET6_NOTE_NEW);
 	net6_dest_flush(nn);
 	return 0;
@@ -131,12 +135,10 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 		err = -ENOENT;
 	} else if (r && r->preference == preference && r->manual == manual && lifetime) {
 		net6_life_set(&r->life, lifetime);
+	} else if (lifetime) {
+		err = net6_fib_new(iface, prefix, plen, gateway, preference, lifetime, manual, r);
 	} else {
-		if (r)
-			net6_fib_free(r);
-		if (lifetime)
-			err = net6_fib_new(iface, prefix, plen, gateway, preference, lifetime,
-					   manual);
+		net6_fib_free(r);
 	}
 	net6_nd_arm_life(iface);
 unlock:

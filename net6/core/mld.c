@@ -378,6 +378,9 @@ static void net6_mld_answer(struct net6_iface *iface, struct net6_mld_writer *w)
 		if (all)
 			group->n_asked = 0;
 		net6_mld_write(w, group, net6_mld_put_current);
+		/* Also when there was no memory. */
+		group->asked = false;
+		group->n_asked = 0;
 	}
 }
 
