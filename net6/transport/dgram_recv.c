@@ -82,6 +82,9 @@ int net6_dgram_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	int copied, ulen, off, err, gso;
 	struct sk_buff *skb;
 
+	/* UDP ignores it, as everywhere. */
+	if (unlikely(flags & MSG_OOB) && !net6_sk_is_udp(sk))
+		return -EOPNOTSUPP;
 	if (unlikely(flags & MSG_ERRQUEUE))
 		return net6_recv_error(sk, msg, len, addr_len);
 	if (unlikely(np->rxopt.bits.rxpmtu && READ_ONCE(np->rxpmtu)))

@@ -105,6 +105,7 @@ def calls_and_options_as_native():
             out.append(failing(s.connect, (p.NATIVE_B, 5)))
             out.append((s.getpeername()[1], failing(s.send, b"y" * 8)))
             out.append(failing(s.sendto, b"", socket.MSG_OOB, (p.NATIVE_B, 0)))
+            out.append(failing(s.recv, 1, socket.MSG_OOB | socket.MSG_DONTWAIT))
             out.append(failing(s.send, b"z" * 70000))
             s.close()
         return out
