@@ -10,7 +10,7 @@
 #
 # The kernel shows its stack where its own part of a call finds no memory (vmalloc, sysctl,
 # slab caches); that is no report. WARNING, BUG, KASAN and the like are, as ever.
-# guest: named
+# guest: checking
 # guest-options: --allow "Call Trace"
 # timeout: 150
 
@@ -30,6 +30,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ip
 import khttpd
 import ktap
+import mld
 import nd
 import nl
 
@@ -137,12 +138,13 @@ def pair():
 
 @ktap.test
 def making_binding_and_listening():
-    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-        def make(_, kind=kind):
-            return socket.socket(ktap.AF_NET6, kind)
+    for kind, proto in ((socket.SOCK_STREAM, 0), (socket.SOCK_DGRAM, 0),
+                        (socket.SOCK_DGRAM, ip.ICMP), (socket.SOCK_RAW, 253)):
+        def make(_, kind=kind, proto=proto):
+            return socket.socket(ktap.AF_NET6, kind, proto)
 
         with ip.A:
-            sweep(f"socket of type {int(kind)}", lambda: None, make,
+            sweep(f"socket of type {int(kind)}, {proto}", lambda: None, make,
                   lambda _, sock: close(sock), also={errno.ENFILE})
     sweep("bind TCP", stream, lambda s: s.bind(("::1", 0)), close)
     sweep("bind UDP", dgram, lambda s: s.bind(("::1", 0)), close)
@@ -266,6 +268,12 @@ def datagrams():
         here.send(b"x" * 3000)
         return here, there
     sweep("uncork", corked, lambda s: s[0].setsockopt(socket.IPPROTO_UDP, 1, 0), close)
+
+    def raw():
+        there = ktap.net6_socket(socket.SOCK_RAW, 253, ip.A)
+        here = ktap.net6_socket(socket.SOCK_RAW, 253, ip.A)
+        return here, there
+    sweep("send raw", raw, lambda s: s[0].sendto(b"x" * 3000, ("::1", 0)), close)
     sweep("segments", connected, lambda s: s[0].sendmsg(
         [b"x" * 20000], [(socket.IPPROTO_UDP, 103, struct.pack("=H", 1000))]), close)
 
@@ -307,32 +315,91 @@ def drain(sock):
             ktap.true(error.errno in NO_MEMORY, f"answer is {error}")
 
 
-@ktap.test
-def netlink():
-    with ip.A:
-        family = nl.Family()
-        a0 = socket.if_nametoindex("a0")
-    peer, new = nl.address("fd00::99"), nl.address("fd00::77")
-    lladdr = bytes.fromhex("020000000099")
-    ops = (
-        ("addr-add", {"ifindex": a0, "address": new, "prefix_len": 64}, 0),
-        ("addr-del", {"ifindex": a0, "address": new}, 0),
-        ("neigh-add", {"ifindex": a0, "address": peer, "lladdr": lladdr}, 0),
-        ("neigh-del", {"ifindex": a0, "address": peer}, 0),
-        ("iface-get", {}, nl.DUMP), ("addr-get", {}, nl.DUMP), ("neigh-get", {}, nl.DUMP),
-        ("sock-get", {}, nl.DUMP), ("dest-get", {}, nl.DUMP),
-        ("counter-get", {}, nl.DUMP),
-    )
-    for op, values, flags in ops:
-        if op not in family.cmds:
-            raise ktap.Fail(f"no operation {op}: {sorted(family.cmds)}")
-        raw = struct.pack("=BBH", family.cmds[op], 1, 0) + family.encode(op, **values)
+class Admin:
+    """net6's family of namespace A; what is asked is answered, with an error or not."""
 
-        def send(_, raw=raw, flags=flags):
-            family.sock.send(struct.pack("=IHHII", 16 + len(raw), family.id,
-                                         nl.REQUEST | nl.ACK | flags, 1, 0) + raw)
-        sweep(op, lambda: None, send, lambda *_: drain(family.sock))
-    family.close()
+    def __init__(self):
+        with ip.A:
+            self.family = nl.Family()
+
+    def say(self, op, flags=0, **values):
+        """Only sends, for the request is worked on while it is sent."""
+        raw = struct.pack("=BBH", self.family.cmds[op], 1, 0) + self.family.encode(op, **values)
+        self.family.sock.send(struct.pack("=IHHII", 16 + len(raw), self.family.id,
+                                          nl.REQUEST | nl.ACK | flags, 1, 0) + raw)
+
+    def do(self, op, **values):
+        self.say(op, **values)
+        drain(self.family.sock)
+
+    def comes_and_goes(self, what, values, which=None, step=1):
+        """Adding and removing; which() names the thing that is to be removed."""
+        def remove(*_):
+            drain(self.family.sock)
+            try:
+                self.do(what + "-del", **(which() if which else values))
+            except OSError as error:
+                ktap.equal(error.errno, errno.ENODEV, "nothing to remove")
+        sweep(what + "-add", lambda: None, lambda _: self.say(what + "-add", **values), remove,
+              step=step)
+
+        def there():
+            self.do(what + "-add", **values)
+            return which() if which else values
+        sweep(what + "-del", there, lambda named: self.say(what + "-del", **named), remove,
+              step=step)
+
+    def close(self):
+        self.family.close()
+
+
+@ktap.test
+def entries_are_added_and_removed():
+    admin = Admin()
+    with ip.A:
+        a0 = socket.if_nametoindex("a0")
+    on = {"ifindex": a0, "address": nl.address("fd00::99")}
+    net = {"ifindex": a0, "address": nl.address("fd00:9::"), "prefix_len": 64}
+    admin.comes_and_goes("addr", {"ifindex": a0, "address": nl.address("fd00::77"),
+                                  "prefix_len": 64},
+                         lambda: {"ifindex": a0, "address": nl.address("fd00::77")})
+    admin.comes_and_goes("neigh", {**on, "lladdr": bytes.fromhex("020000000099")}, lambda: on)
+    route = {**net, "gateway": nl.address("fe80::9")}
+    admin.comes_and_goes("route", route)
+
+    def changed(_, __):
+        drain(admin.family.sock)
+        ktap.equal([r["prefix_len"] for r in nd.show(ip.A, "routes")
+                    if r["address"] == "fd00:9::"], [64], "the route is there, changed or not")
+        admin.do("route-add", **route)
+    admin.do("route-add", **route)
+    sweep("route of another preference", lambda: None,
+          lambda _: admin.say("route-add", **route, preference=1), changed)
+    admin.do("route-del", **route)
+    admin.close()
+
+
+@ktap.test
+def tables_are_listed():
+    admin = Admin()
+    for op in ("iface-get", "addr-get", "neigh-get", "route-get", "tunnel-get", "sock-get",
+               "dest-get", "counter-get"):
+        sweep(op, lambda: None, lambda _, o=op: admin.say(o, nl.DUMP),
+              lambda *_: drain(admin.family.sock))
+    admin.close()
+
+
+@ktap.test
+def tunnels_come_and_go():
+    admin = Admin()
+
+    def which():
+        with ip.A:
+            return {"ifindex": socket.if_nametoindex("t6")}
+    admin.comes_and_goes("tunnel", {"name": b"t6\0", "remote": bytes([192, 0, 2, 2]),
+                                    "local": bytes([192, 0, 2, 1])}, which,
+                         1 if FULL else 7)
+    admin.close()
 
 
 @ktap.test
@@ -481,7 +548,10 @@ def noise(stop, rng):
     while not stop.is_set():
         n = rng.randrange(1 << 16)
         ip.wire.send(nd.ra(ip.wire.linklocal, options=nd.prefix_option(
-            f"2001:db8:{n % 40:x}::", valid=rng.choice((0, 7300, 9000)), preferred=0)))
+            f"2001:db8:{n % 40:x}::", valid=rng.choice((0, 7300, 9000)), preferred=0)
+            + struct.pack("!BBBBI", 24, 2, 64, 0, rng.choice((0, 1800)))
+            + nd.packed(f"fd00:9:{n % 40:x}::")[:8]))
+        ip.wire.send(mld.query(ip.wire.linklocal, "ff02::4242", (ip.PEER, ip.OURS), delay=1))
         ip.wire.send(nd.ns(f"fe80::{n:x}", ip.OURS, slla="02:00:00:00:00:07"))
         for packet in ip.fragments(ip.ICMP, ip.echo_message(data=bytes(2000)), n):
             ip.wire.send(packet)
@@ -495,6 +565,11 @@ def without_sleep_under_traffic():
     rng = random.Random(9)
     stop = threading.Event()
     before = ip.numbers("drops").get("NO_MEMORY", 0)
+    raw = ktap.net6_socket(socket.SOCK_RAW, ip.ICMP, ip.A)
+    member = dgram()
+    with ip.A:
+        member.setsockopt(socket.IPPROTO_IPV6, 20, nd.packed("ff02::4242") + struct.pack(
+            "=i", socket.if_nametoindex("a0")))
     maker = threading.Thread(target=noise, args=(stop, rng))
     maker.start()
     try:
@@ -508,6 +583,7 @@ def without_sleep_under_traffic():
         fault("failslab", "ignore-gfp-wait", "N")
         stop.set()
         maker.join()
+        close((raw, member))
     drops = ip.numbers("drops").get("NO_MEMORY", 0) - before
     ktap.diag(f"{total} bytes arrived; {drops} packets dropped for want of memory")
     ip.alive()

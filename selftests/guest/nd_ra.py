@@ -89,6 +89,7 @@ def short_lifetimes_begin():
     ktap.wait_for(8, "both addresses are assigned", lambda: [
         a["state"] for a in nd.show(E, "addresses") if a["origin"] == "slaac"]
         == ["preferred"] * 2 or time.monotonic() > told + SHORT - 1)
+    once.flush()        # a second solicitation may have been under way
 
 
 @ktap.test
@@ -362,7 +363,7 @@ def solicitations_back_off_until_a_router_is_there():
 @ktap.test
 def no_solicitation_once_a_router_is_there():
     once.silence(lambda f: f.type == nd.RS, "a solicitation after a router was found",
-                 max(told + 9 - time.monotonic(), 0.1))
+                 max(told + 18 - time.monotonic(), 0.1))
 
 
 ktap.main(setup=setup)
