@@ -10,12 +10,14 @@
 import ipaddress
 import json
 import os
+import socket
 import subprocess
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
+import nd
 
-TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
+TOOL = nd.NET6CTL
 FOREVER = 0xffffffff
 OBJECTS = ("interfaces", "addresses", "groups", "neighbors", "routers", "prefixes",
            "destinations", "sockets", "counters", "drops", "limits")
@@ -32,7 +34,7 @@ def setup():
 
 
 def ctl(ns, *words):
-    return ns.run(TOOL, *words)
+    return nd.net6ctl(ns, *words)
 
 
 def show(ns, *words):
@@ -41,8 +43,8 @@ def show(ns, *words):
 
 def refused(ns, *words):
     """Standard error of a command that must fail, and how."""
-    done = subprocess.run(("nsenter", f"--net=/run/netns/{ns.name}", TOOL) + words,
-                          text=True, capture_output=True, check=False)
+    done = subprocess.run((TOOL, "-N", ns.name) + words, text=True, capture_output=True,
+                          check=False)
     ktap.equal(done.returncode, 1, f"status of {' '.join(words)}")
     ktap.equal(done.stdout, "", "standard output")
     return done.stderr
@@ -59,9 +61,8 @@ def python(ns, script):
 
 def datagram(ns, to):
     """Sends one to the discard port."""
-    process = python(ns, f"net6(socket.SOCK_DGRAM).sendto(b'x', {to})\n")
-    process.communicate("")
-    ktap.equal(process.returncode, 0, "status of the sender")
+    with ktap.net6_socket(socket.SOCK_DGRAM, ns=ns) as sock:
+        sock.sendto(b"x", to)
 
 
 def link_local(ns, dev):
@@ -194,7 +195,8 @@ def a_prefix_is_added_and_deleted():
 @ktap.test
 def a_destination_appears_when_it_is_used_and_goes_when_flushed():
     peer = link_local(B, "b0")
-    datagram(A, f"('{peer}', 9, 0, socket.if_nametoindex('a0'))")
+    with A:
+        datagram(A, (peer, 9, 0, socket.if_nametoindex("a0")))
     entry = ktap.wait_for(10, "neighbor resolved", lambda: having(
         show(A, "destinations"), address=peer))[0]
     ktap.equal(entry["dev"], "a0", "device")
@@ -246,7 +248,7 @@ def counters_and_drops_count():
     sent = value("counters", "Ip6OutRequests")
     ktap.true(sent > 0, "packets were sent")
     dropped = value("drops", "NO_SOCKET")
-    datagram(A, "('::1', 9)")
+    datagram(A, ("::1", 9))
     ktap.wait_for(5, "one more is sent", lambda: value("counters", "Ip6OutRequests") > sent)
     ktap.wait_for(5, "it is dropped", lambda: value("drops", "NO_SOCKET") > dropped)
     for entry in show(A, "drops"):
