@@ -10,7 +10,7 @@
 #
 # The kernel shows its stack where its own part of a call finds no memory (vmalloc, sysctl,
 # slab caches); that is no report. WARNING, BUG, KASAN and the like are, as ever.
-# guest: checking
+# guest: named
 # guest-options: --allow "Call Trace"
 # timeout: 150
 
