@@ -260,14 +260,6 @@ static int net6_raw_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	return err ?: len;
 }
 
-static int net6_raw_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
-			    int *addr_len)
-{
-	if (flags & MSG_OOB)
-		return -EOPNOTSUPP;
-	return net6_dgram_recvmsg(sk, msg, len, flags, addr_len);
-}
-
 static bool net6_raw_match(const struct sock *sk, const struct net *net, u8 proto,
 			   const struct in6_addr *laddr, const struct in6_addr *faddr, int dif)
 {
@@ -473,7 +465,7 @@ static struct proto net6_raw_prot = {
 	.setsockopt	= net6_raw_setsockopt,
 	.getsockopt	= net6_raw_getsockopt,
 	.sendmsg	= net6_raw_sendmsg,
-	.recvmsg	= net6_raw_recvmsg,
+	.recvmsg	= net6_dgram_recvmsg,
 	.bind		= net6_raw_bind,
 	.hash		= net6_raw_hash,
 	.unhash		= net6_raw_unhash,

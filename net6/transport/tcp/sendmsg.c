@@ -340,6 +340,8 @@ int net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
 	struct ubuf_info *uarg = NULL;
 	int err;
 
+	if (unlikely(s.flags & MSG_FASTOPEN))
+		return -EOPNOTSUPP;
 	if (unlikely(s.flags & MSG_ZEROCOPY) && size && sock_flag(sk, SOCK_ZEROCOPY)) {
 		uarg = net6_tcp_zerocopy(sk, msg, size);
 		if (!uarg)
