@@ -166,10 +166,10 @@ def headers(path):
 
 
 def wanted(where, kind, chosen, full):
-    """Whether a file with '# guest: WHERE' runs on this kernel."""
-    if where in ("named", "full"):
-        return chosen or where == "full" and full
-    return where in ("both", kind)
+    """Whether a file with '# guest: WHERE' runs on this kernel; where it is named, always."""
+    if where == "full":
+        return chosen or full
+    return chosen or where in ("both", kind)
 
 
 def boots(kind, only, full):
