@@ -203,7 +203,9 @@ def users(module):
 
 
 def unload(module):
+    """Sockets that were closed just now hold the module for a grace period more."""
     if os.path.isdir(f"/sys/module/{module}"):
+        wait_for(10, f"nobody uses {module}", lambda: not users(module))
         run("rmmod", module)
 
 
