@@ -6,7 +6,7 @@
 #	[ clients and server on lo ]
 #
 # timeout: 120
-# guest: named
+# guest: stock
 # pylint: disable=missing-function-docstring
 import errno
 import json
