@@ -112,8 +112,6 @@ static int net6_nl_route_read(struct genl_info *info, struct net6_nl_route *r)
 				    "a router has a unicast address");
 		return -EINVAL;
 	}
-	if (a[NET6_A_ROUTE_PREFERENCE])
-		r->preference = nla_get_s32(a[NET6_A_ROUTE_PREFERENCE]);
 	return 0;
 }
 
@@ -126,6 +124,9 @@ static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
 	err = net6_nl_route_read(info, &r);
 	if (err)
 		return err;
+	/* A request to remove has no such attribute, and its table ends before it. */
+	if (lifetime && info->attrs[NET6_A_ROUTE_PREFERENCE])
+		r.preference = nla_get_s32(info->attrs[NET6_A_ROUTE_PREFERENCE]);
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ROUTE_IFINDEX, &err);
 	if (iface) {
