@@ -105,8 +105,9 @@ begin:
 	sk_nulls_for_each_rcu(sk, node, head) {
 		if (sk->sk_hash != hash || !net6_tcp_match(sk, net, key))
 			continue;
+		/* It goes, and something may stand in its place already. */
 		if (unlikely(!refcount_inc_not_zero(&sk->sk_refcnt)))
-			return NULL;
+			goto begin;
 		if (unlikely(!net6_tcp_match(sk, net, key))) {
 			net6_tcp_gen_put(sk);
 			goto begin;
@@ -186,6 +187,22 @@ begin:
 	return chosen && !IS_ERR(chosen) ? chosen : best;
 }
 
+/* @new takes the place of @old in its chain: who reads meanwhile meets one of them.
+ * Adding and deleting would let a reader pass by both.
+ */
+static void net6_tcp_replace(struct sock *old, struct sock *new)
+{
+	struct hlist_nulls_node *from = &old->sk_nulls_node, *to = &new->sk_nulls_node;
+	struct hlist_nulls_node *next = from->next;
+
+	WRITE_ONCE(to->next, next);
+	WRITE_ONCE(to->pprev, from->pprev);
+	rcu_assign_pointer(*(struct hlist_nulls_node __rcu __force **)from->pprev, to);
+	if (!is_a_nulls(next))
+		WRITE_ONCE(next->pprev, &to->next);
+	WRITE_ONCE(from->pprev, NULL);
+}
+
 /* The entry of @sk's own name in its chain, or NULL. */
 static struct sock *net6_tcp_find_twin(const struct sock *sk, struct hlist_nulls_head *head)
 {
@@ -236,12 +253,12 @@ bool net6_tcp_hash_unique(struct sock *sk, struct net6_tcp_tw **twp)
 		ok = other->sk_state == TCP_TIME_WAIT &&
 		     net6_tcp_tw_reusable((struct net6_tcp_tw *)other);
 		if (ok) {
-			__sk_nulls_del_node_init_rcu(other);
+			net6_tcp_replace(other, sk);
 			*twp = (struct net6_tcp_tw *)other;
 		}
-	}
-	if (ok)
+	} else {
 		__sk_nulls_add_node_rcu(sk, head);
+	}
 	spin_unlock(lock);
 	if (ok)
 		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
@@ -331,12 +348,15 @@ bool net6_tcp_hash_child(struct sock *child, struct net6_tcp_request *req)
 	head = net6_tcp_head(child->sk_hash);
 	lock = net6_tcp_lock(child->sk_hash);
 	spin_lock(lock);
-	if (req)
-		ok = __sk_nulls_del_node_init_rcu((struct sock *)req);
-	else
+	if (req) {
+		ok = sk_hashed((struct sock *)req);
+		if (ok)
+			net6_tcp_replace((struct sock *)req, child);
+	} else {
 		ok = !net6_tcp_find_twin(child, head);
-	if (ok)
-		__sk_nulls_add_node_rcu(child, head);
+		if (ok)
+			__sk_nulls_add_node_rcu(child, head);
+	}
 	spin_unlock(lock);
 	if (ok)
 		sock_prot_inuse_add(sock_net(child), child->sk_prot, 1);
@@ -358,9 +378,12 @@ void net6_tcp_hash_tw(struct sock *sk, struct net6_tcp_tw *tw)
 	/* A reader that finds it must find it complete. */
 	smp_wmb();
 	refcount_set(&tw->common.skc_refcnt, 3);
-	__sk_nulls_add_node_rcu((struct sock *)tw, net6_tcp_head(sk->sk_hash));
-	if (__sk_nulls_del_node_init_rcu(sk))
+	if (sk_hashed(sk)) {
+		net6_tcp_replace(sk, (struct sock *)tw);
 		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
+	} else {
+		__sk_nulls_add_node_rcu((struct sock *)tw, net6_tcp_head(sk->sk_hash));
+	}
 	spin_unlock(lock);
 }
 

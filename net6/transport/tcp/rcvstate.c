@@ -404,12 +404,6 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 
 	net6_tcp_clock(tp);
 	tcp_segs_in(tp, skb);
-	if (sk->sk_state == TCP_CLOSE) {
-		if (!th->rst)
-			net6_tcp_send_reset(NULL, skb);
-		net6_drop(nn, skb, NET6_DROP_TCP_CLOSE);
-		return;
-	}
 	if (sk->sk_state == TCP_SYN_SENT) {
 		net6_tcp_synsent_rcv(sk, skb);
 		if (sk->sk_state != TCP_CLOSE)

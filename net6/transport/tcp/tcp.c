@@ -59,25 +59,6 @@ too_short:
 	return false;
 }
 
-/**
- * net6_tcp_do_rcv() - a segment for a locked socket; proto->backlog_rcv
- * @sk: socket, locked
- * @skb: segment, TCP_SKB_CB filled; consumed
- *
- * Context: softirq, or process for the backlog.
- * Return: 0.
- */
-int net6_tcp_do_rcv(struct sock *sk, struct sk_buff *skb)
-{
-	if (likely(sk->sk_state == TCP_ESTABLISHED))
-		net6_tcp_rcv_established(sk, skb);
-	else if (likely(sk->sk_state != TCP_LISTEN))
-		net6_tcp_rcv_state(sk, skb);
-	else
-		net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_CLOSE);
-	return 0;
-}
-
 /* The user's and the administrator's filters. Takes the segment if it returns false. */
 static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
 {
@@ -92,24 +73,6 @@ static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff 
 	TCP_SKB_CB(skb)->end_seq = TCP_SKB_CB(skb)->seq + tcp_hdr(skb)->syn + tcp_hdr(skb)->fin +
 				   skb->len - header;
 	return true;
-}
-
-static void net6_tcp_deliver(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
-{
-	u32 limit;
-
-	bh_lock_sock_nested(sk);
-	if (likely(!sock_owned_by_user(sk))) {
-		net6_tcp_do_rcv(sk, skb);
-	} else {
-		/* Half the send buffer in ACKs, and 64 KB for a full GRO packet. */
-		limit = READ_ONCE(sk->sk_rcvbuf) + (READ_ONCE(sk->sk_sndbuf) >> 1) + 64 * 1024;
-		if (unlikely(sk_add_backlog(sk, skb, limit))) {
-			NET6_INC(nn, TcpBacklogDrop);
-			net6_drop(nn, skb, NET6_DROP_SOCKET_BACKLOG);
-		}
-	}
-	bh_unlock_sock(sk);
 }
 
 /* No connection: a listener, or nobody (RFC 9293 3.10.7.1). */
@@ -149,6 +112,82 @@ static void net6_tcp_rcv_tw(struct net6_net *nn, const struct net6_tcp_key *key,
 	net6_tcp_tw_put(tw);
 }
 
+/* What the segment is looked up by. */
+static void net6_tcp_read_key(const struct sk_buff *skb, struct net6_tcp_key *key)
+{
+	const struct tcphdr *th = tcp_hdr(skb);
+
+	key->laddr = &ipv6_hdr(skb)->daddr;
+	key->faddr = &ipv6_hdr(skb)->saddr;
+	key->ports = INET_COMBINED_PORTS(th->source, ntohs(th->dest));
+	key->dif = TCP_SKB_CB(skb)->header.h6.iif;
+}
+
+/* The connection was closed while the segment was on its way to it: what took its place in
+ * the table answers, or it meets no connection (RFC 9293 3.10.7.1).
+ */
+static void net6_tcp_rcv_closed(struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_tcp_key key;
+	struct sock *now;
+
+	net6_tcp_read_key(skb, &key);
+	local_bh_disable();
+	rcu_read_lock();
+	now = net6_tcp_lookup(nn->net, &key);
+	if (now && now->sk_state == TCP_TIME_WAIT) {
+		net6_tcp_rcv_tw(nn, &key, (struct net6_tcp_tw *)now, skb);
+	} else {
+		if (now)
+			net6_tcp_gen_put(now);
+		else if (!tcp_hdr(skb)->rst)
+			net6_tcp_send_reset(NULL, skb);
+		net6_drop(nn, skb, NET6_DROP_TCP_CLOSE);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/**
+ * net6_tcp_do_rcv() - a segment for a locked socket; proto->backlog_rcv
+ * @sk: socket, locked
+ * @skb: segment, TCP_SKB_CB filled; consumed
+ *
+ * Context: softirq, or process for the backlog.
+ * Return: 0.
+ */
+int net6_tcp_do_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	if (likely(sk->sk_state == TCP_ESTABLISHED))
+		net6_tcp_rcv_established(sk, skb);
+	else if (unlikely(sk->sk_state == TCP_CLOSE))
+		net6_tcp_rcv_closed(sk, skb);
+	else if (likely(sk->sk_state != TCP_LISTEN))
+		net6_tcp_rcv_state(sk, skb);
+	else
+		net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_CLOSE);
+	return 0;
+}
+
+static void net6_tcp_deliver(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
+{
+	u32 limit;
+
+	bh_lock_sock_nested(sk);
+	if (likely(!sock_owned_by_user(sk))) {
+		net6_tcp_do_rcv(sk, skb);
+	} else {
+		/* Half the send buffer in ACKs, and 64 KB for a full GRO packet. */
+		limit = READ_ONCE(sk->sk_rcvbuf) + (READ_ONCE(sk->sk_sndbuf) >> 1) + 64 * 1024;
+		if (unlikely(sk_add_backlog(sk, skb, limit))) {
+			NET6_INC(nn, TcpBacklogDrop);
+			net6_drop(nn, skb, NET6_DROP_SOCKET_BACKLOG);
+		}
+	}
+	bh_unlock_sock(sk);
+}
+
 /**
  * net6_tcp_rcv() - a TCP segment for this host
  * @skb: data at the TCP header, net6_rx_cb() filled; consumed
@@ -167,11 +206,7 @@ void net6_tcp_rcv(struct sk_buff *skb)
 		return;
 	th = tcp_hdr(skb);
 	net6_tcp_fill_cb(skb, th);
-	key.laddr = &ipv6_hdr(skb)->daddr;
-	key.faddr = &ipv6_hdr(skb)->saddr;
-	key.ports = INET_COMBINED_PORTS(th->source, ntohs(th->dest));
-	key.dif = TCP_SKB_CB(skb)->header.h6.iif;
-
+	net6_tcp_read_key(skb, &key);
 	sk = net6_tcp_lookup(nn->net, &key);
 	if (unlikely(!sk)) {
 		net6_tcp_rcv_unknown(nn, &key, skb);

@@ -71,7 +71,7 @@ static inline u32 net6_tcp_max_orphans(const struct net6_net *nn)
  * TCP_SKB_CB filled by net6_tcp_fill_cb().
  */
 void net6_tcp_rcv_established(struct sock *sk, struct sk_buff *skb);
-void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb);	/* not ESTABLISHED, not LISTEN */
+void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb);	/* synchronized or SYN-SENT */
 
 /* Set up an engine: for a new socket; for a child at the end of its handshake with
  * what was negotiated; and when SYN-SENT becomes ESTABLISHED. sk locked.
