@@ -5,7 +5,7 @@
 #
 #	A: one native and one net6 socket, call by call
 #
-# guest: stock
+# guest: both
 # timeout: 120
 import ctypes
 import errno
