@@ -49,6 +49,16 @@ struct options {
 	bool all;
 	bool prometheus;
 	const char *output;
+	bool takes_file;
+	const char *file;
+};
+
+/* "ADDRESS:PORT[,net6]" taken apart */
+struct listen {
+	char text[128];
+	const char *family;
+	const char *address;
+	const char *port;
 };
 
 /* config.c */
@@ -64,11 +74,20 @@ int bad_name(const char *site);
 void site_path(char *path, size_t size, const char *site);
 
 /* site.c */
+int split_listen(const char *spec, struct listen *listen);
+int set_attribute(const char *dir, const char *spec);
+bool was_taken(const char *dir, const char *name, const char *value,
+	       size_t len);
 int make_site(const struct options *opt, char *path, size_t size);
 int enable_site(const char *path, const char *site);
 int remove_site(const char *path, const char *name, void *data);
 int serve(const struct options *opt);
 int stop(const struct options *opt);
+
+/* file.c */
+int load(const struct options *opt);
+int check(const struct options *opt);
+int save(const struct options *opt);
 
 /* attach.c */
 int attach(const struct options *opt);

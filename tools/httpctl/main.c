@@ -15,6 +15,9 @@ static int usage(FILE *to)
 	      "  attach  --pid PID --port PORT --docroot DIR\n"
 	      "          [--site NAME] [--index FILE] [--user USER] [--set ...]\n"
 	      "  detach  [--site NAME]\n"
+	      "  load    FILE\n"
+	      "  check   FILE\n"
+	      "  save\n"
 	      "  status  [-j | --prometheus]\n"
 	      "  log     [-j] [--output FILE]\n"
 	      "  stop    [--site NAME | --all]\n"
@@ -109,6 +112,14 @@ static int parse(struct options *opt, int argc, char **argv)
 			return -1;
 		}
 	}
+	if (opt->takes_file) {
+		opt->file = argv[optind];
+		if (!opt->file) {
+			say("no FILE given");
+			return -1;
+		}
+		optind++;
+	}
 	if (optind < argc) {
 		say("'%s' was not expected", argv[optind]);
 		return -1;
@@ -119,13 +130,18 @@ static int parse(struct options *opt, int argc, char **argv)
 static const struct command {
 	const char *name;
 	int (*run)(const struct options *opt);
+	bool takes_file;
+	bool needs_nothing;
 } commands[] = {
-	{ "serve", serve },
-	{ "attach", attach },
-	{ "detach", detach },
-	{ "status", status },
-	{ "stop", stop },
-	{ "log", show_log },
+	{ "load", load, true, true },
+	{ "check", check, true, true },
+	{ "save", save, false, false },
+	{ "serve", serve, false, false },
+	{ "attach", attach, false, false },
+	{ "detach", detach, false, false },
+	{ "status", status, false, false },
+	{ "stop", stop, false, false },
+	{ "log", show_log, false, false },
 };
 
 int main(int argc, char **argv)
@@ -140,9 +156,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, argv[1]))
 			continue;
+		opt.takes_file = commands[i].takes_file;
 		if (parse(&opt, argc - 1, argv + 1))
 			return 2;
-		if (loaded())
+		if (!commands[i].needs_nothing && loaded())
 			return 1;
 		return commands[i].run(&opt) ? 1 : 0;
 	}

@@ -19,12 +19,12 @@ static int set_user(const char *dir, const char *user)
 }
 
 /* "1.2.3.4:80", "[::]:80" or "[::]:80,net6" */
-static int make_listener(const char *site, int number, const char *spec)
+int split_listen(const char *spec, struct listen *listen)
 {
-	char address[128], dir[PATH_MAX + 16];
-	char *family = "inet", *port, *end;
+	char *address = listen->text, *port, *end;
 
-	snprintf(address, sizeof(address), "%s", spec);
+	snprintf(listen->text, sizeof(listen->text), "%s", spec);
+	listen->family = "inet";
 	end = strchr(address, ',');
 	if (end) {
 		*end++ = '\0';
@@ -47,20 +47,32 @@ static int make_listener(const char *site, int number, const char *spec)
 			return -1;
 		}
 		*close = '\0';
-		memmove(address, address + 1, strlen(address));
-		family = end ? "net6" : "inet6";
+		address++;
+		listen->family = end ? "net6" : "inet6";
 	} else if (end) {
 		say("'%s': net6 takes IPv6 addresses in brackets", spec);
 		return -1;
 	}
+	listen->address = address;
+	listen->port = port;
+	return 0;
+}
+
+static int make_listener(const char *site, int number, const char *spec)
+{
+	char dir[PATH_MAX + 16];
+	struct listen listen;
+
+	if (split_listen(spec, &listen))
+		return -1;
 	snprintf(dir, sizeof(dir), "%s/listen%d", site, number);
 	if (mkdir(dir, 0755)) {
 		say("%s: %s", dir, strerror(errno));
 		return -1;
 	}
-	return put_or_say(dir, "family", family) ||
-	       put_or_say(dir, "address", address) ||
-	       put_or_say(dir, "port", port) ? -1 : 0;
+	return put_or_say(dir, "family", listen.family) ||
+	       put_or_say(dir, "address", listen.address) ||
+	       put_or_say(dir, "port", listen.port) ? -1 : 0;
 }
 
 static int remove_dir(const char *path, const char *name, void *data)
@@ -84,8 +96,8 @@ int remove_site(const char *path, const char *name, void *data)
 }
 
 /* A binary attribute judges its value when it is closed, and cannot say so. */
-static bool was_taken(const char *dir, const char *name, const char *value,
-		      size_t len)
+bool was_taken(const char *dir, const char *name, const char *value,
+	       size_t len)
 {
 	static char now[VALUE_MAX];
 	char path[PATH_MAX];
@@ -102,7 +114,7 @@ static bool was_taken(const char *dir, const char *name, const char *value,
 }
 
 /* "ATTRIBUTE=VALUE" or "ATTRIBUTE=@FILE" */
-static int set_attribute(const char *dir, const char *spec)
+int set_attribute(const char *dir, const char *spec)
 {
 	static char value[VALUE_MAX + 1];
 	const char *equals = strchr(spec, '=');

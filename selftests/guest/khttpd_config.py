@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# The configuration file: judged as a whole, loaded again without harm to what has
+# not changed, saved.
+#
+#	[ clients, khttpd and server on lo ]
+#
+# guest: stock
+# timeout: 60
+# pylint: disable=missing-function-docstring
+import os
+import socket
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+GET = khttpd.get
+CONF = "/tmp/khttpd.conf"
+LIMITS = "[limits]\nmax_connections = 1000\nidle_timeout = 50000\n"
+ONE = f"""
+# the first
+[site one]
+docroot = {khttpd.WWW}
+listen = 127.0.0.1:8080
+listen = [::1]:8080
+user = nobody
+rule = deny /secret/
+rule = cache /a.txt max-age=3
+listing = 1
+"""
+TWO = """
+[site two]
+  docroot=/srv/two
+listen   =   127.0.0.1:8082
+index = a.txt
+types = @/tmp/types
+"""
+THREE = """
+[site three]
+docroot = /srv/three
+behind = one
+names = three.example *.three.example
+"""
+
+
+def setup():
+    khttpd.fresh()
+    khttpd.write("a.txt", b"one")
+    khttpd.write("secret/x", b"x")
+    khttpd.write("../two/a.txt", b"two")
+    khttpd.write("../three/a.txt", b"three")
+    with open("/tmp/types", "w", encoding="ascii") as file:
+        file.write("text/strange txt\n")
+
+
+def load(text, command="load", check=True):
+    with open(CONF, "w", encoding="ascii") as file:
+        file.write(text)
+    return khttpd.ctl(command, CONF, check=check)
+
+
+def body(path="/a.txt", port=8080, host="a.example"):
+    request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    reply = khttpd.exchange(khttpd.V4, request, port)
+    return reply.body.decode() if reply.status == 200 else reply.status
+
+
+def works():
+    ktap.equal((body(), body("/secret/x"), body("/", 8082),
+                body(host="x.three.example")), ("one", 403, "two", "three"), "bodies")
+    ktap.equal(khttpd.exchange(khttpd.V4, GET("/")).status, 200, "listing")
+    reply = khttpd.exchange(khttpd.V6, GET("/a.txt"))
+    ktap.equal(reply.fields["cache-control"], "max-age=3", "rule")
+    reply = khttpd.exchange(khttpd.V4, GET("/a.txt"), 8082)
+    ktap.equal(reply.fields["content-type"], "text/strange", "type")
+
+
+@ktap.test
+def mistakes_are_named_and_nothing_is_done():
+    for text, line, what in (
+            ("x = 1", 1, "before any section"), ("[site]", 1, "neither"),
+            ("[other x]", 1, "neither"), ("[site a/b]", 1, "name"),
+            ("[site a]\nfoo", 2, "neither"), ("[site a]\nfoo = 1", 2, "setting"),
+            ("[limits]\nfoo = 1", 2, "limit"), ("[limits]\ncache_idle = x", 2, "number"),
+            ("[site a]\ndocroot = /nowhere", 2, "No such"),
+            ("[site a]\nlisten = 1.2.3.4", 2, "listener"),
+            ("[site a]\nlisten = [::1:80", 2, "listener"),
+            ("[site a]\nuser = nobodyatall", 2, "user"),
+            ("[site a]\nattach = pid 80", 2, "PIDFILE"),
+            ("[site a]\nattach = /run/pid 0", 2, "PIDFILE"),
+            ("[site a]\ndocroot = /srv", 2, "without"),
+            ("[site a]\nlisten = 1.2.3.4:80", 2, "docroot"),
+            ("[site a]\n[site b]\n[site a]", 3, "second"),
+            ("[site a]\n" + "listen = 1.2.3.4:80\n" * 17, 18, "many")):
+        for command in ("check", "load"):
+            said = load(text, command, check=False)
+            ktap.true(f"{CONF}:{line}:" in said and what in said, f"{text!r}: {said}")
+    ktap.equal([name for name in os.listdir(khttpd.CONFIG)
+                if os.path.isdir(f"{khttpd.CONFIG}/{name}")], [], "sites")
+    ktap.equal(load(LIMITS + ONE + TWO + THREE, "check"), "", "a good one")
+    ktap.true("No such" in khttpd.ctl("load", "/nowhere", check=False), "no file")
+
+
+@ktap.test
+def loaded_and_loaded_again():
+    old = khttpd.limit("max_connections", 65536)
+    ktap.equal(load(LIMITS + ONE + TWO + THREE), "3 started, 0 unchanged\n", "first")
+    with open(f"{khttpd.CONFIG}/max_connections", encoding="ascii") as file:
+        ktap.equal(file.read(), "1000\n", "limit")
+    works()
+    with khttpd.V4.connect() as one, khttpd.V4.connect(8082) as two:
+        readers = khttpd.Reader(one), khttpd.Reader(two)
+
+        def ask(number):
+            (one, two)[number].sendall(GET("/a.txt"))
+            return readers[number].reply().body
+
+        ktap.equal((ask(0), ask(1)), (b"one", b"two"), "before")
+        ktap.equal(load(LIMITS + ONE + TWO + THREE), "0 started, 3 unchanged\n", "same")
+        ktap.equal((ask(0), ask(1)), (b"one", b"two"), "same connections")
+        ktap.equal(load(LIMITS + TWO.replace("a.txt", "index.html")),
+                   "1 started, 0 unchanged\n", "one differs, two are not named")
+        ktap.equal(ask(0), b"one", "the same connection")
+        readers[1].closed()
+        ktap.equal(body("/", 8082), 403, "changed")
+    ktap.equal(load(LIMITS + ONE.replace("secret", "other") + TWO + THREE),
+               "3 started, 0 unchanged\n", "with the one behind it")
+    ktap.equal((body("/secret/x"), body(host="three.example")), ("x", "three"), "changed")
+    for change in (("nobody", "root"), ("listing = 1\n", ""), ("8080", "8084"),
+                   ("listen = [::1]:8080\n", ""), ("rule = deny /secret/\n", "")):
+        load(ONE + THREE)
+        ktap.equal(load(ONE.replace(*change) + THREE), "2 started, 0 unchanged\n",
+                   str(change))
+    khttpd.limit("max_connections", old)
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def what_is_saved_is_the_same():
+    load(LIMITS + ONE + THREE)
+    saved = khttpd.ctl("save")
+    ktap.equal(load(saved), "0 started, 2 unchanged\n", "loaded on top")
+    khttpd.ctl("stop", "--all")
+    ktap.equal(load(saved), "2 started, 0 unchanged\n", "loaded")
+    ktap.equal(khttpd.ctl("save"), saved, "saved again")
+    load(TWO)
+    works()
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def servers_are_attached_to():
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", 8090))
+        server.listen()
+        server.settimeout(khttpd.TIMEOUT)
+        with open("/tmp/server.pid", "w", encoding="ascii") as file:
+            file.write(f"{os.getpid()}\n")
+        text = f"[site a]\ndocroot = {khttpd.WWW}\nattach = /tmp/server.pid 8090\n"
+        load(text)
+        ktap.equal(body("/a.txt", 8090), "one", "file")
+        with khttpd.V4.connect(8090) as sock:
+            sock.sendall(GET("/dyn"))
+            with server.accept()[0] as conn:
+                ktap.equal(conn.recv(8), b"GET /dyn", "server")
+        ktap.true("0 started, 1 unchanged" in load(text), "again")
+        ktap.true("1 started" in load(text + "listen = 127.0.0.1:8080\n"), "and listens")
+        ktap.equal(body("/dyn"), 404, "which has no server")
+    khttpd.ctl("stop", "--all")
+
+
+ktap.main(setup)
