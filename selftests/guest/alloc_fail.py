@@ -399,7 +399,7 @@ def tunnels_come_and_go():
             return {"ifindex": socket.if_nametoindex("t6")}
     admin.comes_and_goes("tunnel", {"name": b"t6\0", "remote": bytes([192, 0, 2, 2]),
                                     "local": bytes([192, 0, 2, 1])}, which,
-                         1 if FULL else 41)
+                         1 if FULL else 101)
     admin.close()
 
 
