@@ -510,9 +510,9 @@ def khttpd_starts_or_not():
         ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "a file after all")
 
 
-def transfer(seconds, rng):
-    """A connection over ::1; all that was accepted arrives. Bytes."""
-    client, server, listener = pair()
+def transfer(ends, seconds, rng):
+    """Over a pair() on ::1; all that was accepted arrives. Bytes."""
+    client, server, listener = ends
     data, got = rng.randbytes(65536), []
     total, end = 0, time.monotonic() + seconds
 
@@ -571,13 +571,14 @@ def without_sleep_under_traffic():
     with ip.A:
         member.setsockopt(socket.IPPROTO_IPV6, 20, nd.packed("ff02::4242") + struct.pack(
             "=i", socket.if_nametoindex("a0")))
+    ends = pair()
     maker = threading.Thread(target=noise, args=(stop, rng))
     maker.start()
     try:
         for what in FAULTS:
             fault(what, "ignore-gfp-wait", "Y")
             fault(what, "probability", 4)
-        total = transfer(20 if FULL else 4, rng)
+        total = transfer(ends, 20 if FULL else 4, rng)
     finally:
         for what in FAULTS:
             fault(what, "probability", 0)
@@ -588,7 +589,7 @@ def without_sleep_under_traffic():
     drops = ip.numbers("drops").get("NO_MEMORY", 0) - before
     ktap.diag(f"{total} bytes arrived; {drops} packets dropped for want of memory")
     ip.alive()
-    ktap.true(transfer(2, rng) > 0, "a connection afterwards")
+    ktap.true(transfer(pair(), 2, rng) > 0, "a connection afterwards")
 
 
 @ktap.test
