@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)
 #
-# guest: stock
+# guest: both
 # timeout: 120
 import ctypes
 import errno
