@@ -2,9 +2,9 @@
 """Runs the tests and adds up their KTAP; called by selftests/lib/run.
 
 A guest is booted once per kernel and once more for each set of boot parameters
-that test files ask for. When a guest dies, the file that ran has failed and
-the rest runs in a new one. A report in the kernel log fails the file during
-which it came.
+that test files ask for; the kernels' guests run side by side. When a guest
+dies, the file that ran has failed and the rest runs in a new one. A report in
+the kernel log fails the file during which it came.
 """
 
 import argparse
@@ -28,9 +28,10 @@ RESULT = re.compile(r"^(not )?ok (\d+)\s*(?:- )?(.*?)(?:\s+#\s*SKIP\b\s*(.*))?$"
 
 
 class Sum:
-    """Results of everything, printed as they come."""
+    """Results of everything, printed as they come, by one thread per kernel."""
 
     def __init__(self):
+        self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.start = time.monotonic()
@@ -41,22 +42,26 @@ class Sum:
               + (f"  ({why})" if why else ""), flush=True)
 
     def ok(self, name):
-        self.passed += 1
-        self._line("ok", name)
+        with self.lock:
+            self.passed += 1
+            self._line("ok", name)
 
     def skip(self, name, why):
-        self.skipped += 1
-        self._line("skip", name, why)
+        with self.lock:
+            self.skipped += 1
+            self._line("skip", name, why)
 
     def fail(self, name, why="", notes=()):
-        self.failed += 1
-        self.failures.append(name + (f"  ({why})" if why else ""))
-        for note in list(notes)[-80:]:
-            print("        " + note, flush=True)
-        self._line("FAIL", name, why)
+        with self.lock:
+            self.failed += 1
+            self.failures.append(name + (f"  ({why})" if why else ""))
+            for note in list(notes)[-80:]:
+                print("        " + note, flush=True)
+            self._line("FAIL", name, why)
 
     def note(self, text):
-        self._line("--", text)
+        with self.lock:
+            self._line("--", text)
 
 
 total = Sum()
@@ -312,6 +317,20 @@ def build(kind, kdir):
                    "NET6_SELFTESTS=m")
 
 
+def guests(kind, kernel, only, full):
+    """All files for one kernel."""
+    number = 0
+    for append, options, files in boots(kind, only, full):
+        while files:
+            number += 1
+            left = boot(kind, kernel, append, options, files, number)
+            if len(left) == len(files):
+                for file, _ in left:
+                    total.fail(f"{kind}/{file}", "did not run")
+                left = []
+            files = left
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--stock", default="")
@@ -344,20 +363,13 @@ def main():
         command("netlink: header and tables are what the specification says",
                 "scripts/netlink-gen", "--check")
     command("build: tools, no warnings", "make", "-s", "tools")
-    for kind in kinds:
-        if not build(kind, kernels[kind]):
-            continue
-        number = 0
-        for append, options, files in boots(kind, only, args.full):
-            while files:
-                number += 1
-                left = boot(kind, args.checking if kind == "checking" else "",
-                            append, options, files, number)
-                if len(left) == len(files):
-                    for file, _ in left:
-                        total.fail(f"{kind}/{file}", "did not run")
-                    left = []
-                files = left
+    threads = [threading.Thread(target=guests, args=(
+        kind, args.checking if kind == "checking" else "", only, args.full))
+               for kind in kinds if build(kind, kernels[kind])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
     if total.failures:
         print("\nFailed:")
