@@ -10,10 +10,12 @@
 #include "khttpd.h"
 
 /**
- * khttpd_tails_update() - write the date for this second
- * @thread: whose strings; no batch refers to them now
+ * khttpd_tails_write() - write the date for this second
+ * @tails: ends of headers; nobody reads them now
+ *
+ * Context: any.
  */
-void khttpd_tails_update(struct khttpd_thread *thread)
+void khttpd_tails_write(struct khttpd_tails *tails)
 {
 	static const char * const ends[KHTTPD_TAILS] = {
 		[KHTTPD_TAIL_PLAIN] = "\r\n\r\n",
@@ -23,16 +25,16 @@ void khttpd_tails_update(struct khttpd_thread *thread)
 	time64_t now = ktime_get_real_seconds();
 	int i;
 
-	if (now == thread->second)
+	if (now == tails->second)
 		return;
-	thread->second = now;
+	tails->second = now;
 	for (i = 0; i < KHTTPD_TAILS; i++) {
 		size_t len = strlen(ends[i]);
 
 		BUILD_BUG_ON(KHTTPD_DATE_LEN + 32 > KHTTPD_TAIL_MAX);
-		khttpd_date_format(thread->tail[i], now);
-		memcpy(thread->tail[i] + KHTTPD_DATE_LEN, ends[i], len);
-		thread->tail_len[i] = KHTTPD_DATE_LEN + len;
+		khttpd_date_format(tails->text[i], now);
+		memcpy(tails->text[i] + KHTTPD_DATE_LEN, ends[i], len);
+		tails->len[i] = KHTTPD_DATE_LEN + len;
 	}
 }
 
@@ -147,8 +149,8 @@ enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 	reply->stat = KHTTPD_STAT_replies_file;
 	reply->close = tail == KHTTPD_TAIL_CLOSE;
 	khttpd_batch_vec(batch, entry->header, entry->header_len);
-	khttpd_batch_vec(batch, thread->tail[tail], thread->tail_len[tail]);
-	reply->header = entry->header_len + thread->tail_len[tail];
+	khttpd_batch_vec(batch, thread->tails.text[tail], thread->tails.len[tail]);
+	reply->header = entry->header_len + thread->tails.len[tail];
 	reply->bytes = reply->header;
 	if (conn->req.method == KHTTPD_METHOD_GET)
 		reply->to = entry->size;

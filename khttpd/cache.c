@@ -63,14 +63,32 @@ static const struct rhashtable_params khttpd_cache_params = {
 	.automatic_shrinking = true,
 };
 
+static LLIST_HEAD(khttpd_cache_dead);
+static void khttpd_cache_reap(struct work_struct *work);
+static DECLARE_WORK(khttpd_cache_reaper, khttpd_cache_reap);
+
+static void khttpd_cache_reap(struct work_struct *work)
+{
+	struct khttpd_entry *entry, *next;
+
+	llist_for_each_entry_safe(entry, next, llist_del_all(&khttpd_cache_dead),
+				  reap)
+		khttpd_entry_free(entry);
+}
+
 /**
  * khttpd_entry_free() - release an entry that nobody else can see
  * @entry: the entry
  *
- * Context: process; the file may be closed later by the kernel's own worker.
+ * Context: any but hard interrupts; a worker does it if this may not sleep.
  */
 void khttpd_entry_free(struct khttpd_entry *entry)
 {
+	if (in_softirq()) {
+		llist_add(&entry->reap, &khttpd_cache_dead);
+		schedule_work(&khttpd_cache_reaper);
+		return;
+	}
 	if (entry->file)
 		fput(entry->file);
 	khttpd_site_put(entry->site);
@@ -156,6 +174,42 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 	khttpd_count(cache_hits);
 	if (READ_ONCE(entry->used) != now)
 		WRITE_ONCE(entry->used, now);
+	return entry;
+}
+
+/**
+ * khttpd_cache_peek() - the entry for a path, if that needs no second look
+ * @site: where
+ * @path: what
+ * @coding: which variant of it
+ *
+ * Context: any but hard interrupts.
+ * Return: the entry with a reference, or NULL.
+ */
+struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
+				       const struct khttpd_path *path,
+				       enum khttpd_coding coding)
+{
+	struct khttpd_cache_key key = {
+		.site = site, .name = path->name, .len = path->len,
+		.coding = coding,
+	};
+	struct khttpd_entry *entry;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
+	if (entry && !refcount_inc_not_zero(&entry->refs))
+		entry = NULL;
+	rcu_read_unlock();
+	if (!entry)
+		return NULL;
+	if (!khttpd_entry_fresh(entry)) {
+		khttpd_entry_put(entry);
+		return NULL;
+	}
+	khttpd_count(cache_hits);
+	if (READ_ONCE(entry->used) != jiffies)
+		WRITE_ONCE(entry->used, jiffies);
 	return entry;
 }
 
@@ -287,6 +341,7 @@ void khttpd_cache_purge(struct khttpd_site *site)
 	site->closed = true;
 	spin_unlock(&khttpd_cache_lock);
 	khttpd_cache_prune(site);
+	flush_work(&khttpd_cache_reaper);
 }
 
 /**
@@ -320,6 +375,7 @@ int khttpd_cache_init(void)
 void khttpd_cache_exit(void)
 {
 	cancel_delayed_work_sync(&khttpd_cache_sweeper);
+	flush_work(&khttpd_cache_reaper);
 	WARN_ON(khttpd_cache_count);
 	rhashtable_destroy(&khttpd_cache);
 }

@@ -216,7 +216,8 @@ static int khttpd_interpose_release(struct socket *sock)
 	khttpd_interpose_enter();
 	listener = khttpd_interpose_find(sock);
 	if (listener) {
-		khttpd_listener_unwatch(listener);
+		if (khttpd_listener_unwatch(listener))
+			khttpd_soft_stop(listener->soft, false);
 		mutex_lock(&khttpd_interpose_lock);
 		if (!hlist_unhashed(&listener->hash)) {
 			khttpd_interpose_remove(listener);
@@ -306,6 +307,7 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
+	listener->soft = khttpd_soft_start(listener);
 	err = 0;
 out:
 	mutex_unlock(&khttpd_interpose_lock);
@@ -335,15 +337,17 @@ static struct khttpd_listener *khttpd_interpose_of(struct khttpd_site *site)
 static void khttpd_interpose_detach(struct khttpd_listener *listener)
 {
 	unsigned long end = jiffies + KHTTPD_DETACH_TIMEOUT;
-	bool removed = false;
+	bool removed = false, first;
 
 	/* From now on the server accepts new connections itself. The socket
 	 * cannot go while the table has it.
 	 */
 	mutex_lock(&khttpd_interpose_lock);
 	if (!hlist_unhashed(&listener->hash)) {
-		khttpd_listener_unwatch(listener);
+		first = khttpd_listener_unwatch(listener);
 		wake_up_interruptible_all(&listener->sock->wq.wait);
+		if (first)
+			khttpd_soft_stop(listener->soft, true);
 	}
 	mutex_unlock(&khttpd_interpose_lock);
 	khttpd_threads_scan();

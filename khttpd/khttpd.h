@@ -146,6 +146,7 @@ struct khttpd_site {
  * @queue_len: how many
  * @gone: the server cannot take connections any more
  * @hash: link in the table of attached sockets, by @sock
+ * @soft: connections that are answered in softirq, or NULL
  */
 struct khttpd_listener {
 	struct list_head node;
@@ -169,6 +170,7 @@ struct khttpd_listener {
 	u32 queue_len;
 	bool gone;
 	struct hlist_node hash;
+	struct khttpd_soft *soft;
 	struct rcu_head rcu;
 };
 
@@ -196,6 +198,7 @@ struct khttpd_listener {
  * @size: size of the file in bytes
  * @mtime: its modification time
  * @version: its change counter, where the file system has one
+ * @reap: link in the list of those to be freed by a worker
  * @header_len: bytes in @header
  * @type_at: where its Content-Type line is
  * @coding_at: where its Content-Encoding line is, if any
@@ -227,6 +230,7 @@ struct khttpd_entry {
 	struct timespec64 mtime;
 	u64 version;
 	struct rcu_head rcu;
+	struct llist_node reap;
 	u16 header_len;
 	u16 type_at;
 	u16 coding_at;
@@ -472,6 +476,18 @@ enum khttpd_tail {
 #define KHTTPD_TAIL_MAX		64
 
 /**
+ * struct khttpd_tails - ends of headers, date included, for this second
+ * @second: for which second they were written
+ * @text: the ends, by enum khttpd_tail
+ * @len: their lengths
+ */
+struct khttpd_tails {
+	time64_t second;
+	char text[KHTTPD_TAILS][KHTTPD_TAIL_MAX];
+	u8 len[KHTTPD_TAILS];
+};
+
+/**
  * struct khttpd_thread - one event loop, bound to a CPU
  * @task: the kernel thread
  * @cpu: where it runs
@@ -483,9 +499,7 @@ enum khttpd_tail {
  * @conns: all its connections
  * @count: how many; read by others
  * @timers: connections by timer kind, next deadline first
- * @second: second for which @tail was written
- * @tail: date and end of header, by enum khttpd_tail
- * @tail_len: their lengths
+ * @tails: ends of headers
  * @buf: KHTTPD_BUFFER_SIZE bytes to receive into
  * @wish: room for what a request looks for
  * @batch: replies being collected
@@ -501,9 +515,7 @@ struct khttpd_thread {
 	struct list_head conns;
 	u32 count;
 	struct list_head timers[KHTTPD_TIMERS];
-	time64_t second;
-	char tail[KHTTPD_TAILS][KHTTPD_TAIL_MAX];
-	u8 tail_len[KHTTPD_TAILS];
+	struct khttpd_tails tails;
 	u8 *buf;
 	struct khttpd_wish wish;
 	struct khttpd_batch batch;
@@ -621,7 +633,7 @@ char *khttpd_batch_text(struct khttpd_batch *batch, size_t *room);
 void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
 			   enum khttpd_stat stat, u32 end);
 enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done);
-void khttpd_tails_update(struct khttpd_thread *thread);
+void khttpd_tails_write(struct khttpd_tails *tails);
 
 /* send.c */
 enum khttpd_step khttpd_out_send(struct khttpd_conn *conn);
@@ -645,6 +657,9 @@ void khttpd_cache_exit(void);
 struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 				       const struct khttpd_path *path,
 				       enum khttpd_coding coding);
+struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
+				       const struct khttpd_path *path,
+				       enum khttpd_coding coding);
 struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
 void khttpd_cache_purge(struct khttpd_site *site);
 void khttpd_cache_stats(u32 *entries);
@@ -653,6 +668,7 @@ void khttpd_entry_free(struct khttpd_entry *entry);
 
 /* valid.c */
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
+bool khttpd_entry_fresh(struct khttpd_entry *entry);
 bool khttpd_entry_valid(struct khttpd_entry *entry);
 void khttpd_entry_stamp(struct khttpd_entry *entry);
 
@@ -687,6 +703,8 @@ void khttpd_site_put(struct khttpd_site *site);
 void khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site);
 void khttpd_vhost_del(struct khttpd_site *site);
 void khttpd_vhost_clear(struct khttpd_site *front);
+struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front, const u8 *host,
+				      size_t len);	/* RCU */
 struct khttpd_site *khttpd_vhost_get(struct khttpd_site *front, const u8 *host,
 				     size_t len);
 
@@ -725,7 +743,16 @@ unsigned int khttpd_attached(struct khttpd_site *site);
 /* log.c */
 int khttpd_log_init(void);
 void khttpd_log_exit(void);
-void khttpd_log(const struct khttpd_ask *ask, u16 status, u64 bytes);
+void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
+		const struct khttpd_request *req, const u8 *head, u16 status,
+		u64 bytes);
+
+/* soft.c */
+int khttpd_soft_init(void);
+void khttpd_soft_exit(void);
+u32 khttpd_soft_conns(void);
+struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener);
+void khttpd_soft_stop(struct khttpd_soft *soft, bool give);
 
 /* configfs.c */
 int khttpd_configfs_init(void);

@@ -279,6 +279,7 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	list_add(&listener->node, &khttpd_listeners);
 	mutex_unlock(&khttpd_listeners_lock);
 	khttpd_listener_watch(listener);
+	listener->soft = khttpd_soft_start(listener);
 	return listener;
 
 fail:
@@ -298,6 +299,7 @@ void khttpd_listener_stop(struct khttpd_listener *listener)
 		mutex_lock(&khttpd_listeners_lock);
 		list_del_init(&listener->node);
 		mutex_unlock(&khttpd_listeners_lock);
+		khttpd_soft_stop(listener->soft, false);
 		sock_release(listener->sock);
 	}
 	khttpd_threads_scan();

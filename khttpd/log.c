@@ -62,41 +62,42 @@ static void khttpd_log_peer(struct khttpd_log_record *record,
 	record->port = ntohs(sk->sk_dport);
 }
 
-static u16 khttpd_log_field(const struct khttpd_ask *ask,
+static u16 khttpd_log_field(const struct khttpd_request *req, const u8 *head,
 			    enum khttpd_field_id id, const u8 **text)
 {
 	const struct khttpd_field *field;
 	unsigned int from = 0;
 
-	field = khttpd_field_next(&ask->conn->req, id, &from);
+	field = khttpd_field_next(req, id, &from);
 	if (!field)
 		return 0;
-	*text = ask->head + field->at;
+	*text = head + field->at;
 	return min_t(u16, field->len, KHTTPD_LOG_TEXT);
 }
 
-static void khttpd_log_write(const struct khttpd_ask *ask,
+static void khttpd_log_write(const struct khttpd_site *site,
+			     const struct khttpd_request *req, const u8 *head,
 			     struct khttpd_log_record *record)
 {
-	const struct khttpd_request *req = &ask->conn->req;
-	const u8 *text[6] = { (u8 *)ask->site->name };
+	const u8 *text[6] = { (u8 *)site->name };
 	u16 *len = &record->site_len;
 	struct khttpd_log_ring *ring;
 	unsigned int i;
 	u32 at;
 
-	len[0] = strlen(ask->site->name);
-	if (ask->head) {
-		text[1] = ask->head + req->host;
+	len[0] = strlen(site->name);
+	if (head) {
+		text[1] = head + req->host;
 		len[1] = min_t(u16, req->host_len, KHTTPD_LOG_TEXT);
-		text[2] = ask->head + req->start;
+		text[2] = head + req->start;
 		while (len[2] < KHTTPD_METHOD_MAX && text[2][len[2]] != ' ')
 			len[2]++;
-		text[3] = ask->head + req->path;
+		text[3] = head + req->path;
 		len[3] = min_t(u16, req->path_len + req->query_len,
 			       2 * KHTTPD_LOG_TEXT);
-		len[4] = khttpd_log_field(ask, KHTTPD_FIELD_REFERER, &text[4]);
-		len[5] = khttpd_log_field(ask, KHTTPD_FIELD_USER_AGENT,
+		len[4] = khttpd_log_field(req, head, KHTTPD_FIELD_REFERER,
+					  &text[4]);
+		len[5] = khttpd_log_field(req, head, KHTTPD_FIELD_USER_AGENT,
 					  &text[5]);
 		record->minor = req->minor;
 	}
@@ -122,13 +123,18 @@ static void khttpd_log_write(const struct khttpd_ask *ask,
 
 /**
  * khttpd_log() - note a reply
- * @ask: the request; no request could be read if its head is NULL
+ * @sk: the connection
+ * @site: who answered
+ * @req: the request
+ * @head: its bytes; NULL if no request could be read
  * @status: of the reply
  * @bytes: length of its content
  *
  * Context: any but hard interrupts; never waits.
  */
-void khttpd_log(const struct khttpd_ask *ask, u16 status, u64 bytes)
+void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
+		const struct khttpd_request *req, const u8 *head, u16 status,
+		u64 bytes)
 {
 	struct khttpd_log_record record = { .status = status, .bytes = bytes };
 
@@ -136,12 +142,12 @@ void khttpd_log(const struct khttpd_ask *ask, u16 status, u64 bytes)
 	if (likely(!READ_ONCE(khttpd_log_on)))
 		return;
 	record.time = ktime_get_real_ns();
-	khttpd_log_peer(&record, ask->conn->sock->sk);
+	khttpd_log_peer(&record, sk);
 	/* Of a softirq and a thread one comes after the other. */
 	local_bh_disable();
 	rcu_read_lock();
 	if (READ_ONCE(khttpd_log_on))
-		khttpd_log_write(ask, &record);
+		khttpd_log_write(site, req, head, &record);
 	rcu_read_unlock();
 	local_bh_enable();
 }

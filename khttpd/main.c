@@ -23,6 +23,7 @@ struct khttpd_part {
 static const struct khttpd_part khttpd_parts[] = {
 	{ khttpd_log_init, khttpd_log_exit },
 	{ khttpd_cache_init, khttpd_cache_exit },
+	{ khttpd_soft_init, khttpd_soft_exit },
 	{ khttpd_jobs_init, khttpd_jobs_exit },
 	{ khttpd_conns_init, khttpd_conns_exit },
 	{ khttpd_threads_init, khttpd_threads_exit },

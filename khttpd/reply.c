@@ -78,6 +78,13 @@ static enum khttpd_tail khttpd_tail_for(const struct khttpd_ask *ask)
 	return ask->conn->req.minor ? KHTTPD_TAIL_PLAIN : KHTTPD_TAIL_KEEPALIVE;
 }
 
+static void khttpd_reply_log(const struct khttpd_ask *ask, u16 status,
+			     u64 bytes)
+{
+	khttpd_log(ask->conn->sock->sk, ask->site, &ask->conn->req, ask->head,
+		   status, bytes);
+}
+
 static enum khttpd_verdict khttpd_reply_done(const struct khttpd_ask *ask)
 {
 	return ask->close ? KHTTPD_VERDICT_SEND : KHTTPD_VERDICT_NEXT;
@@ -109,7 +116,7 @@ static size_t khttpd_reply_head(const struct khttpd_ask *ask, u16 code,
 	len += vscnprintf(text + len, room - len, fields, args);
 	va_end(args);
 	len += scnprintf(text + len, room - len, "Date: %.*s",
-			 thread->tail_len[tail], thread->tail[tail]);
+			 thread->tails.len[tail], thread->tails.text[tail]);
 	return len + 1 < room ? len : 0;
 }
 
@@ -143,7 +150,7 @@ static enum khttpd_verdict khttpd_reply_text(const struct khttpd_ask *ask,
 	stat = code == 301 ? KHTTPD_STAT_replies_redirect :
 			     KHTTPD_STAT_replies_error;
 	khttpd_batch_add_text(ask->conn, len, ask->close, stat, ask->end);
-	khttpd_log(ask, code, strlen(body));
+	khttpd_reply_log(ask, code, strlen(body));
 	return khttpd_reply_done(ask);
 }
 
@@ -185,7 +192,7 @@ enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask)
 		return khttpd_reply_room(ask);
 	khttpd_batch_add_text(ask->conn, len, ask->close,
 			      KHTTPD_STAT_replies_other, ask->end);
-	khttpd_log(ask, 204, 0);
+	khttpd_reply_log(ask, 204, 0);
 	return khttpd_reply_done(ask);
 }
 
@@ -252,7 +259,7 @@ enum khttpd_verdict khttpd_reply_listing(const struct khttpd_ask *ask,
 	if (!head)
 		memcpy(text + head_len, body, len);
 	kvfree(body);
-	khttpd_log(ask, 200, len);
+	khttpd_reply_log(ask, 200, len);
 	khttpd_batch_data(ask->conn, text, head_len + (head ? 0 : len),
 			  ask->close, KHTTPD_STAT_replies_other, ask->end);
 	return KHTTPD_VERDICT_SEND;
@@ -293,7 +300,7 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 	}
 	if (ask->close)
 		ask->conn->unread = true;
-	khttpd_log(ask, status, entry->size);
+	khttpd_reply_log(ask, status, entry->size);
 	khttpd_batch_part(ask->conn, entry, len, &range, NULL, ask->close,
 			  KHTTPD_STAT_replies_error, ask->end);
 	return KHTTPD_VERDICT_SEND;
@@ -315,7 +322,7 @@ static enum khttpd_verdict khttpd_reply_unchanged(const struct khttpd_ask *ask,
 		return khttpd_reply_room(ask);
 	khttpd_batch_add_text(ask->conn, len, ask->close,
 			      KHTTPD_STAT_replies_unchanged, ask->end);
-	khttpd_log(ask, 304, 0);
+	khttpd_reply_log(ask, 304, 0);
 	return khttpd_reply_done(ask);
 }
 
@@ -371,7 +378,7 @@ static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 		return khttpd_reply_room(ask);
 	}
 	none = *range;
-	khttpd_log(ask, 206, parts->count > 1 ?
+	khttpd_reply_log(ask, 206, parts->count > 1 ?
 		   khttpd_parts_length(parts, entry) : none.end - none.from);
 	if (parts->count == 1) {
 		kfree(parts);
@@ -412,7 +419,7 @@ static bool khttpd_reply_special(const struct khttpd_ask *ask,
 		.tag_len = entry->tag_len,
 		.weak = entry->weak,
 		.mtime = entry->mtime.tv_sec,
-		.now = ask->conn->thread->second,
+		.now = ask->conn->thread->tails.second,
 	};
 	enum khttpd_ranges ranges = KHTTPD_RANGES_IGNORE;
 	struct khttpd_parts *parts;
@@ -460,7 +467,7 @@ enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
 	     (KHTTPD_CONDITIONS | BIT(KHTTPD_FIELD_RANGE))) &&
 	    khttpd_reply_special(ask, entry, &verdict))
 		return verdict;
-	khttpd_log(ask, 200, entry->size);
+	khttpd_reply_log(ask, 200, entry->size);
 	return khttpd_batch_file(ask->conn, entry, khttpd_tail_for(ask),
 				 ask->end);
 }

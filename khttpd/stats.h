@@ -38,6 +38,9 @@
 	X(cache_evicted)	/* entry removed for room or age */	\
 	X(lookups)		/* paths walked by a worker */		\
 	X(cold_reads)		/* pages fetched by a worker */		\
+	X(soft_hits)		/* files answered in softirq */		\
+	X(soft_given)		/* connections taken there, then given up */ \
+	X(soft_waited)		/* the accept queue had no room at once */ \
 	X(log_lost)		/* replies that the log had no room for */
 
 enum khttpd_stat {

@@ -142,7 +142,7 @@ static void khttpd_thread_run_ready(struct khttpd_thread *thread)
 	struct khttpd_conn *conn, *next;
 	struct llist_node *list = llist_del_all(&thread->ready);
 
-	khttpd_tails_update(thread);
+	khttpd_tails_write(&thread->tails);
 	list = llist_reverse_order(list);
 	llist_for_each_entry_safe(conn, next, list, ready) {
 		clear_bit(KHTTPD_CONN_QUEUED, &conn->flags);

@@ -102,7 +102,8 @@ static bool khttpd_entry_digest(const struct khttpd_entry *entry, bool strict,
 	digest = khttpd_mix(digest, khttpd_inode_version(entry->inode));
 
 	rcu_read_lock();
-	seq = read_seqbegin(&rename_lock);
+	/* Not waiting for a rename: this may be a softirq on top of it. */
+	seq = raw_seqcount_begin(&rename_lock.seqcount);
 	while (depth++ < KHTTPD_DEPTH_MAX) {
 		inode = READ_ONCE(dentry->d_inode);
 		if (!inode)
@@ -159,6 +160,38 @@ static bool khttpd_entry_same(const struct khttpd_entry *entry)
 }
 
 /**
+ * khttpd_entry_settled() - is its last change long ago?
+ * @entry: the entry
+ *
+ * Return: false if the file could change again without a new time or version.
+ */
+bool khttpd_entry_settled(const struct khttpd_entry *entry)
+{
+	return IS_I_VERSION(entry->inode) ||
+	       khttpd_inode_settled(file_inode(entry->file));
+}
+
+/**
+ * khttpd_entry_fresh() - is this entry good without a second look?
+ * @entry: from the cache, referenced
+ *
+ * Context: any but hard interrupts.
+ * Return: true if the digest of its whole way is what it was.
+ */
+bool khttpd_entry_fresh(struct khttpd_entry *entry)
+{
+	u64 digest;
+
+	/* Its tag can be a strong one by now. */
+	if (entry->weak && khttpd_entry_settled(entry))
+		return false;
+	/* Pairs with the release in khttpd_entry_valid(). */
+	return smp_load_acquire(&entry->stamped) &&
+	       khttpd_entry_digest(entry, false, &digest) &&
+	       digest == READ_ONCE(entry->stamp);
+}
+
+/**
  * khttpd_entry_valid() - may this entry answer a request that comes now?
  * @entry: from the cache, referenced
  *
@@ -175,14 +208,10 @@ bool khttpd_entry_valid(struct khttpd_entry *entry)
 	bool whole;
 	u64 digest;
 
-	/* Its tag can be a strong one by now. */
+	if (khttpd_entry_fresh(entry))
+		return true;
 	if (entry->weak && khttpd_entry_settled(entry))
 		return false;
-	/* Pairs with the release below. */
-	if (smp_load_acquire(&entry->stamped) &&
-	    khttpd_entry_digest(entry, false, &digest) &&
-	    digest == READ_ONCE(entry->stamp))
-		return true;
 
 	/* A directory has changed, maybe by a file that can stand in. */
 	if (entry->site->options.precompressed &&
@@ -217,16 +246,4 @@ void khttpd_entry_stamp(struct khttpd_entry *entry)
 	if (khttpd_entry_digest(entry, true, &entry->stamp) &&
 	    khttpd_entry_same(entry) && khttpd_entry_found(entry, 0))
 		entry->stamped = true;
-}
-
-/**
- * khttpd_entry_settled() - is its last change long ago?
- * @entry: the entry
- *
- * Return: false if the file could change again without a new time or version.
- */
-bool khttpd_entry_settled(const struct khttpd_entry *entry)
-{
-	return IS_I_VERSION(entry->inode) ||
-	       khttpd_inode_settled(file_inode(entry->file));
 }

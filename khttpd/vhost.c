@@ -56,24 +56,23 @@ void khttpd_vhost_clear(struct khttpd_site *front)
 }
 
 /**
- * khttpd_vhost_get() - the site for a host
+ * khttpd_vhost_find() - the site for a host
  * @front: the site whose listener the request came from
  * @host: as the request has it; nothing in it is valid if @len is 0
  * @len: its length
  *
- * Context: any.
- * Return: the site with a reference: the one that names the host, else the
+ * Context: RCU read lock held.
+ * Return: the site, without a reference: the one that names the host, else the
  * first with a "*" for it, else @front.
  */
-struct khttpd_site *khttpd_vhost_get(struct khttpd_site *front, const u8 *host,
-				     size_t len)
+struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front, const u8 *host,
+				      size_t len)
 {
 	struct khttpd_site *site, *found = front;
 	int best = 0, match;
 
 	if (likely(list_empty(&front->vhosts)))
-		return khttpd_site_get(front);
-	rcu_read_lock();
+		return front;
 	list_for_each_entry_rcu(site, &front->vhosts, vhost) {
 		match = len ? khttpd_names_match(site->options.names, host,
 						 len) : 0;
@@ -82,8 +81,25 @@ struct khttpd_site *khttpd_vhost_get(struct khttpd_site *front, const u8 *host,
 			found = site;
 		}
 	}
-	/* A site in the list has a reference for being there. */
-	khttpd_site_get(found);
-	rcu_read_unlock();
 	return found;
+}
+
+/**
+ * khttpd_vhost_get() - khttpd_vhost_find() with a reference
+ * @front: as there
+ * @host: as there
+ * @len: as there
+ *
+ * Context: any.
+ */
+struct khttpd_site *khttpd_vhost_get(struct khttpd_site *front, const u8 *host,
+				     size_t len)
+{
+	struct khttpd_site *site;
+
+	rcu_read_lock();
+	/* A site in the list has a reference for being there. */
+	site = khttpd_site_get(khttpd_vhost_find(front, host, len));
+	rcu_read_unlock();
+	return site;
 }

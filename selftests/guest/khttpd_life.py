@@ -10,7 +10,6 @@
 import os
 import socket
 import sys
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -19,50 +18,6 @@ import ktap    # pylint: disable=wrong-import-position
 
 DATA = os.urandom(1_000_001)
 GET = khttpd.get
-
-
-class Clients:
-    """Threads that fetch files for as long as they are wanted. Connections may
-    end at any time; what arrives must be right.
-    """
-
-    def __init__(self, place, paths, threads=4):
-        self.place, self.paths = place, paths
-        self.over = False
-        self.replies = 0
-        self.wrong = []
-        self.threads = [threading.Thread(target=self.run, args=(n,))
-                        for n in range(threads)]
-        for thread in self.threads:
-            thread.start()
-
-    def run(self, number):
-        while not self.over:
-            try:
-                with self.place.connect() as sock:
-                    self.fetch(sock, number)
-            except (OSError, ktap.Fail):
-                time.sleep(0.01)
-            except Exception as error:  # pylint: disable=broad-except
-                self.wrong.append(repr(error))
-
-    def fetch(self, sock, number):
-        reader = khttpd.Reader(sock)
-        while not self.over:
-            path, wanted = self.paths[(self.replies + number) % len(self.paths)]
-            sock.sendall(GET(path) * (1 + number))
-            for _ in range(1 + number):
-                reply = reader.reply()
-                self.replies += 1
-                if wanted is not None and reply.status == 200 and \
-                        reply.body not in wanted:
-                    self.wrong.append(path)
-
-    def stop(self):
-        self.over = True
-        for thread in self.threads:
-            thread.join()
-        ktap.equal(self.wrong, [], "wrong replies")
 
 
 STATIC = (("/small", (b"small",)), ("/big", (DATA,)), ("/nope", None))
@@ -80,7 +35,7 @@ def serve(place=khttpd.V4):
 
 @ktap.test
 def stopped_and_unloaded_under_load_and_back():
-    clients = Clients(khttpd.V4, STATIC)
+    clients = khttpd.Clients(khttpd.V4, STATIC)
     try:
         for turn in range(10):
             if not os.path.isdir("/sys/module/khttpd"):
@@ -120,7 +75,7 @@ def files_renamed_and_cut_all_the_time():
     versions = [bytes([65 + n]) * (100 * (1 + n) ** 4) for n in range(8)]
     khttpd.write("churn", versions[0])
     # Cut files end short or mixed; renamed ones are whole.
-    clients = Clients(khttpd.V4, (("/churn", versions), ("/small", (b"small",)),
+    clients = khttpd.Clients(khttpd.V4, (("/churn", versions), ("/small", (b"small",)),
                                   ("/cut", None), ("/big", (DATA,))))
     try:
         end = time.monotonic() + 8

@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -195,6 +196,54 @@ def exchange(place, request, port=8080, head_only=False):
         if reply.closed:
             reader.closed()
         return reply
+
+
+class Clients:
+    """Threads that fetch files for as long as they are wanted. Connections may
+    end at any time; what arrives must be right. A connection is used for @turns
+    rounds, 0 for any number.
+    """
+
+    def __init__(self, place, paths, threads=4, port=8080, turns=0):
+        self.place, self.paths, self.port = place, paths, port
+        self.turns = turns
+        self.over = False
+        self.replies = 0
+        self.wrong = []
+        self.threads = [threading.Thread(target=self.run, args=(n,))
+                        for n in range(threads)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, number):
+        while not self.over:
+            try:
+                with self.place.connect(self.port) as sock:
+                    self.fetch(sock, number)
+            except (OSError, ktap.Fail):
+                time.sleep(0.01)
+            except Exception as error:  # pylint: disable=broad-except
+                self.wrong.append(repr(error))
+
+    def fetch(self, sock, number):
+        reader = Reader(sock)
+        turns = 0
+        while not self.over and (turns < self.turns or not self.turns):
+            turns += 1
+            path, wanted = self.paths[(self.replies + number) % len(self.paths)]
+            sock.sendall(get(path) * (1 + number))
+            for _ in range(1 + number):
+                reply = reader.reply()
+                self.replies += 1
+                if wanted is not None and reply.status == 200 and \
+                        reply.body not in wanted:
+                    self.wrong.append(path)
+
+    def stop(self):
+        self.over = True
+        for thread in self.threads:
+            thread.join()
+        ktap.equal(self.wrong, [], "wrong replies")
 
 
 NGINX = """

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The short way on net6: connections are taken before accept(), and requests for
+ * files whose pages are cached are answered where their segment is received,
+ * mostly in softirq. With the first request that is anything else, or is not
+ * complete, or finds the send buffer full, the connection goes to the listener's
+ * accept queue, unread bytes and all, and is a thread's from then on. net6 is not
+ * needed to load khttpd: its functions are looked up when a listener wants them.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+#include "soft.h"
+
+/* How often idle connections are looked at. */
+#define KHTTPD_SOFT_INTERVAL	(HZ / 2)
+/* Pipelined requests answered at once; the rest is for a thread. */
+#define KHTTPD_SOFT_BUDGET	32
+
+/* In the order of struct khttpd_net6. */
+static const char *const khttpd_net6_calls[] = {
+	"net6_tcp_is", "net6_tcp_attach", "net6_tcp_detach", "net6_tcp_unread",
+	"net6_tcp_at_end", "net6_tcp_peek_copy", "net6_tcp_consume",
+	"net6_tcp_send", "net6_tcp_give", "net6_tcp_finish_locked",
+	"net6_tcp_finish",
+};
+
+/* Where a connection waits, and for what. It only ever moves on. */
+enum khttpd_soft_list {
+	KHTTPD_SOFT_FRESH,	/* for its first request; oldest first */
+	KHTTPD_SOFT_IDLE,	/* for the next; longest without one first */
+	KHTTPD_SOFT_STUCK,	/* for room in the accept queue */
+	KHTTPD_SOFT_LISTS
+};
+
+/**
+ * struct khttpd_soft - the connections of one listener
+ * @user: what net6 calls
+ * @listener: the listener; lives longer
+ * @net6: the functions of net6, which cannot go as long as they are here
+ * @lock: protects the lists and @stopped; inside the locks of connections,
+ *	bottom halves off
+ * @list: connections by enum khttpd_soft_list
+ * @stopped: no connection is taken any more
+ * @sweep: looks for those whose time is over, or whose queue has room again
+ */
+struct khttpd_soft {
+	struct net6_tcp_user user;
+	struct khttpd_listener *listener;
+	struct khttpd_net6 net6;
+	spinlock_t lock;
+	struct list_head list[KHTTPD_SOFT_LISTS];
+	bool stopped;
+	struct delayed_work sweep;
+};
+
+/**
+ * struct khttpd_soft_conn - a connection that was taken; its sk_user_data
+ * @node: in the list for @kind; who finds it there may take a reference to @sk
+ * @sk: the connection
+ * @used: jiffies of the last request, or of its beginning; changes with the
+ *	connection and the lists locked, and so does @kind
+ * @kind: enum khttpd_soft_list
+ * @ended: a process is about to finish it: hands off; connection locked
+ */
+struct khttpd_soft_conn {
+	struct list_head node;
+	struct sock *sk;
+	unsigned long used;
+	u8 kind;
+	bool ended;
+};
+
+static atomic_t khttpd_soft_count;
+
+/**
+ * khttpd_soft_conns() - connections that were taken and are not given away
+ */
+u32 khttpd_soft_conns(void)
+{
+	return atomic_read(&khttpd_soft_count);
+}
+
+static void khttpd_soft_unlist(struct khttpd_soft *soft,
+			       struct khttpd_soft_conn *conn)
+{
+	spin_lock_bh(&soft->lock);
+	list_del(&conn->node);
+	spin_unlock_bh(&soft->lock);
+}
+
+static void khttpd_soft_move(struct khttpd_soft *soft,
+			     struct khttpd_soft_conn *conn,
+			     enum khttpd_soft_list kind)
+{
+	spin_lock_bh(&soft->lock);
+	conn->used = jiffies;
+	conn->kind = kind;
+	list_move_tail(&conn->node, &soft->list[kind]);
+	spin_unlock_bh(&soft->lock);
+}
+
+/* The last thing done with it. Whoever stops the listener may go on now. */
+static void khttpd_soft_forget(struct khttpd_soft *soft,
+			       struct khttpd_soft_conn *conn)
+{
+	kfree(conn);
+	khttpd_listener_conn_done(soft->listener);
+}
+
+/* Context: a callback. */
+static void khttpd_soft_close(struct khttpd_soft *soft,
+			      struct khttpd_soft_conn *conn)
+{
+	khttpd_count(closed);
+	khttpd_soft_unlist(soft, conn);
+	soft->net6.finish_locked(conn->sk, false);
+	atomic_dec(&khttpd_soft_count);
+	khttpd_soft_forget(soft, conn);
+}
+
+/* To the accept queue, with what was not answered; there it is accepted like any
+ * other. Who accepts it waits for the lock, so it may be in our list until then.
+ *
+ * Context: connection locked, bottom halves off.
+ * Return: 0; an errno, with nothing done, if there is no room or no listener.
+ */
+static int khttpd_soft_give(struct khttpd_soft *soft,
+			    struct khttpd_soft_conn *conn)
+{
+	int err;
+
+	/* A thread counts it next. */
+	atomic_dec(&khttpd_soft_count);
+	err = soft->net6.give(conn->sk, soft->listener->sock->sk);
+	if (err) {
+		atomic_inc(&khttpd_soft_count);
+		return err;
+	}
+	khttpd_count(soft_given);
+	khttpd_count_add(accepted, -1);
+	khttpd_soft_unlist(soft, conn);
+	khttpd_soft_forget(soft, conn);
+	return 0;
+}
+
+static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
+{
+	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
+	struct khttpd_soft_conn *conn;
+
+	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections))
+		return false;
+	conn = kzalloc(sizeof(*conn), GFP_ATOMIC | __GFP_NOWARN);
+	if (!conn)
+		return false;
+	conn->sk = sk;
+	conn->used = jiffies;
+	spin_lock_bh(&soft->lock);
+	if (soft->stopped) {
+		spin_unlock_bh(&soft->lock);
+		kfree(conn);
+		return false;
+	}
+	list_add_tail(&conn->node, &soft->list[KHTTPD_SOFT_FRESH]);
+	atomic_inc(&khttpd_soft_count);
+	atomic_inc(&soft->listener->connections);
+	rcu_assign_sk_user_data(sk, conn);
+	spin_unlock_bh(&soft->lock);
+	khttpd_count(accepted);
+	return true;
+}
+
+/* A thread must see to it; later, if the accept queue is full. */
+static void khttpd_soft_leave(struct khttpd_soft *soft,
+			      struct khttpd_soft_conn *conn)
+{
+	int err = khttpd_soft_give(soft, conn);
+
+	if (!err)
+		return;
+	if (err != -ENOBUFS) {
+		khttpd_soft_close(soft, conn);
+		return;
+	}
+	khttpd_count(soft_waited);
+	khttpd_soft_move(soft, conn, KHTTPD_SOFT_STUCK);
+	mod_delayed_work(system_wq, &soft->sweep, 1);
+}
+
+static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
+{
+	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
+	enum khttpd_soft_verdict verdict = KHTTPD_SOFT_NEXT;
+	struct khttpd_soft_conn *conn = sk->sk_user_data;
+	unsigned int requests = 0;
+	u32 unread;
+
+	if (conn->ended)
+		return;
+	if (conn->kind == KHTTPD_SOFT_STUCK && sk->sk_state != TCP_CLOSE)
+		return;
+	while (verdict == KHTTPD_SOFT_NEXT && sk->sk_state != TCP_CLOSE &&
+	       (unread = soft->net6.unread(sk)))
+		verdict = requests++ < KHTTPD_SOFT_BUDGET ?
+			  khttpd_softreply(soft->listener, &soft->net6, sk,
+					   unread) : KHTTPD_SOFT_GIVE;
+	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
+		khttpd_soft_close(soft, conn);
+	else if (verdict == KHTTPD_SOFT_GIVE)
+		khttpd_soft_leave(soft, conn);
+	else if (soft->net6.at_end(sk))
+		khttpd_soft_close(soft, conn);
+	else if (requests && (conn->kind != KHTTPD_SOFT_IDLE ||
+			      conn->used != jiffies))
+		khttpd_soft_move(soft, conn, KHTTPD_SOFT_IDLE);
+}
+
+/* The first of a list, if it has been there for @limit jiffies. */
+static struct khttpd_soft_conn *khttpd_soft_first(struct khttpd_soft *soft,
+						  enum khttpd_soft_list kind,
+						  unsigned long limit)
+{
+	struct khttpd_soft_conn *conn;
+
+	lockdep_assert_held(&soft->lock);
+	conn = list_first_entry_or_null(&soft->list[kind],
+					struct khttpd_soft_conn, node);
+	return conn && time_after_eq(jiffies, conn->used + limit) ? conn : NULL;
+}
+
+/* What a process does with a connection. */
+enum khttpd_soft_way {
+	KHTTPD_SOFT_TRY,	/* give it away, if there is room */
+	KHTTPD_SOFT_HAND,	/* give it away, or else close it */
+	KHTTPD_SOFT_END,	/* close it */
+};
+
+/* Part with @conn if it is the first of its list still, @sk owned by us. It may
+ * have come to its end, or to a request, while we waited for the lock.
+ * Return: it, if it is to be finished; an error if it must stay.
+ */
+static struct khttpd_soft_conn *khttpd_soft_part(struct khttpd_soft *soft,
+						 struct sock *sk,
+						 enum khttpd_soft_list kind,
+						 unsigned long limit,
+						 enum khttpd_soft_way way)
+{
+	struct khttpd_soft_conn *conn;
+
+	spin_lock(&soft->lock);
+	conn = khttpd_soft_first(soft, kind, limit);
+	spin_unlock(&soft->lock);
+	if (!conn || conn->sk != sk)
+		return NULL;
+	if (way != KHTTPD_SOFT_END && !khttpd_soft_give(soft, conn))
+		return NULL;
+	if (way == KHTTPD_SOFT_TRY)
+		return ERR_PTR(-ENOBUFS);
+	khttpd_soft_unlist(soft, conn);
+	conn->ended = true;
+	return conn;
+}
+
+/* Part with the connection that is first in a list for @limit jiffies, 0 for
+ * any. Context: process. Return: false if there is none, or it must stay.
+ */
+static bool khttpd_soft_next(struct khttpd_soft *soft,
+			     enum khttpd_soft_list kind, unsigned long limit,
+			     enum khttpd_soft_way way)
+{
+	struct khttpd_soft_conn *conn;
+	struct sock *sk = NULL;
+
+	spin_lock_bh(&soft->lock);
+	conn = khttpd_soft_first(soft, kind, limit);
+	if (conn) {
+		sk = conn->sk;
+		sock_hold(sk);
+	}
+	spin_unlock_bh(&soft->lock);
+	if (!sk)
+		return false;
+
+	lock_sock(sk);
+	local_bh_disable();
+	conn = khttpd_soft_part(soft, sk, kind, limit, way);
+	local_bh_enable();
+	release_sock(sk);
+	if (!IS_ERR_OR_NULL(conn)) {
+		if (!limit)
+			khttpd_count(aborted);
+		else if (kind == KHTTPD_SOFT_FRESH)
+			khttpd_count(timeout_head);
+		else
+			khttpd_count(timeout_idle);
+		khttpd_count(closed);
+		soft->net6.finish(sk, false);
+		atomic_dec(&khttpd_soft_count);
+		khttpd_soft_forget(soft, conn);
+	}
+	sock_put(sk);
+	cond_resched();
+	return !IS_ERR(conn);
+}
+
+static void khttpd_soft_sweep(struct work_struct *work)
+{
+	struct khttpd_soft *soft = container_of(to_delayed_work(work),
+						struct khttpd_soft, sweep);
+	unsigned long head, idle, next = KHTTPD_SOFT_INTERVAL;
+
+	head = msecs_to_jiffies(READ_ONCE(khttpd_limits.head_timeout));
+	idle = msecs_to_jiffies(READ_ONCE(khttpd_limits.idle_timeout));
+	while (khttpd_soft_next(soft, KHTTPD_SOFT_STUCK, 0, KHTTPD_SOFT_TRY))
+		;
+	while (khttpd_soft_next(soft, KHTTPD_SOFT_FRESH, head ?: 1,
+				KHTTPD_SOFT_END))
+		;
+	while (khttpd_soft_next(soft, KHTTPD_SOFT_IDLE, idle ?: 1,
+				KHTTPD_SOFT_END))
+		;
+	if (!list_empty_careful(&soft->list[KHTTPD_SOFT_STUCK]))
+		next = 1;
+	/* One that got stuck just now has asked for an earlier time. */
+	queue_delayed_work(system_wq, &soft->sweep, next);
+}
+
+/* Whoever has a function holds its module. */
+static void khttpd_net6_put(const struct khttpd_net6 *net6)
+{
+	void *const *call = (void *const *)net6;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(khttpd_net6_calls); i++) {
+		if (call[i])
+			__symbol_put(khttpd_net6_calls[i]);
+	}
+}
+
+static bool khttpd_net6_get(struct khttpd_net6 *net6)
+{
+	void **call = (void **)net6;
+	bool all = true;
+	int i;
+
+	BUILD_BUG_ON(sizeof(*net6) != sizeof(khttpd_net6_calls));
+	for (i = 0; i < ARRAY_SIZE(khttpd_net6_calls); i++) {
+		call[i] = __symbol_get(khttpd_net6_calls[i]);
+		all &= !!call[i];
+	}
+	return all;
+}
+
+/**
+ * khttpd_soft_start() - take a listener's connections, if it is one of net6
+ * @listener: the listener
+ *
+ * Context: process.
+ * Return: what khttpd_soft_stop() wants; NULL if threads must do it all.
+ */
+struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
+{
+	struct sock *sk = listener->sock->sk;
+	struct khttpd_soft *soft;
+	int i;
+
+	if (sk->sk_family != AF_INET6)
+		return NULL;
+	soft = kzalloc(sizeof(*soft), GFP_KERNEL);
+	if (!soft)
+		return NULL;
+	soft->user.accept = khttpd_soft_accept;
+	soft->user.receive = khttpd_soft_receive;
+	soft->listener = listener;
+	spin_lock_init(&soft->lock);
+	for (i = 0; i < KHTTPD_SOFT_LISTS; i++)
+		INIT_LIST_HEAD(&soft->list[i]);
+	INIT_DELAYED_WORK(&soft->sweep, khttpd_soft_sweep);
+	if (!khttpd_net6_get(&soft->net6) ||
+	    !soft->net6.is(sk) ||
+	    soft->net6.attach(sk, &soft->user)) {
+		khttpd_net6_put(&soft->net6);
+		kfree(soft);
+		return NULL;
+	}
+	queue_delayed_work(system_wq, &soft->sweep, KHTTPD_SOFT_INTERVAL);
+	return soft;
+}
+
+/**
+ * khttpd_soft_stop() - take no more, and part with those that were taken
+ * @soft: from khttpd_soft_start(), or NULL
+ * @give: to the listener's accept queue; else they are closed
+ *
+ * Context: process; the listening socket still exists.
+ */
+void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
+{
+	enum khttpd_soft_way way = give ? KHTTPD_SOFT_HAND : KHTTPD_SOFT_END;
+	int i;
+
+	if (!soft)
+		return;
+	spin_lock_bh(&soft->lock);
+	soft->stopped = true;
+	spin_unlock_bh(&soft->lock);
+	soft->net6.detach(soft->listener->sock->sk, &soft->user);
+	cancel_delayed_work_sync(&soft->sweep);
+	/* In the order in which they move from list to list. */
+	for (i = 0; i < KHTTPD_SOFT_LISTS; i++) {
+		while (khttpd_soft_next(soft, i, 0, way))
+			;
+	}
+	/* Callbacks that have forgotten their connection may still run, and
+	 * so may one that has asked for a sweep.
+	 */
+	synchronize_rcu();
+	cancel_delayed_work_sync(&soft->sweep);
+	khttpd_net6_put(&soft->net6);
+	kfree(soft);
+}
+
+/**
+ * khttpd_soft_init() - get ready
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int khttpd_soft_init(void)
+{
+	return khttpd_softreply_init();
+}
+
+/**
+ * khttpd_soft_exit() - no listener is left
+ */
+void khttpd_soft_exit(void)
+{
+	WARN_ON(atomic_read(&khttpd_soft_count));
+	khttpd_softreply_exit();
+}

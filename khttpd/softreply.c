@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The short way's replies: a file whose pages are cached, or that it has not
+ * changed. Nothing here waits, looks a path up or asks a file system; whatever
+ * would have to is left to a thread, unanswered.
+ */
+#include <linux/bvec.h>
+#include <linux/pagemap.h>
+#include <linux/percpu.h>
+#include <linux/tcp.h>
+#include <net/sock.h>
+#include "plain.h"
+#include "soft.h"
+
+/* Longest head that is answered here, and most pages of a file. */
+#define KHTTPD_SOFT_HEAD	4096
+#define KHTTPD_SOFT_PAGES	16
+
+/**
+ * struct khttpd_soft_work - room to answer a request in, bottom halves off
+ * @head: its bytes
+ * @req: it
+ * @codings: which codings it takes
+ * @path: what it asks for
+ * @header: header of the reply, and a small file behind it
+ * @page: pages of a larger one
+ * @tails: ends of headers
+ */
+struct khttpd_soft_work {
+	u8 head[KHTTPD_SOFT_HEAD];
+	struct khttpd_request req;
+	struct khttpd_codings codings;
+	struct khttpd_path path;
+	u8 header[NET6_TCP_MSG_HEADER];
+	struct bio_vec page[KHTTPD_SOFT_PAGES];
+	struct khttpd_tails tails;
+};
+
+static struct khttpd_soft_work __percpu *khttpd_soft_work;
+
+/* Do the site's rules leave it to us? */
+static bool khttpd_soft_ruled(const struct khttpd_rules *rules,
+			      const struct khttpd_soft_work *work)
+{
+	if (likely(!rules))
+		return true;
+	if (khttpd_request_has(&work->req, KHTTPD_FIELD_COOKIE) &&
+	    (rules->kinds & BIT(KHTTPD_RULE_COOKIE)))
+		return false;
+	/* With its "/" a directory's path is another one: for a thread. */
+	if (work->path.dir && work->path.len)
+		return false;
+	return khttpd_rules_action(rules, work->path.name, work->path.len) ==
+	       KHTTPD_RULE_SERVE;
+}
+
+/* The open file that answers the request, with a reference, or NULL. */
+static struct khttpd_entry *khttpd_soft_find(struct khttpd_site *site,
+					     struct khttpd_soft_work *work)
+{
+	const struct khttpd_options *options = &site->options;
+	const struct khttpd_request *req = &work->req;
+	struct khttpd_path *path = &work->path;
+	struct khttpd_entry *entry, *variant;
+	enum khttpd_coding coding;
+
+	if (khttpd_path_normalise(path, work->head + req->path,
+				  req->path_len) != KHTTPD_PATH_OK ||
+	    !khttpd_soft_ruled(options->rules, work))
+		return NULL;
+	if (path->dir && (!*options->index ||
+			  !khttpd_path_add_index(path, options->index)))
+		return NULL;
+	entry = khttpd_cache_peek(site, path, KHTTPD_CODING_IDENTITY);
+	if (!entry || likely(!entry->variants))
+		return entry;
+	khttpd_accept_codings(req, work->head, &work->codings);
+	coding = khttpd_accept_choose(&work->codings, entry->variants);
+	if (coding == KHTTPD_CODING_IDENTITY)
+		return entry;
+	variant = khttpd_cache_peek(site, path, coding);
+	khttpd_entry_put(entry);
+	return variant;
+}
+
+static enum khttpd_condition
+khttpd_soft_condition(const struct khttpd_soft_work *work,
+		      const struct khttpd_entry *entry)
+{
+	struct khttpd_validators is = {
+		.tag = entry->header + entry->tag_at,
+		.tag_len = entry->tag_len,
+		.weak = entry->weak,
+		.mtime = entry->mtime.tv_sec,
+		.now = work->tails.second,
+	};
+
+	if (likely(!(work->req.present & KHTTPD_CONDITIONS)))
+		return KHTTPD_CONDITION_TRUE;
+	return khttpd_condition(&work->req, work->head, &is);
+}
+
+/* Write the header; all of them fit. Return: its length. */
+static u32 khttpd_soft_header(struct khttpd_soft_work *work,
+			      const struct khttpd_entry *entry, bool unchanged,
+			      bool close)
+{
+	static const char line[] = "HTTP/1.1 304 Not Modified\r\n"
+				   "Server: khttpd\r\n";
+	enum khttpd_tail tail = close ? KHTTPD_TAIL_CLOSE :
+				work->req.minor ? KHTTPD_TAIL_PLAIN :
+				KHTTPD_TAIL_KEEPALIVE;
+	u32 len = 0, from = 0;
+
+	BUILD_BUG_ON(sizeof(line) + KHTTPD_HEADER_MAX + KHTTPD_TAIL_MAX >
+		     sizeof(work->header));
+	if (unchanged) {
+		len = sizeof(line) - 1;
+		from = entry->meta_at;
+		memcpy(work->header, line, len);
+	}
+	memcpy(work->header + len, entry->header + from,
+	       entry->header_len - from);
+	len += entry->header_len - from;
+	memcpy(work->header + len, work->tails.text[tail],
+	       work->tails.len[tail]);
+	return len + work->tails.len[tail];
+}
+
+static void khttpd_soft_put_pages(struct khttpd_soft_work *work, int n)
+{
+	while (n)
+		put_page(work->page[--n].bv_page);
+}
+
+/* Pages of the whole file. Return: how many, each with a reference; negative
+ * if one is not there.
+ */
+static int khttpd_soft_pages(struct khttpd_soft_work *work,
+			     const struct khttpd_entry *entry)
+{
+	struct address_space *mapping = entry->inode->i_mapping;
+	loff_t pos;
+	int n = 0;
+
+	if (entry->size > KHTTPD_SOFT_PAGES * PAGE_SIZE)
+		return -EFBIG;
+	for (pos = 0; pos < entry->size; pos += PAGE_SIZE) {
+		struct folio *folio = filemap_get_folio(mapping, n);
+		struct bio_vec *page = &work->page[n];
+
+		if (IS_ERR_OR_NULL(folio))
+			goto miss;
+		page->bv_page = folio_file_page(folio, n);
+		page->bv_offset = 0;
+		page->bv_len = min_t(loff_t, PAGE_SIZE, entry->size - pos);
+		n++;
+		if (!folio_test_uptodate(folio) || folio_test_highmem(folio))
+			goto miss;
+	}
+	/* After the pages were taken: what is cut now keeps its bytes. */
+	if (i_size_read(entry->inode) >= entry->size)
+		return n;
+miss:
+	khttpd_soft_put_pages(work, n);
+	return -ENODATA;
+}
+
+/* Queue header and file. Return: 0, or an errno with nothing queued. */
+static int khttpd_soft_send(const struct khttpd_net6 *net6, struct sock *sk,
+			    struct khttpd_soft_work *work,
+			    const struct khttpd_entry *entry, u32 header_len,
+			    bool body, bool close)
+{
+	struct net6_tcp_msg msg = {
+		.header = work->header, .header_len = header_len,
+		.pages = work->page, .fin = close,
+	};
+	int n = 0, err;
+
+	if (body) {
+		n = khttpd_soft_pages(work, entry);
+		if (n < 0)
+			return n;
+	}
+	msg.nr_pages = n;
+	/* A small file is cheaper copied than referenced. */
+	if (n == 1 && header_len + entry->size <= sizeof(work->header)) {
+		memcpy(work->header + header_len,
+		       page_address(work->page[0].bv_page), entry->size);
+		msg.header_len += entry->size;
+		msg.nr_pages = 0;
+	}
+	err = net6->send(sk, &msg);
+	khttpd_soft_put_pages(work, n);
+	if (!err)
+		khttpd_count_add(bytes_sent,
+				 header_len + (body ? entry->size : 0));
+	return err;
+}
+
+static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
+			      const struct khttpd_site *site,
+			      struct khttpd_soft_work *work,
+			      struct khttpd_entry *entry, bool close)
+{
+	enum khttpd_condition condition;
+	bool body, unchanged;
+	u32 len;
+
+	khttpd_tails_write(&work->tails);
+	condition = khttpd_soft_condition(work, entry);
+	if (condition == KHTTPD_CONDITION_FAILED)
+		return false;
+	unchanged = condition == KHTTPD_CONDITION_UNCHANGED;
+	body = !unchanged && work->req.method == KHTTPD_METHOD_GET;
+	len = khttpd_soft_header(work, entry, unchanged, close);
+	if (khttpd_soft_send(net6, sk, work, entry, len, body, close))
+		return false;
+	khttpd_count(requests);
+	khttpd_count(soft_hits);
+	if (unchanged)
+		khttpd_count(replies_unchanged);
+	else
+		khttpd_count(replies_file);
+	khttpd_log(sk, site, &work->req, work->head, unchanged ? 304 : 200,
+		   unchanged ? 0 : entry->size);
+	return true;
+}
+
+/**
+ * khttpd_softreply() - answer the request that comes first, if it is a plain one
+ * @listener: where the connection came from
+ * @net6: functions of net6
+ * @sk: the connection, locked, bottom halves off
+ * @unread: bytes that have come
+ *
+ * What was answered is consumed; nothing else is.
+ *
+ * Return: enum khttpd_soft_verdict
+ */
+enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener,
+					  const struct khttpd_net6 *net6,
+					  struct sock *sk, u32 unread)
+{
+	struct khttpd_soft_work *work = this_cpu_ptr(khttpd_soft_work);
+	struct khttpd_request *req = &work->req;
+	struct khttpd_entry *entry;
+	struct khttpd_site *site;
+	bool done = false, close;
+	u32 len;
+
+	/* Urgent data is for those who know what to do about it. */
+	if (READ_ONCE(tcp_sk(sk)->urg_data))
+		return KHTTPD_SOFT_GIVE;
+	len = net6->peek_copy(sk, 0, work->head,
+				       min_t(u32, unread, sizeof(work->head)));
+	khttpd_request_reset(req);
+	if (khttpd_parse(req, work->head, len) != KHTTPD_PARSE_DONE ||
+	    !khttpd_request_plain(req, unread))
+		return KHTTPD_SOFT_GIVE;
+	close = !khttpd_request_persists(req);
+
+	rcu_read_lock();
+	site = khttpd_vhost_find(listener->site, work->head + req->host,
+				 req->host_len);
+	entry = khttpd_soft_find(site, work);
+	if (entry) {
+		done = khttpd_soft_entry(net6, sk, site, work, entry, close);
+		khttpd_entry_put(entry);
+	}
+	rcu_read_unlock();
+	if (!done)
+		return KHTTPD_SOFT_GIVE;
+	net6->consume(sk, req->head_len);
+	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;
+}
+
+/**
+ * khttpd_softreply_init() - get room to work in
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int khttpd_softreply_init(void)
+{
+	khttpd_soft_work = alloc_percpu(struct khttpd_soft_work);
+	return khttpd_soft_work ? 0 : -ENOMEM;
+}
+
+/**
+ * khttpd_softreply_exit() - give it back
+ */
+void khttpd_softreply_exit(void)
+{
+	free_percpu(khttpd_soft_work);
+}
