@@ -98,6 +98,14 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 	conn->thread = thread;
 	conn->sock = sock;
 	conn->nodelay = listener->nodelay;
+	conn->server = listener->attached;
+	if (!conn->server) {
+		struct khttpd_listener *backend = khttpd_backend_get(listener);
+
+		conn->server = backend;
+		if (backend)
+			khttpd_listener_put(backend);
+	}
 	refcount_inc(&listener->refs);
 	conn->listener = listener;
 	atomic_inc(&listener->connections);
@@ -190,11 +198,13 @@ static void khttpd_conn_drain(struct khttpd_conn *conn)
 /* Put it into the server's queue, or have it refused. */
 static void khttpd_conn_push(struct khttpd_conn *conn)
 {
+	bool backend = conn->listener->attached ||
+		       khttpd_handover_to_backend(conn);
 	struct khttpd_listener *listener = conn->listener;
 
 	/* In the queue the connection is the server's, and may be gone. */
 	refcount_inc(&listener->refs);
-	if (khttpd_handover(conn)) {
+	if (backend && khttpd_handover(conn)) {
 		khttpd_listener_conn_done(listener);
 	} else {
 		conn->state = KHTTPD_CONN_REFUSE;

@@ -66,6 +66,34 @@ bool khttpd_handover(struct khttpd_conn *conn)
 }
 
 /**
+ * khttpd_handover_to_backend() - make a connection one of the backend's listener
+ * @conn: a connection of an own listener, in no list
+ *
+ * A process will have it, so it holds its network namespace from now on.
+ *
+ * Context: its thread.
+ * Return: false if there is no server for it; nothing has changed then.
+ */
+bool khttpd_handover_to_backend(struct khttpd_conn *conn)
+{
+	struct khttpd_listener *listener = conn->listener, *backend;
+	struct sock *sk = conn->sock->sk;
+
+	backend = khttpd_backend_get(listener);
+	if (backend && khttpd_transport_hold_net(sk)) {
+		atomic_inc(&backend->connections);
+		conn->listener = backend;
+		khttpd_listener_conn_done(listener);
+		khttpd_listener_put(listener);
+		return true;
+	}
+	khttpd_count(handover_gone);
+	if (backend)
+		khttpd_listener_put(backend);
+	return false;
+}
+
+/**
  * khttpd_handover_take() - the oldest connection in the queue
  * @listener: attached listener
  *
@@ -101,6 +129,8 @@ void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock)
 	struct sock *sk = sock->sk;
 
 	lock_sock(sk);
+	/* One of a backend's began as the kernel's own. */
+	sk->sk_kern_sock = 0;
 	sock_graft(sk, newsock);
 	if (test_bit(SOCK_SUPPORT_ZC, &sock->flags))
 		set_bit(SOCK_SUPPORT_ZC, &newsock->flags);

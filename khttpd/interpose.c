@@ -199,6 +199,7 @@ static void khttpd_interpose_remove(struct khttpd_listener *listener)
 	lockdep_assert_held(&khttpd_interpose_lock);
 	WRITE_ONCE(listener->sock->ops, listener->ops);
 	hash_del_rcu(&listener->hash);
+	atomic_dec(&listener->site->attachments);
 	khttpd_handover_stop(listener);
 	wake_up_interruptible_all(&listener->sock->wq.wait);
 }
@@ -305,6 +306,7 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	listener->attached = true;
 	listener->nodelay = tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
 	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
+	atomic_inc(&site->attachments);
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
 	listener->soft = khttpd_soft_start(listener);
@@ -409,6 +411,48 @@ unsigned int khttpd_attached(struct khttpd_site *site)
 		n += listener->site == site;
 	mutex_unlock(&khttpd_interpose_lock);
 	return n;
+}
+
+/* Can a server take what comes from @listener at @backend? */
+static bool khttpd_backend_fits(const struct khttpd_listener *backend,
+				const struct khttpd_listener *listener)
+{
+	return backend->site == listener->site &&
+	       backend->ops == listener->ops &&
+	       backend->net == listener->net &&
+	       !READ_ONCE(backend->stopped) && !READ_ONCE(backend->gone);
+}
+
+/**
+ * khttpd_backend_get() - the server behind an own listener
+ * @listener: the listener
+ *
+ * That is a listener to which the same site is attached, of the same family and
+ * network namespace; of several the one with the shortest queue.
+ *
+ * Context: process.
+ * Return: that one with a reference, or NULL.
+ */
+struct khttpd_listener *
+khttpd_backend_get(const struct khttpd_listener *listener)
+{
+	struct khttpd_listener *found = NULL, *backend;
+	int bucket;
+
+	if (likely(!atomic_read(&listener->site->attachments)))
+		return NULL;
+	rcu_read_lock();
+	hash_for_each_rcu(khttpd_interposed, bucket, backend, hash) {
+		if (!khttpd_backend_fits(backend, listener))
+			continue;
+		if (!found || READ_ONCE(backend->queue_len) <
+			      READ_ONCE(found->queue_len))
+			found = backend;
+	}
+	if (found && !refcount_inc_not_zero(&found->refs))
+		found = NULL;
+	rcu_read_unlock();
+	return found;
 }
 
 /**

@@ -106,6 +106,7 @@ struct khttpd_options {
  * @cred: with which files are looked up and opened; has no capabilities
  * @name: for messages and the log
  * @options: what else it does; owned
+ * @attachments: listeners of servers that it is attached to
  * @closed: no entry is cached any more
  * @vhosts: sites that stand behind this one, RCU
  * @vhost: link there
@@ -117,6 +118,7 @@ struct khttpd_site {
 	const struct cred *cred;
 	char name[KHTTPD_SITE_NAME];
 	struct khttpd_options options;
+	atomic_t attachments;
 	bool closed;
 	struct list_head vhosts;
 	struct list_head vhost;
@@ -130,6 +132,7 @@ struct khttpd_site {
  * @site: the site it serves; reference held
  * @sock: the listening socket; not owned if @attached
  * @ops: operations of @sock as its family made them
+ * @net: its network namespace, to be compared only
  * @attached: it is a server's own listener
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
  * @flags: KHTTPD_LISTENER_*
@@ -154,6 +157,7 @@ struct khttpd_listener {
 	struct khttpd_site *site;
 	struct socket *sock;
 	const struct proto_ops *ops;
+	const struct net *net;
 	bool attached;
 	bool nodelay;
 	unsigned long flags;
@@ -391,10 +395,11 @@ struct khttpd_out {
  * @state: enum khttpd_conn_state
  * @eof: the peer has sent its FIN
  * @nodelay: TCP_NODELAY has been set by us
+ * @server: what is not ours is a server's: its bytes are peeked at only
  * @unread: bytes of the peer may be left unread when we close
  * @closing: close as soon as @job is done
  * @req: head being parsed; offsets count from the request's first byte
- * @buf: bytes received but not yet used (kmalloc), or NULL; never if attached
+ * @buf: bytes received but not yet used (kmalloc), or NULL; never if @server
  * @buf_size: room there
  * @buf_len: bytes in it
  * @out: reply in the middle of being sent
@@ -414,6 +419,7 @@ struct khttpd_conn {
 	u8 state;
 	bool eof;
 	bool nodelay;
+	bool server;
 	bool unread;
 	bool closing;
 	struct khttpd_request req;
@@ -649,6 +655,7 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
 int khttpd_transport_send_pages(struct socket *sock, struct bio_vec *vec,
 				unsigned int vecs, bool more);
 void khttpd_transport_nodelay(struct socket *sock, int on);
+bool khttpd_transport_hold_net(struct sock *sk);
 void khttpd_transport_close(struct socket *sock, bool abort);
 
 /* cache.c */
@@ -728,6 +735,7 @@ void khttpd_listener_conn_done(struct khttpd_listener *listener);
 
 /* handover.c */
 bool khttpd_handover(struct khttpd_conn *conn);
+bool khttpd_handover_to_backend(struct khttpd_conn *conn);
 bool khttpd_handover_pending(const struct khttpd_listener *listener);
 struct khttpd_conn *khttpd_handover_take(struct khttpd_listener *listener);
 void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock);
@@ -739,6 +747,8 @@ void khttpd_interpose_exit(void);
 int khttpd_attach(struct khttpd_site *site, struct socket *sock);
 int khttpd_detach(struct khttpd_site *site);
 unsigned int khttpd_attached(struct khttpd_site *site);
+struct khttpd_listener *
+khttpd_backend_get(const struct khttpd_listener *listener);
 
 /* log.c */
 int khttpd_log_init(void);

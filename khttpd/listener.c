@@ -88,6 +88,7 @@ struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
 	listener->site = khttpd_site_get(site);
 	listener->sock = sock;
 	listener->ops = sock->ops;
+	listener->net = sock_net(sock->sk);
 	return listener;
 }
 

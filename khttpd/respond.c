@@ -31,7 +31,7 @@ static enum khttpd_verdict khttpd_respond_missing(const struct khttpd_ask *ask,
 	const struct khttpd_wish *wish = &ask->conn->thread->wish;
 	int error = found->error;
 
-	if (ask->conn->listener->attached) {
+	if (ask->conn->server) {
 		if (found->entry)
 			khttpd_entry_put(found->entry);
 		return KHTTPD_VERDICT_HANDOVER;
@@ -112,7 +112,7 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 		return ask->conn->job ? KHTTPD_VERDICT_JOB :
 					KHTTPD_VERDICT_FLUSH;
 	if (found.text) {
-		if (!ask->conn->listener->attached)
+		if (!ask->conn->server)
 			return khttpd_reply_listing(ask, found.text, found.len,
 						    thread->wish.json);
 		kvfree(found.text);
@@ -147,7 +147,7 @@ static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 	enum khttpd_rule_kind action;
 	size_t len = path->len;
 
-	if (ask->conn->listener->attached && khttpd_respond_cookie(ask))
+	if (ask->conn->server && khttpd_respond_cookie(ask))
 		return KHTTPD_VERDICT_HANDOVER;
 	/* There is room for it, see khttpd_path_normalise(). */
 	if (path->dir && len)
@@ -198,7 +198,6 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 				   u32 end)
 {
-	bool attached = conn->listener->attached;
 	struct khttpd_request *req = &conn->req;
 	bool bodiless = khttpd_request_bodiless(req);
 	struct khttpd_ask ask = {
@@ -213,7 +212,7 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 
 	if (!khttpd_batch_has_room(&conn->thread->batch))
 		return KHTTPD_VERDICT_FLUSH;
-	if (attached && (!bodiless || (req->flags & KHTTPD_REQ_WEBSOCKET)))
+	if (conn->server && (!bodiless || (req->flags & KHTTPD_REQ_WEBSOCKET)))
 		return KHTTPD_VERDICT_HANDOVER;
 	if (!bodiless)
 		conn->unread = true;
@@ -227,10 +226,10 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 		khttpd_site_put(ask.site);
 		return verdict;
 	case KHTTPD_METHOD_OPTIONS:
-		return attached ? KHTTPD_VERDICT_HANDOVER :
-				  khttpd_reply_options(&ask);
+		return conn->server ? KHTTPD_VERDICT_HANDOVER :
+				      khttpd_reply_options(&ask);
 	default:
-		if (attached)
+		if (conn->server)
 			return KHTTPD_VERDICT_HANDOVER;
 		return khttpd_reply_status(&ask,
 			req->method == KHTTPD_METHOD_KNOWN ? 405 : 501);

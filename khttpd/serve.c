@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Receiving: from bytes in the socket to requests answered, one after another,
- * as many as came at once. An attached listener's connection is only looked at
+ * as many as came at once. If there is a server, connections are only looked at
  * (peeked), and what was answered is taken out afterwards, so that whatever is
  * not ours stays in the socket for the server.
  */
@@ -41,7 +41,7 @@ static enum khttpd_step khttpd_input_fill(struct khttpd_conn *conn,
 
 	n = khttpd_transport_recv(conn->sock, in->buf + in->len,
 				  KHTTPD_BUFFER_SIZE - in->len,
-				  conn->listener->attached);
+				  conn->server);
 	if (n == 0)
 		conn->eof = true;
 	else if (n > 0)
@@ -60,7 +60,7 @@ static bool khttpd_input_keep(struct khttpd_conn *conn, struct khttpd_input *in)
 	/* A head has been read to its end: the next one has its own time. */
 	if (in->off && conn->timer_kind == KHTTPD_TIMER_HEAD)
 		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
-	if (conn->listener->attached)
+	if (conn->server)
 		return !in->off ||
 		       !khttpd_transport_discard(conn->sock, in->buf,
 						 KHTTPD_BUFFER_SIZE, in->off);
@@ -161,7 +161,7 @@ static bool khttpd_input_pending(const struct khttpd_conn *conn)
 	if (!conn->eof && (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
 		return true;
 	/* Reading stops at urgent data; go on behind it. */
-	return !conn->listener->attached &&
+	return !conn->server &&
 	       !skb_queue_empty_lockless(&sk->sk_receive_queue);
 }
 
@@ -179,7 +179,7 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 
 	step = khttpd_input_fill(conn, &in);
 	/* Urgent data is for the server, if there is one, to make sense of. */
-	if (step == KHTTPD_STEP_WAIT && conn->listener->attached &&
+	if (step == KHTTPD_STEP_WAIT && conn->server &&
 	    READ_ONCE(tcp_sk(conn->sock->sk)->urg_data))
 		return KHTTPD_STEP_HANDOVER;
 	while (step == KHTTPD_STEP_WAIT && more && in.off < in.len)
@@ -189,7 +189,7 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 
 	if (step == KHTTPD_STEP_CLOSE || step == KHTTPD_STEP_ABORT)
 		return step;
-	if (step == KHTTPD_STEP_FINISH && !conn->listener->attached)
+	if (step == KHTTPD_STEP_FINISH && !conn->server)
 		return step;
 	if (!khttpd_input_keep(conn, &in))
 		return KHTTPD_STEP_ABORT;

@@ -104,6 +104,24 @@ void khttpd_transport_nodelay(struct socket *sock, int on)
 }
 
 /**
+ * khttpd_transport_hold_net() - have a socket hold its network namespace
+ * @sk: the socket, nobody else's at the moment
+ *
+ * Return: false if the namespace is going away.
+ */
+bool khttpd_transport_hold_net(struct sock *sk)
+{
+	struct net *net;
+
+	if (sk->sk_net_refcnt)
+		return true;
+	net = maybe_get_net(sock_net(sk));
+	if (net)
+		khttpd_sock_own_net(sk, net);
+	return net;
+}
+
+/**
  * khttpd_transport_close() - close a connection
  * @sock: its socket, gone afterwards
  * @abort: reset it
@@ -116,17 +134,7 @@ void khttpd_transport_nodelay(struct socket *sock, int on)
  */
 void khttpd_transport_close(struct socket *sock, bool abort)
 {
-	struct sock *sk = sock->sk;
-	struct net *net;
-
-	if (!sk->sk_net_refcnt) {
-		net = maybe_get_net(sock_net(sk));
-		if (net)
-			khttpd_sock_own_net(sk, net);
-		else
-			abort = true;
-	}
-	if (abort)
-		sock_no_linger(sk);
+	if (!khttpd_transport_hold_net(sock->sk) || abort)
+		sock_no_linger(sock->sk);
 	sock_release(sock);
 }
