@@ -7,7 +7,7 @@
 #
 #	[ client ] c0 ------ s0 [ server: khttpd ]     and native IPv6 on lo
 #
-# guest: full
+# guest: named
 # guest-options: --virtual-time
 # timeout: 400
 # pylint: disable=missing-function-docstring
