@@ -5,7 +5,7 @@
 # section 4, RFC 4443 section 2.4). Nothing may crash, and each drop has its counter.
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
-# guest: stock
+# guest: both
 # timeout: 150
 
 import os

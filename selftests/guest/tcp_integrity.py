@@ -8,7 +8,7 @@
 #
 # NET6_INTEGRITY_MB: megabytes each way between two net6 under the worst netem (200,
 # on a checking kernel 20).
-# guest: stock
+# guest: both
 # timeout: 600
 import json
 import os
