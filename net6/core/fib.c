@@ -131,15 +131,14 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 	r = net6_fib_find(iface, prefix, plen, gateway);
 	if (r && r->manual && !manual)
 		goto unlock;
-	if (!r && !lifetime) {
+	if (!r && !lifetime)
 		err = -ENOENT;
-	} else if (r && r->preference == preference && r->manual == manual && lifetime) {
+	else if (r && r->preference == preference && r->manual == manual && lifetime)
 		net6_life_set(&r->life, lifetime);
-	} else if (lifetime) {
+	else if (lifetime)
 		err = net6_fib_new(iface, prefix, plen, gateway, preference, lifetime, manual, r);
-	} else {
+	else
 		net6_fib_free(r);
-	}
 	net6_nd_arm_life(iface);
 unlock:
 	spin_unlock_bh(&iface->nn->lock);

@@ -555,10 +555,10 @@ static int take_option(int c)
 		int *value;
 	} numbers[] = {
 		{ 'f', &opt.family }, { 'b', &opt.buffers }, { 't', &opt.tclass },
-		{ 'r', &opt.runs }, { 'l', &opt.label },
+		{ 'r', &opt.runs }, { 'l', &opt.label }, { 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; numbers[i].name; i++) {
 		if (numbers[i].name == c) {
 			*numbers[i].value = atoi(optarg);
 			return 1;

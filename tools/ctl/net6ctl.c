@@ -434,7 +434,7 @@ static void set_secret(const char *word)
 {
 	struct nlmsghdr *nlh;
 	unsigned int i, byte;
-	uint8_t value[16];
+	uint8_t value[16] = { 0 };
 	char line[64];
 
 	if (!strcmp(word, "-")) {
@@ -446,8 +446,8 @@ static void set_secret(const char *word)
 	if (strlen(word) != 32 || strspn(word, "0123456789abcdefABCDEF") != 32)
 		die("a secret has 32 hexadecimal digits");
 	for (i = 0; i < 16; i++) {
-		sscanf(word + 2 * i, "%2x", &byte);
-		value[i] = byte;
+		if (sscanf(word + 2 * i, "%2x", &byte) == 1)
+			value[i] = byte;
 	}
 	nlh = ctl_request(NET6_CMD_SECRET_SET, 0);
 	mnl_attr_put(nlh, NET6_A_SECRET_VALUE, sizeof(value), value);
@@ -459,6 +459,10 @@ static void set(int argc, char **argv)
 	const struct setting *settings, *s;
 	struct nlmsghdr *nlh;
 
+	if (argc > 1 && matches(*argv, "secret")) {
+		set_secret(argv[1]);
+		return;
+	}
 	if (argc > 1 && matches(*argv, "dev")) {
 		nlh = ctl_request(NET6_CMD_IFACE_SET, 0);
 		mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, dev_index(argv[1]));
@@ -470,9 +474,6 @@ static void set(int argc, char **argv)
 		settings = limit_settings;
 		argc--;
 		argv++;
-	} else if (argc > 1 && matches(*argv, "secret")) {
-		set_secret(argv[1]);
-		return;
 	} else {
 		die("set what? (dev DEV ..., limits ..., secret HEX)");
 	}

@@ -374,7 +374,7 @@ static inline struct net6_tcp_owner *net6_tcp_owner(const struct sock *sk)
 	return (__force struct net6_tcp_owner *)READ_ONCE(inet_csk(sk)->icsk_ulp_data);
 }
 
-/* Something came: its module is told when the acknowledgement is decided. */
+/* Something came: its module is told when the ACK is decided. */
 static inline void net6_tcp_owner_event(struct sock *sk)
 {
 	struct net6_tcp_owner *owner = net6_tcp_owner(sk);
