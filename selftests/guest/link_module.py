@@ -6,7 +6,7 @@
 # traffic; a namespace goes with its end of the wire.
 #
 #   [ A ] wire0 === this program === wire0 [ B ]
-# guest: stock
+# guest: both
 # timeout: 300
 import os
 import select

@@ -3,7 +3,7 @@
 # Configured tunnels (RFC 4213) across an IPv4 router: between two net6 hosts, and
 # against the kernel's sit both ways; path MTU, unreachability, ingress checks, ECN,
 # change of an address while TCP runs. The topology is drawn in lib/cloud.py.
-# guest: stock
+# guest: both
 # timeout: 300
 import os
 import socket

@@ -6,7 +6,7 @@
 #
 # NET6_SEED: of the random numbers (41). NET6_ROUNDS: packets (3000; 600 on the
 # checking kernel).
-# guest: stock
+# guest: both
 # timeout: 300
 import os
 import random
