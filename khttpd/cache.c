@@ -136,6 +136,34 @@ static void khttpd_cache_remove(struct khttpd_entry *entry)
 	khttpd_entry_put(entry);
 }
 
+/* The entry for a path, true or not, with a reference; or NULL. */
+static struct khttpd_entry *khttpd_cache_lookup(struct khttpd_site *site,
+						const struct khttpd_path *path,
+						enum khttpd_coding coding)
+{
+	struct khttpd_cache_key key = {
+		.site = site, .name = path->name, .len = path->len,
+		.coding = coding,
+	};
+	struct khttpd_entry *entry;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
+	if (entry && !refcount_inc_not_zero(&entry->refs))
+		entry = NULL;
+	rcu_read_unlock();
+	return entry;
+}
+
+static void khttpd_cache_hit(struct khttpd_entry *entry)
+{
+	unsigned long now = jiffies;
+
+	khttpd_count(cache_hits);
+	if (READ_ONCE(entry->used) != now)
+		WRITE_ONCE(entry->used, now);
+}
+
 /**
  * khttpd_cache_find() - the entry for a path, if it is still true
  * @site: where
@@ -149,18 +177,8 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 				       const struct khttpd_path *path,
 				       enum khttpd_coding coding)
 {
-	struct khttpd_cache_key key = {
-		.site = site, .name = path->name, .len = path->len,
-		.coding = coding,
-	};
-	struct khttpd_entry *entry;
-	unsigned long now = jiffies;
+	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
 
-	rcu_read_lock();
-	entry = rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
-	if (entry && !refcount_inc_not_zero(&entry->refs))
-		entry = NULL;
-	rcu_read_unlock();
 	if (!entry) {
 		khttpd_count(cache_misses);
 		return NULL;
@@ -171,9 +189,7 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 		khttpd_entry_put(entry);
 		return NULL;
 	}
-	khttpd_count(cache_hits);
-	if (READ_ONCE(entry->used) != now)
-		WRITE_ONCE(entry->used, now);
+	khttpd_cache_hit(entry);
 	return entry;
 }
 
@@ -190,26 +206,15 @@ struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 				       const struct khttpd_path *path,
 				       enum khttpd_coding coding)
 {
-	struct khttpd_cache_key key = {
-		.site = site, .name = path->name, .len = path->len,
-		.coding = coding,
-	};
-	struct khttpd_entry *entry;
+	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
 
-	rcu_read_lock();
-	entry = rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
-	if (entry && !refcount_inc_not_zero(&entry->refs))
-		entry = NULL;
-	rcu_read_unlock();
 	if (!entry)
 		return NULL;
 	if (!khttpd_entry_fresh(entry)) {
 		khttpd_entry_put(entry);
 		return NULL;
 	}
-	khttpd_count(cache_hits);
-	if (READ_ONCE(entry->used) != jiffies)
-		WRITE_ONCE(entry->used, jiffies);
+	khttpd_cache_hit(entry);
 	return entry;
 }
 

@@ -66,16 +66,6 @@ class Server:
         khttpd.ctl("stop", check=False)
 
 
-def read_all(sock, length):
-    data = b""
-    while len(data) < length:
-        more = sock.recv(length - len(data))
-        if not more:
-            break
-        data += more
-    return data
-
-
 @ktap.test
 def nginx_gets_what_is_no_file():
     server = khttpd.Nginx([f"127.0.0.1:{PORT}", f"[::1]:{PORT}"], workers=2)
@@ -152,11 +142,11 @@ def every_byte_reaches_the_server():
                 with server.accept() as conn:
                     sender = threading.Thread(target=sock.sendall, args=(body,))
                     sender.start()
-                    seen = read_all(conn, len(request) + len(body))
+                    seen = khttpd.take(conn, len(request) + len(body))
                     sender.join()
                     ktap.true(seen == request + body, f"cut {cut}")
                     conn.sendall(b"back")
-                    ktap.equal(read_all(sock, 4), b"back", "and back")
+                    ktap.equal(khttpd.take(sock, 4), b"back", "and back")
                     ktap.equal(conn.getpeername(), sock.getsockname(), "peer")
 
 
@@ -166,7 +156,7 @@ def handed_over_socket_is_an_ordinary_one():
         sock.sendall(GET("/a.txt") + GET("/dyn"))
         ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "static")
         with server.accept() as conn:
-            ktap.equal(read_all(conn, len(GET("/dyn"))), GET("/dyn"), "request")
+            ktap.equal(khttpd.take(conn, len(GET("/dyn"))), GET("/dyn"), "request")
             ktap.equal(conn.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY),
                        0, "TCP_NODELAY is as accept() gives it")
             poll = select.epoll()
@@ -179,7 +169,7 @@ def handed_over_socket_is_an_ordinary_one():
             sock.shutdown(socket.SHUT_WR)
             ktap.equal(conn.recv(100), b"", "end of stream")
             conn.sendall(b"bye")
-            ktap.equal(read_all(sock, 3), b"bye", "reply after half-close")
+            ktap.equal(khttpd.take(sock, 3), b"bye", "reply after half-close")
 
 
 @ktap.test
@@ -287,7 +277,7 @@ def detach_gives_open_connections_to_the_server():
         with khttpd.V4.connect(server.port) as sock:
             sock.sendall(b"3")
             thread.join(khttpd.TIMEOUT)
-            seen = sorted(read_all(conn, 1) for conn in got)
+            seen = sorted(khttpd.take(conn, 1) for conn in got)
         ktap.equal(seen, [b"1", b"3", b"G"], "all three came to the server")
         for conn in got:
             conn.close()

@@ -74,16 +74,6 @@ def start(*places):
         khttpd.ctl("serve", "--docroot", khttpd.WWW, *args)
 
 
-def take(sock, length):
-    data = b""
-    while len(data) < length:
-        more = sock.recv(length - len(data))
-        if not more:
-            break
-        data += more
-    return data
-
-
 @ktap.test
 def files_are_the_kernels_the_rest_the_servers():
     for place in PLACES:
@@ -98,7 +88,7 @@ def files_are_the_kernels_the_rest_the_servers():
                                        DATA if n == 3 else b"hello\n", "file")
                         conn = server.accept()
                         wanted = GET("/dyn?x") + rest
-                        ktap.equal(take(conn, len(wanted)), wanted,
+                        ktap.equal(khttpd.take(conn, len(wanted)), wanted,
                                    f"{place.name}: byte for byte")
                         ktap.equal((conn.getsockname()[1], conn.getpeername()[:2]),
                                    (8080, sock.getsockname()[:2]), "addresses")
@@ -111,7 +101,7 @@ def files_are_the_kernels_the_rest_the_servers():
                 with place.connect() as sock:
                     sock.sendall(request)
                     conn = server.accept()
-                    ktap.equal(take(conn, len(request)), request, "another method")
+                    ktap.equal(khttpd.take(conn, len(request)), request, "another method")
                     conn.close()
             reply = khttpd.exchange(place, b"GET / HTTP/1.1\nHost: a\n\n")
             ktap.equal(reply.status, 400, "uncertain framing is not handed over")
@@ -125,7 +115,7 @@ def its_own_port_works_as_before():
         with khttpd.V4.connect(BACK) as sock:
             sock.sendall(GET("/dyn"))
             conn = server.accept()
-            ktap.equal(take(conn, 8), b"GET /dyn", "request")
+            ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "request")
             conn.close()
 
 
@@ -170,7 +160,7 @@ def servers_come_and_go():
                       lambda: khttpd.count("handed_over") > handed)
         server.sock.close()
         # Accepted is accepted.
-        ktap.equal(take(conn, 8), b"GET /dyn", "request")
+        ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "request")
         conn.sendall(OK)
         ktap.equal(khttpd.Reader(held).reply().body, b"ok", "reply")
         conn.close()
@@ -210,7 +200,7 @@ def stopped_with_connections_on_their_way():
             sock.sendall(GET("/dyn"))
         conn = server.accept()
         khttpd.ctl("stop")
-        ktap.equal(take(conn, 8), b"GET /dyn", "what was accepted")
+        ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "what was accepted")
         conn.close()
         for sock in socks:
             sock.close()
@@ -228,7 +218,7 @@ def an_accepted_connection_holds_its_namespace():
         server.sock.close()
         khttpd.ctl("stop")
         place.server.delete()
-        ktap.equal(take(conn, 8), b"GET /dyn", "request")
+        ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "request")
         conn.sendall(OK)
         ktap.equal(khttpd.Reader(sock).reply().body, b"ok", "reply")
         conn.close()
