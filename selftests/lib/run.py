@@ -55,6 +55,7 @@ class Sum:
         with self.lock:
             self.failed += 1
             self.failures.append(name + (f"  ({why})" if why else ""))
+            self.failures += ["    " + note for note in list(notes)[-8:]]
             for note in list(notes)[-80:]:
                 print("        " + note, flush=True)
             self._line("FAIL", name, why)
