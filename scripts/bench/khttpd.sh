@@ -11,18 +11,11 @@
 # of guest time for each measurement (1) may be set.
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd -P)
-copy=${NET6_COPY:-$here/../..}
-[ -d "$copy/bench" ] && here=$copy/bench
-tools=$copy/tools
-[ -x "$tools/net6ctl" ] || tools=$here/../../tools
-NET6CTL=$tools/net6ctl NET6RUN=$tools/net6-run KHTTPDCTL=$tools/khttpdctl
 stacks=${STACKS:-ipv4 native net6}
 seconds=${SECONDS_EACH:-1}
 # shellcheck source=scripts/bench/lib.sh
-. "$here/lib.sh"
-trap stop_all EXIT
-: >"$results"
+. "$(dirname "$0")/lib.sh"
+begin
 
 for module in veth tunnel4 libsha256; do modprobe -q $module || true; done
 insmod "$NET6_BUILD/net6/net6.ko" || die "cannot load net6"

@@ -15,6 +15,18 @@ in_client() { ip netns exec client "$@"; }
 in_server() { ip netns exec server "$@"; }
 die() { echo "error: $*" >&2; exit 1; }
 
+# begin: the opening of a script that a guest runs by itself. Tools are taken from where
+# --copy has put them: in virtual time, waiting for the host's files would be measured.
+begin() {
+	local tools
+	for tools in "${NET6_COPY:-/nowhere}/tools" "$(dirname "${BASH_SOURCE[0]}")/../../tools"; do
+		[ -x "$tools/net6ctl" ] && break
+	done
+	NET6CTL=$tools/net6ctl NET6RUN=$tools/net6-run KHTTPDCTL=$tools/khttpdctl
+	trap stop_all EXIT
+	: >"$results"
+}
+
 # wait_for SECONDS COMMAND...: until the command succeeds; fails when time is up. Counted
 # in tries of a tenth: in virtual time, waiting for the host's files makes the clock jump.
 wait_for() {

@@ -10,17 +10,10 @@
 # cheaper. SECONDS_EACH: of guest time for each measurement (2).
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd -P)
-copy=${NET6_COPY:-$here/../..}
-[ -d "$copy/bench" ] && here=$copy/bench
-tools=$copy/tools
-[ -x "$tools/net6ctl" ] || tools=$here/../../tools
-NET6CTL=$tools/net6ctl NET6RUN=$tools/net6-run
 seconds_each=${SECONDS_EACH:-2}
 # shellcheck source=scripts/bench/lib.sh
-. "$here/lib.sh"
-trap stop_all EXIT
-: >"$results"
+. "$(dirname "$0")/lib.sh"
+begin
 
 for module in veth sit tunnel4 libsha256; do modprobe -q $module || true; done
 insmod "$NET6_BUILD/net6/net6.ko" attach=manual || die "cannot load net6"
