@@ -62,7 +62,7 @@
  * @receive: look at it again: bytes have come, or the end of the stream
  *	(net6_tcp_at_end()), or the connection is over (sk_state is TCP_CLOSE, the reason
  *	in sk_err). Called before the segment is acknowledged: what is sent from here
- *	carries the acknowledgement.
+ *	carries the acknowledgment.
  * @writable: after net6_tcp_send() gave -EAGAIN there is room again. May be NULL.
  */
 struct net6_tcp_user {

@@ -85,8 +85,8 @@ static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *
  * @dest: where to; the caller's reference is only borrowed
  *
  * Sends GSO packets as they are. A packet without GSO that exceeds the link's MTU
- * is fragmented when skb->ignore_df allows it, else dropped (OUT_TOO_BIG). Multicast that we belong to is looped back when
- * skb->sk's (or no sk's) multicast loop says so.
+ * is fragmented when skb->ignore_df allows it, else dropped (OUT_TOO_BIG). Multicast
+ * that we belong to is looped back when skb->sk's (or no sk's) multicast loop says so.
  * Context: any; takes rcu_read_lock_bh itself; does not sleep, and does not call
  * back into the sender's receive path: looped packets go through a per-CPU queue.
  * Return: 0, or -ENOBUFS and other negative errnos from the qdisc.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Next-hop determination, RFC 4861 section 5.2: ourselves, then on-link prefixes
- * and routes by the longest prefix, then default routers. A destination without any of them is not taken to be on-link (RFC
- * 5942 section 3).
+ * and routes by the longest prefix, then default routers. A destination without any of
+ * them is not taken to be on-link (RFC 5942 section 3).
  */
 #include <net/ipv6.h>
 

@@ -77,8 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (result == KHTTPD_PARSE_ERROR)
 		need(req.error >= 400 && req.error <= 505);
 	if (result == KHTTPD_PARSE_DONE) {
-		need(!memcmp(&req, &whole, offsetof(struct khttpd_request,
-						     field)));
+		need(!memcmp(&req, &whole, offsetof(struct khttpd_request, field)));
 		need(!memcmp(req.field, whole.field,
 			     req.fields * sizeof(req.field[0])));
 		check_done(&req, data, len);

@@ -54,7 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (size >= 3) {
 		u8 op = data[0] % 4, who = data[1] % MEMBERS, arg = data[2];
 		struct in6_addr list[NET6_MLD_SOURCES_MAX] = {};
-		struct net6_mld_filter new = { data[1] >> 7, arg % (NET6_MLD_SOURCES_MAX + 1), list };
+		struct net6_mld_filter new = {
+			data[1] >> 7, arg % (NET6_MLD_SOURCES_MAX + 1), list
+		};
 
 		data += 3;
 		size -= 3;

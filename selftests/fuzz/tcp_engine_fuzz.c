@@ -53,6 +53,7 @@ static struct proto prot = {
 	.per_cpu_fw_alloc	= &fw_alloc,
 	.sysctl_mem		= mem_limits,
 };
+
 static struct net6_net nn;
 static struct net6_tcp_net tcp_net;
 static struct net6_iface iface;

@@ -40,7 +40,9 @@ static struct net6_mld_group *group_new(void)
 /* "TO_EX 1 2; ALLOW 3" of what a report says. */
 static char *text(const u8 *buf, unsigned int len)
 {
-	static const char *const names[] = { "", "IS_IN", "IS_EX", "TO_IN", "TO_EX", "ALLOW", "BLOCK" };
+	static const char *const names[] = {
+		"", "IS_IN", "IS_EX", "TO_IN", "TO_EX", "ALLOW", "BLOCK"
+	};
 	static char out[512];
 	char *to = out;
 

@@ -142,5 +142,5 @@ TEST(trie__finds_what_a_list_finds_whatever_comes_and_goes)
 	for (i = 0; i < PREFIXES; i++)
 		if (all[i].in)
 			del(&trie, &all[i]);
-	EXPECT_EQ(trie.root == NULL, true);
+	EXPECT_EQ(!trie.root, true);
 }

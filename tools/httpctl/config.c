@@ -15,7 +15,7 @@ void say(const char *format, ...)
 
 /* Write one attribute. The errno of a failure is explained by the caller. */
 int put_bytes(const char *dir, const char *name, const char *value,
-		     size_t len)
+	      size_t len)
 {
 	char path[PATH_MAX];
 	ssize_t done;
@@ -68,8 +68,8 @@ ssize_t get(const char *dir, const char *name, char *buf, size_t size)
 
 /* Call @call for each directory in @dir, the last made first. */
 int each_dir(const char *dir, int (*call)(const char *path,
-						 const char *name, void *data),
-		    void *data)
+					  const char *name, void *data),
+	     void *data)
 {
 	struct dirent **entries;
 	char path[PATH_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Connections that belong to another module of the kernel; the contract is
- * <net6/tcp.h>. Its owner is called where the acknowledgement of a segment is decided:
+ * <net6/tcp.h>. Its owner is called where the acknowledgment of a segment is decided:
  * everything else about the segment is done by then.
  */
 #include <linux/export.h>
@@ -306,7 +306,7 @@ void net6_tcp_consume(struct sock *sk, u32 bytes)
 	if (!bytes)
 		return;
 	net6_tcp_rcv_space_adjust(sk);
-	/* In receive() the acknowledgement is decided when it returns. */
+	/* In receive() the acknowledgment is decided when it returns. */
 	if (!net6_tcp_owner(sk) || !net6_tcp_owner(sk)->busy)
 		net6_tcp_cleanup_rbuf(sk, bytes);
 }
