@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Segments that no full socket sends: resets (RFC 9293 3.10.7.1) and acknowledgements
+/* Segments that no full socket sends: resets (RFC 9293 3.10.7.1) and acknowledgments
  * on behalf of requests and TIME-WAIT entries. They carry no data.
  */
 #include <asm/unaligned.h>

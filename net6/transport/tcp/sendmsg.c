@@ -79,7 +79,7 @@ void net6_tcp_push_full(struct net6_tcp_send *s, struct sk_buff *skb)
 }
 
 /**
- * net6_tcp_wait_space() - no room: send what there is, wait for acknowledgements
+ * net6_tcp_wait_space() - no room: send what there is, wait for acknowledgments
  * @s: send call
  *
  * Context: process, gives the socket up while it sleeps.
