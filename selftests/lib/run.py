@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs the tests and adds up their KTAP; called by selftests/lib/run.
 
-A guest is booted once per kernel and once more for each set of boot parameters
-that test files ask for; the kernels' guests run side by side. When a guest
-dies, the file that ran has failed and the rest runs in a new one. A report in
-the kernel log fails the file during which it came.
+Test files that want the same kernel and boot parameters share guests, in pieces
+of some length; as many guests run side by side as there are processors. When a
+guest dies, the file that ran has failed and the rest runs in a new one. A report
+in the kernel log fails the file during which it came.
 """
 
 import argparse
+import collections
 import fcntl
+import itertools
 import os
 import re
 import shlex
@@ -23,6 +25,9 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 TESTS = os.path.join(TOP, "selftests/guest")
 LOGS = os.path.join(TOP, ".guest/check")
 SCALE = {"stock": 1, "checking": 4}
+# Files of one guest have time-outs of about this many seconds together, unscaled: enough
+# for a boot to be worth it, and little enough to share the work out evenly.
+PIECE = 3000
 RESULT = re.compile(r"^(not )?ok (\d+)\s*(?:- )?(.*?)(?:\s+#\s*SKIP\b\s*(.*))?$",
                     re.IGNORECASE)
 
@@ -35,6 +40,7 @@ class Sum:
         self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.start = time.monotonic()
+        self.boots = {kind: itertools.count(1) for kind in SCALE}
 
     def _line(self, word, name, why=""):
         seconds = int(time.monotonic() - self.start)
@@ -178,6 +184,17 @@ def wanted(where, kind, chosen, full):
     return chosen or where in ("both", kind)
 
 
+def pieces(files):
+    """Cuts a list of (file, seconds) into pieces of about the same length, one at least."""
+    whole = sum(seconds for _, seconds in files)
+    count = max(1, round(whole / PIECE))
+    cut, passed = [[] for _ in range(count)], 0
+    for file, seconds in files:
+        cut[min(count - 1, passed * count // whole)].append((file, seconds))
+        passed += seconds
+    return cut
+
+
 def boots(kind, only, full):
     """What to boot on this kernel: [(append, options, [(file, seconds)])]."""
     groups = {}
@@ -187,10 +204,10 @@ def boots(kind, only, full):
         head = headers(os.path.join(TESTS, name))
         if not wanted(head["guest"], kind, name in only, full):
             continue
-        seconds = int(head["timeout"]) * SCALE[kind]
         key = (head["append"], head["options"])
-        groups.setdefault(key, []).append((name, seconds))
-    return [key + (groups[key],) for key in sorted(groups)]
+        groups.setdefault(key, []).append((name, int(head["timeout"])))
+    return [key + ([(file, seconds * SCALE[kind]) for file, seconds in piece],)
+            for key in sorted(groups) for piece in pieces(groups[key])]
 
 
 def blame(kind, log):
@@ -318,13 +335,15 @@ def build(kind, kdir):
                    "NET6_SELFTESTS=m")
 
 
-def guests(kind, kernel, only, full):
-    """All files for one kernel."""
-    number = 0
-    for append, options, files in boots(kind, only, full):
+def guests(work):
+    """Takes what is to be booted from a queue until nothing is left."""
+    while True:
+        try:
+            kind, kernel, append, options, files = work.popleft()
+        except IndexError:
+            return
         while files:
-            number += 1
-            left = boot(kind, kernel, append, options, files, number)
+            left = boot(kind, kernel, append, options, files, next(total.boots[kind]))
             if len(left) == len(files):
                 for file, _ in left:
                     total.fail(f"{kind}/{file}", "did not run")
@@ -364,9 +383,13 @@ def main():
         command("netlink: header and tables are what the specification says",
                 "scripts/netlink-gen", "--check")
     command("build: tools, no warnings", "make", "-s", "tools")
-    threads = [threading.Thread(target=guests, args=(
-        kind, args.checking if kind == "checking" else "", only, args.full))
-               for kind in kinds if build(kind, kernels[kind])]
+    # The slow kernel first: what is left at the end is short.
+    work = collections.deque(
+        (kind, args.checking if kind == "checking" else "") + what
+        for kind in sorted(kinds) if build(kind, kernels[kind])
+        for what in boots(kind, only, args.full))
+    threads = [threading.Thread(target=guests, args=(work,))
+               for _ in range(os.cpu_count() or 1)]
     for thread in threads:
         thread.start()
     for thread in threads:
