@@ -2,10 +2,15 @@
 /* Where segments and ICMPv6 errors come in and find their socket, and the start and
  * stop of TCP as a whole and per namespace.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/slab.h>
 #include <net/ip6_checksum.h>
 
 #include "tcp.h"
+
+/* A namespace that goes away tells when it has waited this long for its connections. */
+#define NET6_TCP_PURGE_TELL	(60 * HZ)
 
 /**
  * net6_tcp_fill_cb() - the segment's numbers into its control block
@@ -353,6 +358,37 @@ static int net6_tcp_purge_orphan(struct sock *sk, void *arg)
 	return 0;
 }
 
+/* Purge until none is left: entries come and go while they are walked, and one that
+ * another CPU has just taken out is counted for a moment more. As for devices, what
+ * takes unreasonably long is told.
+ */
+static void net6_tcp_purge_all(struct net *net, const atomic_t *count, const char *what,
+			       void (*purge)(struct net *net))
+{
+	unsigned long told = jiffies;
+
+	while (atomic_read(count) > 0) {
+		if (time_after(jiffies, told + NET6_TCP_PURGE_TELL)) {
+			pr_warn("BUG: a namespace waits for %d %s\n", atomic_read(count), what);
+			told = jiffies;
+		}
+		purge(net);
+		cond_resched();
+	}
+}
+
+static void net6_tcp_purge_requests(struct net *net)
+{
+	net6_tcp_request_purge(net, NULL);
+}
+
+static void net6_tcp_purge_orphans(struct net *net)
+{
+	u32 pos = 0;
+
+	net6_tcp_walk(net, &pos, net6_tcp_purge_orphan, NULL);
+}
+
 /**
  * net6_tcp_net_exit() - the namespace goes away
  * @nn: namespace; its processes and devices are gone
@@ -362,18 +398,10 @@ static int net6_tcp_purge_orphan(struct sock *sk, void *arg)
 void net6_tcp_net_exit(struct net6_net *nn)
 {
 	struct net6_tcp_net *tn = nn->tcp;
-	u32 pos;
 
-	while (atomic_read(&tn->req_count) > 0) {
-		net6_tcp_request_purge(nn->net, NULL);
-		cond_resched();
-	}
-	while (atomic_read(&tn->orphans) > 0) {
-		pos = 0;
-		net6_tcp_walk(nn->net, &pos, net6_tcp_purge_orphan, NULL);
-		cond_resched();
-	}
-	net6_tcp_tw_purge(nn->net);
+	net6_tcp_purge_all(nn->net, &tn->req_count, "requests", net6_tcp_purge_requests);
+	net6_tcp_purge_all(nn->net, &tn->orphans, "orphans", net6_tcp_purge_orphans);
+	net6_tcp_purge_all(nn->net, &tn->tw_count, "TIME-WAIT entries", net6_tcp_tw_purge);
 	/* Timers and readers that still look at what is gone. */
 	synchronize_net();
 	kfree(tn);

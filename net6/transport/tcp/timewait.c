@@ -337,22 +337,16 @@ static int net6_tcp_tw_purge_one(struct sock *sk, void *arg)
 }
 
 /**
- * net6_tcp_tw_purge() - end all entries of a namespace that goes away
+ * net6_tcp_tw_purge() - end the entries of a namespace that goes away
  * @net: namespace; no new entries are made
  *
  * Context: process.
  */
 void net6_tcp_tw_purge(struct net *net)
 {
-	struct net6_tcp_net *tn = net6_pernet(net)->tcp;
-	u32 pos;
+	u32 pos = 0;
 
-	/* Entries vanish while they are walked: walk until none is left. */
-	while (atomic_read(&tn->tw_count) > 0) {
-		pos = 0;
-		net6_tcp_walk(net, &pos, net6_tcp_tw_purge_one, NULL);
-		cond_resched();
-	}
+	net6_tcp_walk(net, &pos, net6_tcp_tw_purge_one, NULL);
 }
 
 /**
