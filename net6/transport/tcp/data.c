@@ -201,6 +201,17 @@ static void net6_tcp_data_refuse(struct sock *sk, struct sk_buff *skb,
 	net6_drop(net6_tcp_nn(sk), skb, reason);
 }
 
+/* May it be queued? With nothing to read nobody frees anything: then it must, or a few
+ * greedy connections could stop all others for ever.
+ */
+static bool net6_tcp_data_fits(struct sock *sk, struct sk_buff *skb)
+{
+	if (likely(!net6_tcp_rmem_schedule(sk, skb)))
+		return true;
+	return skb_queue_empty(&sk->sk_receive_queue) &&
+	       net6_tcp_mem_force(sk, skb->truesize);
+}
+
 /* Data in sequence, perhaps with a part that was there already. */
 static void net6_tcp_data_in_sequence(struct sock *sk, struct sk_buff *skb)
 {
@@ -208,7 +219,7 @@ static void net6_tcp_data_in_sequence(struct sock *sk, struct sk_buff *skb)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (unlikely(net6_tcp_rmem_schedule(sk, skb))) {
+	if (unlikely(!net6_tcp_data_fits(sk, skb))) {
 		NET6_INC(net6_tcp_nn(sk), TcpRcvQDrop);
 		/* Say at once that the window is what it is. */
 		icsk->icsk_ack.pending |= ICSK_ACK_NOW;

@@ -5,8 +5,17 @@
 /* What every segment has in front of its payload, rounded so that payload is aligned. */
 #define NET6_TCP_SKB_HEADROOM	L1_CACHE_ALIGN(NET6_TCP_HEADROOM)
 
-/* A connection with nothing in flight must be able to send something, or it hangs. */
-static bool net6_tcp_mem_force(struct sock *sk, int size)
+/**
+ * net6_tcp_mem_force() - set memory aside whatever the limits of all sockets say
+ * @sk: socket, locked
+ * @size: bytes
+ *
+ * For what a connection hangs without: sending something when nothing is in flight,
+ * receiving something when there is nothing to read.
+ * Context: any.
+ * Return: false if a memory cgroup's limit is in the way.
+ */
+bool net6_tcp_mem_force(struct sock *sk, int size)
 {
 	int pages;
 

@@ -281,6 +281,7 @@ int  net6_tcp_listen(struct sock *sk, int backlog);	/* sk owned; 0 or -errno */
 void net6_tcp_listen_stop(struct sock *sk);
 struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern);
 bool net6_tcp_accept_queue_add(struct sock *listener, struct sock *child);
+bool net6_tcp_accept_queue_wait(struct sock *listener);
 void net6_tcp_listen_rcv(struct sock *sk, struct sk_buff *skb);	/* listener, RCU */
 void net6_tcp_request_rcv(struct net6_tcp_request *req, struct sk_buff *skb);
 void net6_tcp_request_put(struct net6_tcp_request *req);
@@ -351,6 +352,7 @@ int  net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 bool net6_tcp_too_many_orphans(struct sock *sk);
 int  net6_tcp_abort(struct sock *sk, int err);		/* process; RST to the peer */
 void net6_tcp_set_caps(struct sock *sk, const struct net6_dest *dest); /* GSO, checksums */
+bool net6_tcp_mem_force(struct sock *sk, int size);
 void net6_tcp_rbtree_purge(struct rb_root *root);	/* frees its skbs */
 
 /**
@@ -359,7 +361,7 @@ void net6_tcp_rbtree_purge(struct rb_root *root);	/* frees its skbs */
  * @user: its callbacks
  * @event: it has not been told yet of what came
  * @busy: one of its callbacks runs
- * @full: it waits for room to send
+ * @full: it waits for room to send; a listener's, for room in the accept queue
  */
 struct net6_tcp_owner {
 	struct net6_tcp_user	*user;
