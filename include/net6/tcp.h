@@ -32,7 +32,7 @@
  *
  * Who may be called where:
  *
- * * The three callbacks run with the connection locked and BH disabled, mostly in
+ * * The callbacks for a connection run with it locked and BH disabled, mostly in
  *   softirq, sometimes in a process (backlog). They must not sleep, not call
  *   lock_sock() and not touch other connections. They are never nested for one
  *   connection.
@@ -64,11 +64,17 @@
  *	in sk_err). Called before the segment is acknowledged: what is sent from here
  *	carries the acknowledgment.
  * @writable: after net6_tcp_send() gave -EAGAIN there is room again. May be NULL.
+ * @room: after net6_tcp_give() to the listener attached to gave -ENOBUFS, accept() has
+ *	made room in its queue. In the process that accepts, with the listener owned: it
+ *	must not sleep, and give nothing from here but have it done. It may come before
+ *	net6_tcp_give() has returned; who makes a note of a connection that waits tries
+ *	once more after that. May be NULL.
  */
 struct net6_tcp_user {
 	bool	(*accept)(struct net6_tcp_user *user, struct sock *sk);
 	void	(*receive)(struct net6_tcp_user *user, struct sock *sk);
 	void	(*writable)(struct net6_tcp_user *user, struct sock *sk);
+	void	(*room)(struct net6_tcp_user *user, struct sock *listener);
 };
 
 /**

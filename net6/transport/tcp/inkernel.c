@@ -164,7 +164,7 @@ EXPORT_SYMBOL_GPL(net6_tcp_attach);
  *	given up
  * @user: the user attached
  *
- * When this returns accept() does not run and will not be called for @listener.
+ * When this returns accept() and room() do not run and will not be called for @listener.
  * Connections that were taken remain.
  * Context: process, sleeps for a grace period.
  */
@@ -438,6 +438,10 @@ static int net6_tcp_msg_check(const struct sock *sk, const struct net6_tcp_msg *
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN ||
 	    !((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
 		return -EPIPE;
+	/* All or nothing is for when there is enough: sendmsg() gets along with less. */
+	if (size > READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[0]) &&
+	    sk_under_memory_pressure(sk))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -465,7 +469,8 @@ static void net6_tcp_msg_push(struct sock *sk, int mss, const struct net6_tcp_ms
  * @sk: connection
  * @msg: what
  *
- * As long as the send buffer is not full it takes one message, which may exceed it.
+ * As long as the send buffer is not full it takes one message, which may exceed it; under
+ * memory pressure none above net.ipv4.tcp_wmem[0].
  * Context: sk locked; does not sleep.
  * Return: 0; -EAGAIN if the send buffer is full: wait for writable(); -ENOMEM; -EPIPE
  * if the connection cannot send any more; -EMSGSIZE.
@@ -513,18 +518,24 @@ static void net6_tcp_owner_clear(struct sock *sk)
  *
  * Options stay those of the listener it was established by.
  * Context: sk locked; does not sleep.
- * Return: 0; -ENOBUFS if the accept queue is full; -EINVAL if @listener does not listen.
+ * Return: 0; -ENOBUFS if the accept queue is full, in which case room() of the user that is
+ * attached to @listener will be called; -EINVAL if @listener does not listen.
  */
 int net6_tcp_give(struct sock *sk, struct sock *listener)
 {
+	bool added;
+
 	if (WARN_ON_ONCE(!net6_tcp_owner(sk)) || !net6_tcp_is(listener) ||
 	    !net_eq(sock_net(sk), sock_net(listener)))
 		return -EINVAL;
-	if (sk_acceptq_is_full(listener)) {
+	if (sk_acceptq_is_full(listener) && net6_tcp_accept_queue_wait(listener)) {
 		NET6_INC(net6_tcp_nn(sk), TcpListenOverflows);
 		return -ENOBUFS;
 	}
-	if (!net6_tcp_accept_queue_add(listener, sk))
+	local_bh_disable();
+	added = net6_tcp_accept_queue_add(listener, sk);
+	local_bh_enable();
+	if (!added)
 		return -EINVAL;
 	/* Who accepts it waits for the lock. */
 	net6_tcp_owner_clear(sk);

@@ -3,6 +3,7 @@
  * child at the end of its handshake, and what becomes of them when a listener closes.
  */
 #include <linux/sched/signal.h>
+#include <net6/tcp.h>
 
 #include "../../compat/tcp.h"
 #include "tcp.h"
@@ -62,6 +63,43 @@ bool net6_tcp_accept_queue_add(struct sock *listener, struct sock *child)
 	}
 	spin_unlock(&queue->rskq_lock);
 	return ok;
+}
+
+/**
+ * net6_tcp_accept_queue_wait() - have the attached user told when there is room
+ * @listener: its accept queue seemed full
+ *
+ * Context: any.
+ * Return: false if it is not full: nobody will be told.
+ */
+bool net6_tcp_accept_queue_wait(struct sock *listener)
+{
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	struct net6_tcp_owner *owner;
+	bool full;
+
+	rcu_read_lock();
+	spin_lock_bh(&queue->rskq_lock);
+	full = sk_acceptq_is_full(listener);
+	owner = net6_tcp_owner(listener);
+	if (full && owner)
+		WRITE_ONCE(owner->full, true);
+	spin_unlock_bh(&queue->rskq_lock);
+	rcu_read_unlock();
+	return full;
+}
+
+/* One was taken out. What waits was noted with the queue locked and full: that was before,
+ * and is seen here, or it is full again and the next accept() will see it.
+ */
+static void net6_tcp_accept_queue_room(struct sock *listener)
+{
+	struct net6_tcp_owner *owner = net6_tcp_owner(listener);
+
+	if (likely(!owner) || !READ_ONCE(owner->full))
+		return;
+	if (xchg(&owner->full, false) && owner->user->room)
+		owner->user->room(owner->user, listener);
 }
 
 static struct sock *net6_tcp_accept_queue_pop(struct sock *listener)
@@ -142,6 +180,8 @@ struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
 		if (error)
 			break;
 	}
+	if (child)
+		net6_tcp_accept_queue_room(sk);
 out:
 	release_sock(sk);
 	if (child)
