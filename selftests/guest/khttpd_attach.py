@@ -41,29 +41,11 @@ def attach(pid, port=PORT, site="default"):
                       str(port), "--docroot", khttpd.WWW)
 
 
-class Server:
-    """A listener in this process: what it accepts can be looked at."""
+class Server(khttpd.Server):
+    """A listener in this process."""
 
-    def __init__(self, port=8091, backlog=64):
-        self.port = port
-        self.sock = socket.socket(socket.AF_INET)
-        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.sock.bind(("127.0.0.1", port))
-        self.sock.listen(backlog)
-        self.sock.settimeout(khttpd.TIMEOUT)
-        attach(os.getpid(), port)
-
-    def accept(self):
-        sock = self.sock.accept()[0]
-        sock.settimeout(khttpd.TIMEOUT)
-        return sock
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.sock.close()
-        khttpd.ctl("stop", check=False)
+    def __init__(self):
+        super().__init__(khttpd.V4, 8091)
 
 
 @ktap.test

@@ -33,35 +33,13 @@ def setup():
     khttpd.write("rules/x", b"x")
 
 
-class Server:
+class Server(khttpd.Server):
     """Listens for @place; khttpd has a listener of its own and this one."""
 
     def __init__(self, place, serve=True):
-        self.place = place
-        self.sock = ktap.net6_socket(ns=place.server) if place.server else \
-            socket.socket(place.family)
-        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.sock.bind(("", BACK) if place.family == socket.AF_INET else ("::", BACK))
-        self.sock.listen(16)
-        self.sock.settimeout(khttpd.TIMEOUT)
         if serve:
             start(place)
-        self.attach()
-
-    def attach(self):
-        khttpd.ctl("attach", "--pid", str(os.getpid()), "--port", str(BACK))
-
-    def accept(self):
-        sock = self.sock.accept()[0]
-        sock.settimeout(khttpd.TIMEOUT)
-        return sock
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.sock.close()
-        khttpd.ctl("stop", check=False)
+        super().__init__(place, BACK, docroot=None)
 
 
 def start(*places):

@@ -198,6 +198,39 @@ def exchange(place, request, port=8080, head_only=False):
         return reply
 
 
+class Server:
+    """This process as a server: a listener with @site of khttpd in front. What it
+    accepts can be looked at. Without @docroot the site is one that runs already.
+    """
+
+    def __init__(self, place, port, site="default", docroot=WWW, backlog=64):
+        self.place, self.port, self.site = place, port, site
+        self.docroot = docroot
+        self.sock = ktap.net6_socket(ns=place.server) if place.server else \
+            socket.socket(place.family)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.sock.bind(("" if place.family == socket.AF_INET else "::", port))
+        self.sock.listen(backlog)
+        self.sock.settimeout(TIMEOUT)
+        self.attach()
+
+    def attach(self):
+        ctl("attach", "--site", self.site, "--pid", str(os.getpid()), "--port",
+            str(self.port), *(("--docroot", self.docroot) if self.docroot else ()))
+
+    def accept(self):
+        sock = self.sock.accept()[0]
+        sock.settimeout(TIMEOUT)
+        return sock
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.sock.close()
+        ctl("stop", "--site", self.site, check=False)
+
+
 class Clients:
     """Threads that fetch files for as long as they are wanted. Connections may
     end at any time; what arrives must be right. A connection is used for @turns
