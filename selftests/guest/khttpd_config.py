@@ -150,6 +150,44 @@ def what_is_saved_is_the_same():
     khttpd.ctl("stop", "--all")
 
 
+def unit(key):
+    """The commands of that key of the systemd unit, as they are run here."""
+    commands = []
+    with open(f"{khttpd.TOP}/tools/httpctl/khttpd.service.in", encoding="ascii") as file:
+        for line in file:
+            if line.startswith(f"{key}=@PREFIX@/sbin/khttpdctl"):
+                commands.append(line.split()[1:])
+    return [[CONF if word == "/etc/khttpd.conf" else word for word in words]
+            for words in commands]
+
+
+@ktap.test
+def the_systemd_unit_does_what_it_is_for():
+    with open(f"{khttpd.TOP}/tools/httpctl/khttpd.conf.example", encoding="ascii") as file:
+        example = file.read()
+    said = load(example.replace("/srv/www", khttpd.WWW).replace(":80\n", ":8080\n"),
+                "check")
+    ktap.equal(said, "", "the example")
+
+    def run(key):
+        return [khttpd.ctl(*words) for words in unit(key)]
+    load(example.replace("/srv/www", khttpd.WWW).replace(":80\n", ":8080\n"), "check")
+    ktap.equal(run("ExecStartPre"), [""], "before the start")
+    ktap.equal(run("ExecStart"), ["1 started, 0 unchanged\n"], "start")
+    ktap.equal(body(), "one", "file")
+    with khttpd.V4.connect() as sock:
+        sock.sendall(GET("/a.txt"))
+        reader = khttpd.Reader(sock)
+        reader.reply()
+        ktap.equal(run("ExecReload"), ["", "0 started, 1 unchanged\n"], "reload")
+        sock.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().body, b"one", "the same connection")
+    run("ExecStop")
+    ktap.equal([name for name in os.listdir(khttpd.CONFIG)
+                if os.path.isdir(f"{khttpd.CONFIG}/{name}")], [], "sites")
+    khttpd.limit("max_per_address", 0)
+
+
 @ktap.test
 def servers_are_attached_to():
     with socket.socket() as server:
