@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Open files by site and path. Bounded in number; what is unused for long, or
- * unlinked, is let go by a sweep. Whether an entry is still true is judged in
- * lookup.c at each use.
+/* Open files by site and path. Bounded in number: when it is full, a file comes in
+ * with the second request for it. What changes is let go at once (watch.c), what is
+ * unused for long by a sweep, the oldest when memory is short. Pages are not held:
+ * they are the page cache's. Whether an entry is still true is judged in valid.c at
+ * each use.
  */
 #include <linux/file.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/rhashtable.h>
+#include <linux/shrinker.h>
 #include <linux/slab.h>
 #include "khttpd.h"
 
 #define KHTTPD_SWEEP_INTERVAL	(2 * HZ)
 /* Entries looked at for one that has not been used lately. */
 #define KHTTPD_EVICT_SCAN	16
+/* Files that are remembered to have been asked for once, by a hash. */
+#define KHTTPD_SEEN_BITS	12
 
 struct khttpd_cache_key {
 	const struct khttpd_site *site;
@@ -80,15 +85,10 @@ static void khttpd_cache_reap(struct work_struct *work)
  * khttpd_entry_free() - release an entry that nobody else can see
  * @entry: the entry
  *
- * Context: any but hard interrupts; a worker does it if this may not sleep.
+ * Context: process.
  */
 void khttpd_entry_free(struct khttpd_entry *entry)
 {
-	if (in_softirq()) {
-		llist_add(&entry->reap, &khttpd_cache_dead);
-		schedule_work(&khttpd_cache_reaper);
-		return;
-	}
 	if (entry->file)
 		fput(entry->file);
 	khttpd_site_put(entry->site);
@@ -98,11 +98,27 @@ void khttpd_entry_free(struct khttpd_entry *entry)
 /**
  * khttpd_entry_put() - give a reference back
  * @entry: the entry
+ *
+ * Context: process.
  */
 void khttpd_entry_put(struct khttpd_entry *entry)
 {
 	if (refcount_dec_and_test(&entry->refs))
 		khttpd_entry_free(entry);
+}
+
+/**
+ * khttpd_entry_put_atomic() - give a reference back where one must not sleep
+ * @entry: the entry; if it was the last reference, a worker frees it
+ *
+ * Context: any but hard interrupts.
+ */
+void khttpd_entry_put_atomic(struct khttpd_entry *entry)
+{
+	if (!refcount_dec_and_test(&entry->refs))
+		return;
+	llist_add(&entry->reap, &khttpd_cache_dead);
+	schedule_work(&khttpd_cache_reaper);
 }
 
 /* Mark an entry as removed and take it out of the list.
@@ -121,6 +137,15 @@ static bool khttpd_cache_unlist(struct khttpd_entry *entry)
 	return true;
 }
 
+/* Take one that is not in the list out of the table. */
+static void khttpd_cache_drop(struct khttpd_entry *entry)
+{
+	rhashtable_remove_fast(&khttpd_cache, &entry->node,
+			       khttpd_cache_params);
+	khttpd_watch_del(entry);
+	khttpd_entry_put(entry);
+}
+
 /* Take an entry out of list and table, once. */
 static void khttpd_cache_remove(struct khttpd_entry *entry)
 {
@@ -131,9 +156,48 @@ static void khttpd_cache_remove(struct khttpd_entry *entry)
 	spin_unlock(&khttpd_cache_lock);
 	if (!first)
 		return;
-	rhashtable_remove_fast(&khttpd_cache, &entry->node,
-			       khttpd_cache_params);
-	khttpd_entry_put(entry);
+	khttpd_cache_drop(entry);
+}
+
+/* Entries whose files have changed. */
+static LLIST_HEAD(khttpd_cache_changes);
+static void khttpd_cache_change(struct work_struct *work);
+static DECLARE_WORK(khttpd_cache_changer, khttpd_cache_change);
+
+static void khttpd_cache_change(struct work_struct *work)
+{
+	struct khttpd_entry *entry, *next;
+	bool listed;
+
+	llist_for_each_entry_safe(entry, next,
+				  llist_del_all(&khttpd_cache_changes), reap) {
+		/* One that is only coming in is judged when it is used. */
+		spin_lock(&khttpd_cache_lock);
+		listed = !list_empty(&entry->lru) &&
+			 khttpd_cache_unlist(entry);
+		spin_unlock(&khttpd_cache_lock);
+		if (listed) {
+			khttpd_count(cache_changed);
+			khttpd_cache_drop(entry);
+		}
+		khttpd_entry_put(entry);
+	}
+}
+
+/**
+ * khttpd_cache_changed() - an entry's file has changed: let it go
+ * @entry: the entry
+ *
+ * Context: process; locks of inodes may be held.
+ */
+void khttpd_cache_changed(struct khttpd_entry *entry)
+{
+	/* Once is enough; the worker's reference is the last it may get so. */
+	if (test_and_set_bit(0, &entry->changing))
+		return;
+	refcount_inc(&entry->refs);
+	llist_add(&entry->reap, &khttpd_cache_changes);
+	schedule_work(&khttpd_cache_changer);
 }
 
 /* The entry for a path, true or not, with a reference; or NULL. */
@@ -211,7 +275,7 @@ struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 	if (!entry)
 		return NULL;
 	if (!khttpd_entry_fresh(entry)) {
-		khttpd_entry_put(entry);
+		khttpd_entry_put_atomic(entry);
 		return NULL;
 	}
 	khttpd_cache_hit(entry);
@@ -238,9 +302,26 @@ static struct khttpd_entry *khttpd_cache_victim(void)
 	return entry;
 }
 
+/* Has a file been asked for before, not too many others ago? It has now. */
+static bool khttpd_cache_seen(const struct khttpd_entry *entry)
+{
+	static u32 seen[BIT(KHTTPD_SEEN_BITS)];
+	u32 hash = jhash(entry->name, entry->name_len,
+			 (u32)(uintptr_t)entry->site) | 1;
+	u32 *slot = &seen[hash >> (32 - KHTTPD_SEEN_BITS)];
+
+	if (READ_ONCE(*slot) == hash)
+		return true;
+	WRITE_ONCE(*slot, hash);
+	return false;
+}
+
 /**
  * khttpd_cache_insert() - make an entry known
  * @entry: new entry; the caller's reference stays the caller's
+ *
+ * If the cache is full, a file that is asked for the first time stays outside, so
+ * that many that are wanted once do not drive out those wanted often.
  *
  * Context: process.
  * Return: @entry, or with a reference the one that another had put there, in
@@ -255,6 +336,12 @@ struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry)
 	struct khttpd_entry *old;
 	bool closed;
 
+	if (READ_ONCE(khttpd_cache_count) >=
+	    READ_ONCE(khttpd_limits.cache_entries) && !khttpd_cache_seen(entry)) {
+		khttpd_count(cache_refused);
+		return entry;
+	}
+	khttpd_watch_add(entry);
 	refcount_inc(&entry->refs);
 	entry->used = jiffies;
 	rcu_read_lock();
@@ -267,6 +354,7 @@ struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry)
 
 	if (old) {
 		/* Use what is there, or serve this one uncached. */
+		khttpd_watch_del(entry);
 		refcount_dec(&entry->refs);
 		if (IS_ERR(old))
 			return entry;
@@ -301,6 +389,17 @@ static bool khttpd_entry_is_gone(const struct khttpd_entry *entry)
 	       !file_inode(entry->file)->i_nlink;
 }
 
+/* Remove entries that are in no list but @out. */
+static void khttpd_cache_drop_all(struct list_head *out)
+{
+	struct khttpd_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, out, lru) {
+		list_del_init(&entry->lru);
+		khttpd_cache_drop(entry);
+	}
+}
+
 /* Collect and remove entries of @site (NULL: of any) that are not wanted. */
 static void khttpd_cache_prune(const struct khttpd_site *site)
 {
@@ -316,17 +415,49 @@ static void khttpd_cache_prune(const struct khttpd_site *site)
 			continue;
 		khttpd_cache_unlist(entry);
 		list_add(&entry->lru, &out);
+		khttpd_count(cache_evicted);
 	}
 	spin_unlock(&khttpd_cache_lock);
-
-	list_for_each_entry_safe(entry, next, &out, lru) {
-		list_del(&entry->lru);
-		khttpd_count(cache_evicted);
-		rhashtable_remove_fast(&khttpd_cache, &entry->node,
-				       khttpd_cache_params);
-		khttpd_entry_put(entry);
-	}
+	khttpd_cache_drop_all(&out);
 }
+
+static unsigned long khttpd_cache_shrinkable(struct shrinker *shrinker,
+					     struct shrink_control *control)
+{
+	return READ_ONCE(khttpd_cache_count) ?: SHRINK_EMPTY;
+}
+
+/* Memory is short: let the oldest go. */
+static unsigned long khttpd_cache_shrink(struct shrinker *shrinker,
+					 struct shrink_control *control)
+{
+	struct khttpd_entry *entry;
+	unsigned long n = 0;
+	LIST_HEAD(out);
+
+	/* Closing a file may need its file system. */
+	if (!(control->gfp_mask & __GFP_FS))
+		return SHRINK_STOP;
+	spin_lock(&khttpd_cache_lock);
+	for (; n < control->nr_to_scan; n++) {
+		entry = list_first_entry_or_null(&khttpd_cache_list,
+						 struct khttpd_entry, lru);
+		if (!entry)
+			break;
+		khttpd_cache_unlist(entry);
+		list_add(&entry->lru, &out);
+	}
+	spin_unlock(&khttpd_cache_lock);
+	khttpd_count_add(cache_shrunk, n);
+	khttpd_cache_drop_all(&out);
+	return n;
+}
+
+static struct shrinker khttpd_cache_shrinker = {
+	.count_objects = khttpd_cache_shrinkable,
+	.scan_objects = khttpd_cache_shrink,
+	.seeks = DEFAULT_SEEKS,
+};
 
 static void khttpd_cache_sweep(struct work_struct *work)
 {
@@ -346,7 +477,12 @@ void khttpd_cache_purge(struct khttpd_site *site)
 	site->closed = true;
 	spin_unlock(&khttpd_cache_lock);
 	khttpd_cache_prune(site);
+	/* Events of marks that are gone, then who was told of them. */
+	khttpd_watch_wait();
+	flush_work(&khttpd_cache_changer);
 	flush_work(&khttpd_cache_reaper);
+	/* What workers have closed is open until then. */
+	flush_delayed_fput();
 }
 
 /**
@@ -370,6 +506,11 @@ int khttpd_cache_init(void)
 	err = rhashtable_init(&khttpd_cache, &khttpd_cache_params);
 	if (err)
 		return err;
+	err = register_shrinker(&khttpd_cache_shrinker, "khttpd-files");
+	if (err) {
+		rhashtable_destroy(&khttpd_cache);
+		return err;
+	}
 	schedule_delayed_work(&khttpd_cache_sweeper, KHTTPD_SWEEP_INTERVAL);
 	return 0;
 }
@@ -380,6 +521,9 @@ int khttpd_cache_init(void)
 void khttpd_cache_exit(void)
 {
 	cancel_delayed_work_sync(&khttpd_cache_sweeper);
+	unregister_shrinker(&khttpd_cache_shrinker);
+	khttpd_watch_wait();
+	flush_work(&khttpd_cache_changer);
 	flush_work(&khttpd_cache_reaper);
 	WARN_ON(khttpd_cache_count);
 	rhashtable_destroy(&khttpd_cache);

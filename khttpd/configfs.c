@@ -63,6 +63,8 @@ KHTTPD_LIMIT(idle_timeout, 1)
 CONFIGFS_ATTR(khttpd_root_, idle_timeout);
 KHTTPD_LIMIT(send_timeout, 1)
 CONFIGFS_ATTR(khttpd_root_, send_timeout);
+KHTTPD_LIMIT(send_rate, 0)
+CONFIGFS_ATTR(khttpd_root_, send_rate);
 KHTTPD_LIMIT(linger_timeout, 1)
 CONFIGFS_ATTR(khttpd_root_, linger_timeout);
 KHTTPD_LIMIT(cache_entries, 1)
@@ -71,6 +73,12 @@ KHTTPD_LIMIT(cache_idle, 1)
 CONFIGFS_ATTR(khttpd_root_, cache_idle);
 KHTTPD_LIMIT(handover_queue, 0)
 CONFIGFS_ATTR(khttpd_root_, handover_queue);
+KHTTPD_LIMIT(max_per_address, 0)
+CONFIGFS_ATTR(khttpd_root_, max_per_address);
+KHTTPD_LIMIT(request_rate, 0)
+CONFIGFS_ATTR(khttpd_root_, request_rate);
+KHTTPD_LIMIT(request_burst, 1)
+CONFIGFS_ATTR(khttpd_root_, request_burst);
 
 static struct configfs_attribute *khttpd_root_attrs[] = {
 	&khttpd_root_attr_stats,
@@ -78,10 +86,14 @@ static struct configfs_attribute *khttpd_root_attrs[] = {
 	&khttpd_root_attr_head_timeout,
 	&khttpd_root_attr_idle_timeout,
 	&khttpd_root_attr_send_timeout,
+	&khttpd_root_attr_send_rate,
 	&khttpd_root_attr_linger_timeout,
 	&khttpd_root_attr_cache_entries,
 	&khttpd_root_attr_cache_idle,
 	&khttpd_root_attr_handover_queue,
+	&khttpd_root_attr_max_per_address,
+	&khttpd_root_attr_request_rate,
+	&khttpd_root_attr_request_burst,
 	NULL
 };
 

@@ -6,6 +6,7 @@
  */
 #include <linux/kthread.h>
 #include <linux/slab.h>
+#include <linux/tcp.h>
 #include <linux/wait_bit.h>
 #include <net/sock.h>
 #include "khttpd.h"
@@ -74,6 +75,7 @@ static void khttpd_conn_release(struct khttpd_conn *conn)
  * @listener: where it came from
  * @sock: the socket; the connection's on success
  * @thread: who will own it
+ * @peer: its client, or NULL; the connection's on success
  * @state: KHTTPD_CONN_NEW, or KHTTPD_CONN_HANDOVER to give it away unseen
  *
  * The new connection is kicked: its thread adopts it.
@@ -82,7 +84,7 @@ static void khttpd_conn_release(struct khttpd_conn *conn)
  * Return: false without memory.
  */
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
-			struct khttpd_thread *thread,
+			struct khttpd_thread *thread, struct khttpd_peer *peer,
 			enum khttpd_conn_state state)
 {
 	struct khttpd_conn *conn;
@@ -97,15 +99,9 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 	conn->state = state;
 	conn->thread = thread;
 	conn->sock = sock;
+	conn->peer = peer;
 	conn->nodelay = listener->nodelay;
-	conn->server = listener->attached;
-	if (!conn->server) {
-		struct khttpd_listener *backend = khttpd_backend_get(listener);
-
-		conn->server = backend;
-		if (backend)
-			khttpd_listener_put(backend);
-	}
+	conn->server = listener->attached || khttpd_backend_exists(listener);
 	refcount_inc(&listener->refs);
 	conn->listener = listener;
 	atomic_inc(&listener->connections);
@@ -122,6 +118,7 @@ void khttpd_conn_free(struct khttpd_conn *conn)
 {
 	kfree(conn->buf);
 	khttpd_out_clear(&conn->out);
+	khttpd_peer_put(conn->peer);
 	khttpd_listener_put(conn->listener);
 	kmem_cache_free(khttpd_conn_cache, conn);
 	if (atomic_dec_and_test(&khttpd_conn_count))
@@ -284,8 +281,13 @@ static enum khttpd_step khttpd_conn_next(struct khttpd_conn *conn,
 	return khttpd_serve(conn);
 }
 
-/* Wait for room, or go on reading. Only progress moves the deadline: that the
- * peer sends something is none.
+static u64 khttpd_conn_acked(const struct khttpd_conn *conn)
+{
+	return READ_ONCE(tcp_sk(conn->sock->sk)->bytes_acked);
+}
+
+/* Wait for room, or go on reading. What the peer takes is looked at when the time
+ * is over.
  */
 static void khttpd_conn_settle_out(struct khttpd_conn *conn)
 {
@@ -294,9 +296,21 @@ static void khttpd_conn_settle_out(struct khttpd_conn *conn)
 		return;
 	}
 	conn->state = KHTTPD_CONN_SEND;
-	if (conn->out.progress || conn->timer_kind != KHTTPD_TIMER_SEND)
-		khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
-	conn->out.progress = false;
+	if (conn->timer_kind == KHTTPD_TIMER_SEND)
+		return;
+	conn->out.acked = khttpd_conn_acked(conn);
+	khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
+}
+
+/* Has the peer taken enough of its reply to have as much time again? */
+static bool khttpd_conn_fast(const struct khttpd_conn *conn)
+{
+	u64 taken = khttpd_conn_acked(conn) - conn->out.acked;
+	u64 least = div_u64((u64)READ_ONCE(khttpd_limits.send_rate) *
+			    READ_ONCE(khttpd_limits.send_timeout),
+			    MSEC_PER_SEC);
+
+	return taken >= max(least, 1ULL);
 }
 
 static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
@@ -388,6 +402,11 @@ void khttpd_conn_run(struct khttpd_conn *conn)
  */
 void khttpd_conn_expire(struct khttpd_conn *conn)
 {
+	if (conn->timer_kind == KHTTPD_TIMER_SEND && khttpd_conn_fast(conn)) {
+		conn->out.acked = khttpd_conn_acked(conn);
+		khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
+		return;
+	}
 	switch (conn->timer_kind) {
 	case KHTTPD_TIMER_HEAD:
 		khttpd_count(timeout_head);

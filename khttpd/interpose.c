@@ -423,6 +423,41 @@ static bool khttpd_backend_fits(const struct khttpd_listener *backend,
 	       !READ_ONCE(backend->stopped) && !READ_ONCE(backend->gone);
 }
 
+/* Of the servers behind an own listener the one with the shortest queue. RCU. */
+static struct khttpd_listener *
+khttpd_backend_find(const struct khttpd_listener *listener)
+{
+	struct khttpd_listener *found = NULL, *backend;
+	int bucket;
+
+	if (likely(!atomic_read(&listener->site->attachments)))
+		return NULL;
+	hash_for_each_rcu(khttpd_interposed, bucket, backend, hash) {
+		if (!khttpd_backend_fits(backend, listener))
+			continue;
+		if (!found || READ_ONCE(backend->queue_len) <
+			      READ_ONCE(found->queue_len))
+			found = backend;
+	}
+	return found;
+}
+
+/**
+ * khttpd_backend_exists() - is there a server behind an own listener now?
+ * @listener: the listener
+ *
+ * Context: any.
+ */
+bool khttpd_backend_exists(const struct khttpd_listener *listener)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = khttpd_backend_find(listener);
+	rcu_read_unlock();
+	return found;
+}
+
 /**
  * khttpd_backend_get() - the server behind an own listener
  * @listener: the listener
@@ -436,19 +471,10 @@ static bool khttpd_backend_fits(const struct khttpd_listener *backend,
 struct khttpd_listener *
 khttpd_backend_get(const struct khttpd_listener *listener)
 {
-	struct khttpd_listener *found = NULL, *backend;
-	int bucket;
+	struct khttpd_listener *found;
 
-	if (likely(!atomic_read(&listener->site->attachments)))
-		return NULL;
 	rcu_read_lock();
-	hash_for_each_rcu(khttpd_interposed, bucket, backend, hash) {
-		if (!khttpd_backend_fits(backend, listener))
-			continue;
-		if (!found || READ_ONCE(backend->queue_len) <
-			      READ_ONCE(found->queue_len))
-			found = backend;
-	}
+	found = khttpd_backend_find(listener);
 	if (found && !refcount_inc_not_zero(&found->refs))
 		found = NULL;
 	rcu_read_unlock();

@@ -60,21 +60,29 @@
  * @max_connections: connections at once, all listeners together
  * @head_timeout: ms from the first byte (or accept) to the end of a head
  * @idle_timeout: ms between a reply and the next request
- * @send_timeout: ms without progress of a reply
+ * @send_timeout: ms in which a peer must take some of its reply
+ * @send_rate: bytes a second that it must take in that time, at least one in all
  * @linger_timeout: ms that a refused peer has to close
  * @cache_entries: files kept open
  * @cache_idle: ms after which an unused file is closed
  * @handover_queue: connections that wait for a server's accept(), a listener
+ * @max_per_address: connections at once of a client's address; 0 for any number
+ * @request_rate: requests a second of a client's address; 0 for any number
+ * @request_burst: how many of them at once after a pause
  */
 struct khttpd_limits {
 	u32 max_connections;
 	u32 head_timeout;
 	u32 idle_timeout;
 	u32 send_timeout;
+	u32 send_rate;
 	u32 linger_timeout;
 	u32 cache_entries;
 	u32 cache_idle;
 	u32 handover_queue;
+	u32 max_per_address;
+	u32 request_rate;
+	u32 request_burst;
 };
 
 extern struct khttpd_limits khttpd_limits;
@@ -202,7 +210,9 @@ struct khttpd_listener {
  * @size: size of the file in bytes
  * @mtime: its modification time
  * @version: its change counter, where the file system has one
- * @reap: link in the list of those to be freed by a worker
+ * @reap: link in the list of those to be freed, or removed, by a worker
+ * @changing: in the list of those to be removed
+ * @watch: tells when the file changes, or NULL
  * @header_len: bytes in @header
  * @type_at: where its Content-Type line is
  * @coding_at: where its Content-Encoding line is, if any
@@ -235,6 +245,8 @@ struct khttpd_entry {
 	u64 version;
 	struct rcu_head rcu;
 	struct llist_node reap;
+	unsigned long changing;
+	struct khttpd_watch *watch;
 	u16 header_len;
 	u16 type_at;
 	u16 coding_at;
@@ -366,7 +378,7 @@ struct khttpd_parts {
  * @end: offset behind the last
  * @parts: parts that follow, or NULL; owned
  * @close: the connection ends with this reply
- * @progress: something of it was sent since the timer was set
+ * @acked: what the peer had taken of the connection when the timer was set, bytes
  */
 struct khttpd_out {
 	u8 *text;
@@ -377,7 +389,7 @@ struct khttpd_out {
 	loff_t end;
 	struct khttpd_parts *parts;
 	bool close;
-	bool progress;
+	u64 acked;
 };
 
 /**
@@ -396,8 +408,10 @@ struct khttpd_out {
  * @eof: the peer has sent its FIN
  * @nodelay: TCP_NODELAY has been set by us
  * @server: what is not ours is a server's: its bytes are peeked at only
+ * @counted: the request being answered counts in its client's rate already
  * @unread: bytes of the peer may be left unread when we close
  * @closing: close as soon as @job is done
+ * @peer: its client, if that has limits; counted there
  * @req: head being parsed; offsets count from the request's first byte
  * @buf: bytes received but not yet used (kmalloc), or NULL; never if @server
  * @buf_size: room there
@@ -420,8 +434,10 @@ struct khttpd_conn {
 	bool eof;
 	bool nodelay;
 	bool server;
+	bool counted;
 	bool unread;
 	bool closing;
+	struct khttpd_peer *peer;
 	struct khttpd_request req;
 	u8 *buf;
 	u32 buf_size;
@@ -501,7 +517,8 @@ struct khttpd_tails {
  * @accept: listeners with something to accept; anyone adds
  * @scan: connections of stopped listeners must be closed
  * @ticked: it is time to look at @timers
- * @tick: wakes the thread to look at @timers, while it has connections
+ * @tick: wakes the thread to look at @timers
+ * @due: the deadline @tick is for, in jiffies
  * @conns: all its connections
  * @count: how many; read by others
  * @timers: connections by timer kind, next deadline first
@@ -518,6 +535,7 @@ struct khttpd_thread {
 	bool scan;
 	bool ticked;
 	struct timer_list tick;
+	unsigned long due;
 	struct list_head conns;
 	u32 count;
 	struct list_head timers[KHTTPD_TIMERS];
@@ -543,14 +561,21 @@ void khttpd_thread_kick_listener(struct khttpd_thread *thread,
 void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind);
 void khttpd_timers_run(struct khttpd_thread *thread);
 
-/* How often threads look at their timers. */
+/* peer.c */
+int khttpd_peers_init(void);
+void khttpd_peers_exit(void);
+struct khttpd_peer *khttpd_peer_get(const struct sock *sk);
+void khttpd_peer_put(struct khttpd_peer *peer);
+bool khttpd_peer_request(struct khttpd_peer *peer);
+
+/* How much later than its time a connection may be ended, together with others. */
 #define KHTTPD_TICK		(HZ / 4)
 
 /* conn.c */
 int khttpd_conns_init(void);
 void khttpd_conns_exit(void);
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
-			struct khttpd_thread *thread,
+			struct khttpd_thread *thread, struct khttpd_peer *peer,
 			enum khttpd_conn_state state);
 void khttpd_conn_adopt(struct khttpd_conn *conn);
 void khttpd_conn_run(struct khttpd_conn *conn);
@@ -669,9 +694,18 @@ struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 				       enum khttpd_coding coding);
 struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
 void khttpd_cache_purge(struct khttpd_site *site);
+void khttpd_cache_changed(struct khttpd_entry *entry);
 void khttpd_cache_stats(u32 *entries);
 void khttpd_entry_put(struct khttpd_entry *entry);
+void khttpd_entry_put_atomic(struct khttpd_entry *entry);
 void khttpd_entry_free(struct khttpd_entry *entry);
+
+/* watch.c */
+int khttpd_watch_init(void);
+void khttpd_watch_exit(void);
+void khttpd_watch_add(struct khttpd_entry *entry);
+void khttpd_watch_del(struct khttpd_entry *entry);
+void khttpd_watch_wait(void);
 
 /* valid.c */
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
@@ -749,6 +783,7 @@ int khttpd_detach(struct khttpd_site *site);
 unsigned int khttpd_attached(struct khttpd_site *site);
 struct khttpd_listener *
 khttpd_backend_get(const struct khttpd_listener *listener);
+bool khttpd_backend_exists(const struct khttpd_listener *listener);
 
 /* log.c */
 int khttpd_log_init(void);

@@ -144,6 +144,7 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 {
 	struct sock *sk = listener->sock->sk;
 	enum khttpd_conn_state state;
+	struct khttpd_peer *peer;
 	struct socket *sock;
 	int err;
 
@@ -161,17 +162,25 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 	__module_get(sock->ops->owner);
 	khttpd_count(accepted);
 
+	peer = khttpd_peer_get(sock->sk);
+	if (IS_ERR(peer)) {
+		khttpd_count(address_full);
+		khttpd_transport_close(sock, true);
+		return 0;
+	}
 	state = KHTTPD_CONN_NEW;
 	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections)) {
 		if (!khttpd_listener_overflow(listener)) {
+			khttpd_peer_put(peer);
 			khttpd_transport_close(sock, true);
 			return 0;
 		}
 		state = KHTTPD_CONN_HANDOVER;
 	}
-	if (!khttpd_conn_create(listener, sock, khttpd_thread_choose(),
+	if (!khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer,
 				state)) {
 		khttpd_count(no_memory);
+		khttpd_peer_put(peer);
 		khttpd_transport_close(sock, true);
 	}
 	return 0;

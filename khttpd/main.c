@@ -8,10 +8,12 @@ struct khttpd_limits khttpd_limits = {
 	.head_timeout = 10 * MSEC_PER_SEC,
 	.idle_timeout = 60 * MSEC_PER_SEC,
 	.send_timeout = 30 * MSEC_PER_SEC,
+	.send_rate = 100,
 	.linger_timeout = 2 * MSEC_PER_SEC,
 	.cache_entries = 4096,
 	.cache_idle = 60 * MSEC_PER_SEC,
 	.handover_queue = 1024,
+	.request_burst = 100,
 };
 
 struct khttpd_part {
@@ -22,7 +24,9 @@ struct khttpd_part {
 /* In the order of use: a later one may use an earlier one. */
 static const struct khttpd_part khttpd_parts[] = {
 	{ khttpd_log_init, khttpd_log_exit },
+	{ khttpd_watch_init, khttpd_watch_exit },
 	{ khttpd_cache_init, khttpd_cache_exit },
+	{ khttpd_peers_init, khttpd_peers_exit },
 	{ khttpd_soft_init, khttpd_soft_exit },
 	{ khttpd_jobs_init, khttpd_jobs_exit },
 	{ khttpd_conns_init, khttpd_conns_exit },

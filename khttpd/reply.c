@@ -26,6 +26,7 @@ static const struct khttpd_status khttpd_statuses[] = {
 	{ 413, "Content Too Large" },
 	{ 414, "URI Too Long" },
 	{ 416, "Range Not Satisfiable" },
+	{ 429, "Too Many Requests" },
 	{ 431, "Request Header Fields Too Large" },
 	{ 500, "Internal Server Error" },
 	{ 501, "Not Implemented" },
@@ -166,7 +167,7 @@ enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 {
 	/* RFC 9110 section 15.5.6: 405 MUST come with Allow. */
 	const char *field = status == 405 ? "Allow: GET, HEAD, OPTIONS\r\n" :
-			    status == 503 ? "Retry-After: 1\r\n" : "";
+			    status == 503 || status == 429 ? "Retry-After: 1\r\n" : "";
 
 	if (ask->close)
 		ask->conn->unread = true;

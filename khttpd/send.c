@@ -50,7 +50,6 @@ static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 		if (sent <= 0)
 			return khttpd_out_result(sent);
 		khttpd_count_add(bytes_sent, sent);
-		out->progress = true;
 		out->text_pos += sent;
 	}
 	kvfree(out->text);
@@ -137,7 +136,6 @@ static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 	if (sent <= 0)
 		return khttpd_out_result(sent);
 	khttpd_count_add(bytes_sent, sent);
-	out->progress = true;
 	out->pos += sent;
 	*turn += sent;
 	return KHTTPD_STEP_WAIT;

@@ -103,6 +103,21 @@ static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
 	return step;
 }
 
+/* Answer a head that is whole, unless its client asks too fast. That is judged
+ * once, however often the request is looked at.
+ */
+static enum khttpd_verdict khttpd_input_respond(struct khttpd_conn *conn,
+						const u8 *head, u32 end)
+{
+	if (!conn->counted && !khttpd_peer_request(conn->peer)) {
+		khttpd_count(requests_refused);
+		conn->unread = true;
+		return khttpd_respond_status(conn, 429, true, end);
+	}
+	conn->counted = true;
+	return khttpd_respond(conn, head, end);
+}
+
 /* Parse and answer the request at in->off. Return: KHTTPD_STEP_WAIT to look
  * for another one, with @more false if its bytes are not all there.
  */
@@ -122,7 +137,7 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 		return KHTTPD_STEP_WAIT;
 	case KHTTPD_PARSE_DONE:
 		end = in->off + req->head_len;
-		verdict = khttpd_respond(conn, head, end);
+		verdict = khttpd_input_respond(conn, head, end);
 		break;
 	default:
 		khttpd_count(bad_heads);
@@ -132,10 +147,12 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 	switch (verdict) {
 	case KHTTPD_VERDICT_NEXT:
 		in->off = end;
+		conn->counted = false;
 		khttpd_request_reset(req);
 		return KHTTPD_STEP_WAIT;
 	case KHTTPD_VERDICT_SEND:
 		in->off = end;
+		conn->counted = false;
 		khttpd_request_reset(req);
 		return khttpd_input_send(conn, in);
 	case KHTTPD_VERDICT_FLUSH:

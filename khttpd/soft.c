@@ -11,8 +11,6 @@
 #include <net/sock.h>
 #include "soft.h"
 
-/* How often idle connections are looked at. */
-#define KHTTPD_SOFT_INTERVAL	(HZ / 2)
 /* Pipelined requests answered at once; the rest is for a thread. */
 #define KHTTPD_SOFT_BUDGET	32
 
@@ -41,7 +39,10 @@ enum khttpd_soft_list {
  *	bottom halves off
  * @list: connections by enum khttpd_soft_list
  * @stopped: no connection is taken any more
- * @sweep: looks for those whose time is over, or whose queue has room again
+ * @armed: @sweep will run by itself
+ * @due: when, if @armed; in jiffies
+ * @sweep: ends those whose time is over; armed for the oldest, if there are any
+ * @unstick: gives away those that wait for room in the accept queue
  */
 struct khttpd_soft {
 	struct net6_tcp_user user;
@@ -50,13 +51,17 @@ struct khttpd_soft {
 	spinlock_t lock;
 	struct list_head list[KHTTPD_SOFT_LISTS];
 	bool stopped;
+	bool armed;
+	unsigned long due;
 	struct delayed_work sweep;
+	struct work_struct unstick;
 };
 
 /**
  * struct khttpd_soft_conn - a connection that was taken; its sk_user_data
  * @node: in the list for @kind; who finds it there may take a reference to @sk
  * @sk: the connection
+ * @peer: its client, or NULL
  * @used: jiffies of the last request, or of its beginning; changes with the
  *	connection and the lists locked, and so does @kind
  * @kind: enum khttpd_soft_list
@@ -65,6 +70,7 @@ struct khttpd_soft {
 struct khttpd_soft_conn {
 	struct list_head node;
 	struct sock *sk;
+	struct khttpd_peer *peer;
 	unsigned long used;
 	u8 kind;
 	bool ended;
@@ -78,6 +84,28 @@ static atomic_t khttpd_soft_count;
 u32 khttpd_soft_conns(void)
 {
 	return atomic_read(&khttpd_soft_count);
+}
+
+/* How long a connection may be in a list, in jiffies. */
+static unsigned long khttpd_soft_limit(enum khttpd_soft_list kind)
+{
+	u32 limit = kind == KHTTPD_SOFT_FRESH ?
+		    READ_ONCE(khttpd_limits.head_timeout) :
+		    READ_ONCE(khttpd_limits.idle_timeout);
+
+	return msecs_to_jiffies(limit);
+}
+
+/* A connection is over at @due: have the sweep run then, if not before. */
+static void khttpd_soft_arm(struct khttpd_soft *soft, unsigned long due)
+{
+	lockdep_assert_held(&soft->lock);
+	if (soft->stopped || (soft->armed && !time_before(due, soft->due)))
+		return;
+	soft->armed = true;
+	soft->due = due;
+	mod_delayed_work(system_wq, &soft->sweep,
+			 max_t(long, due - jiffies, 0) + KHTTPD_TICK);
 }
 
 static void khttpd_soft_unlist(struct khttpd_soft *soft,
@@ -96,6 +124,8 @@ static void khttpd_soft_move(struct khttpd_soft *soft,
 	conn->used = jiffies;
 	conn->kind = kind;
 	list_move_tail(&conn->node, &soft->list[kind]);
+	if (kind != KHTTPD_SOFT_STUCK)
+		khttpd_soft_arm(soft, conn->used + khttpd_soft_limit(kind));
 	spin_unlock_bh(&soft->lock);
 }
 
@@ -103,6 +133,7 @@ static void khttpd_soft_move(struct khttpd_soft *soft,
 static void khttpd_soft_forget(struct khttpd_soft *soft,
 			       struct khttpd_soft_conn *conn)
 {
+	khttpd_peer_put(conn->peer);
 	kfree(conn);
 	khttpd_listener_conn_done(soft->listener);
 }
@@ -129,7 +160,7 @@ static int khttpd_soft_give(struct khttpd_soft *soft,
 {
 	int err;
 
-	/* A thread counts it next. */
+	/* A thread counts it next, and so it does its client: it waits for the lock. */
 	atomic_dec(&khttpd_soft_count);
 	err = soft->net6.give(conn->sk, soft->listener->sock->sk);
 	if (err) {
@@ -147,21 +178,31 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 {
 	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
 	struct khttpd_soft_conn *conn;
+	struct khttpd_peer *peer;
 
 	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections))
 		return false;
-	conn = kzalloc(sizeof(*conn), GFP_ATOMIC | __GFP_NOWARN);
-	if (!conn)
+	peer = khttpd_peer_get(sk);
+	/* Refusing is for the thread that accepts. */
+	if (IS_ERR(peer))
 		return false;
+	conn = kzalloc(sizeof(*conn), GFP_ATOMIC | __GFP_NOWARN);
+	if (!conn) {
+		khttpd_peer_put(peer);
+		return false;
+	}
 	conn->sk = sk;
+	conn->peer = peer;
 	conn->used = jiffies;
 	spin_lock_bh(&soft->lock);
 	if (soft->stopped) {
 		spin_unlock_bh(&soft->lock);
+		khttpd_peer_put(peer);
 		kfree(conn);
 		return false;
 	}
 	list_add_tail(&conn->node, &soft->list[KHTTPD_SOFT_FRESH]);
+	khttpd_soft_arm(soft, conn->used + khttpd_soft_limit(KHTTPD_SOFT_FRESH));
 	atomic_inc(&khttpd_soft_count);
 	atomic_inc(&soft->listener->connections);
 	rcu_assign_sk_user_data(sk, conn);
@@ -176,15 +217,25 @@ static void khttpd_soft_leave(struct khttpd_soft *soft,
 {
 	int err = khttpd_soft_give(soft, conn);
 
-	if (!err)
-		return;
-	if (err != -ENOBUFS) {
-		khttpd_soft_close(soft, conn);
-		return;
+	if (err == -ENOBUFS) {
+		khttpd_soft_move(soft, conn, KHTTPD_SOFT_STUCK);
+		/* There may have been room before it was in the list. */
+		err = khttpd_soft_give(soft, conn);
+		if (err == -ENOBUFS) {
+			khttpd_count(soft_waited);
+			return;
+		}
 	}
-	khttpd_count(soft_waited);
-	khttpd_soft_move(soft, conn, KHTTPD_SOFT_STUCK);
-	mod_delayed_work(system_wq, &soft->sweep, 1);
+	if (err)
+		khttpd_soft_close(soft, conn);
+}
+
+/* The accept queue has room. Context: the process that accepts. */
+static void khttpd_soft_room(struct net6_tcp_user *user, struct sock *listener)
+{
+	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
+
+	queue_work(system_wq, &soft->unstick);
 }
 
 static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
@@ -203,7 +254,7 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 	       (unread = soft->net6.unread(sk)))
 		verdict = requests++ < KHTTPD_SOFT_BUDGET ?
 			  khttpd_softreply(soft->listener, &soft->net6, sk,
-					   unread) : KHTTPD_SOFT_GIVE;
+					   conn->peer, unread) : KHTTPD_SOFT_GIVE;
 	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
 		khttpd_soft_close(soft, conn);
 	else if (verdict == KHTTPD_SOFT_GIVE)
@@ -307,22 +358,33 @@ static void khttpd_soft_sweep(struct work_struct *work)
 {
 	struct khttpd_soft *soft = container_of(to_delayed_work(work),
 						struct khttpd_soft, sweep);
-	unsigned long head, idle, next = KHTTPD_SOFT_INTERVAL;
+	struct khttpd_soft_conn *conn;
+	enum khttpd_soft_list kind;
 
-	head = msecs_to_jiffies(READ_ONCE(khttpd_limits.head_timeout));
-	idle = msecs_to_jiffies(READ_ONCE(khttpd_limits.idle_timeout));
+	for (kind = KHTTPD_SOFT_FRESH; kind <= KHTTPD_SOFT_IDLE; kind++) {
+		while (khttpd_soft_next(soft, kind, khttpd_soft_limit(kind),
+					KHTTPD_SOFT_END))
+			;
+	}
+	spin_lock_bh(&soft->lock);
+	soft->armed = false;
+	for (kind = KHTTPD_SOFT_FRESH; kind <= KHTTPD_SOFT_IDLE; kind++) {
+		conn = list_first_entry_or_null(&soft->list[kind],
+						struct khttpd_soft_conn, node);
+		if (conn)
+			khttpd_soft_arm(soft, conn->used +
+					khttpd_soft_limit(kind));
+	}
+	spin_unlock_bh(&soft->lock);
+}
+
+static void khttpd_soft_unstick(struct work_struct *work)
+{
+	struct khttpd_soft *soft = container_of(work, struct khttpd_soft,
+						unstick);
+
 	while (khttpd_soft_next(soft, KHTTPD_SOFT_STUCK, 0, KHTTPD_SOFT_TRY))
 		;
-	while (khttpd_soft_next(soft, KHTTPD_SOFT_FRESH, head ?: 1,
-				KHTTPD_SOFT_END))
-		;
-	while (khttpd_soft_next(soft, KHTTPD_SOFT_IDLE, idle ?: 1,
-				KHTTPD_SOFT_END))
-		;
-	if (!list_empty_careful(&soft->list[KHTTPD_SOFT_STUCK]))
-		next = 1;
-	/* One that got stuck just now has asked for an earlier time. */
-	queue_delayed_work(system_wq, &soft->sweep, next);
 }
 
 /* Whoever has a function holds its module. */
@@ -371,11 +433,13 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 		return NULL;
 	soft->user.accept = khttpd_soft_accept;
 	soft->user.receive = khttpd_soft_receive;
+	soft->user.room = khttpd_soft_room;
 	soft->listener = listener;
 	spin_lock_init(&soft->lock);
 	for (i = 0; i < KHTTPD_SOFT_LISTS; i++)
 		INIT_LIST_HEAD(&soft->list[i]);
 	INIT_DELAYED_WORK(&soft->sweep, khttpd_soft_sweep);
+	INIT_WORK(&soft->unstick, khttpd_soft_unstick);
 	if (!khttpd_net6_get(&soft->net6) ||
 	    !soft->net6.is(sk) ||
 	    soft->net6.attach(sk, &soft->user)) {
@@ -383,7 +447,6 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 		kfree(soft);
 		return NULL;
 	}
-	queue_delayed_work(system_wq, &soft->sweep, KHTTPD_SOFT_INTERVAL);
 	return soft;
 }
 
@@ -406,16 +469,14 @@ void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
 	spin_unlock_bh(&soft->lock);
 	soft->net6.detach(soft->listener->sock->sk, &soft->user);
 	cancel_delayed_work_sync(&soft->sweep);
+	cancel_work_sync(&soft->unstick);
 	/* In the order in which they move from list to list. */
 	for (i = 0; i < KHTTPD_SOFT_LISTS; i++) {
 		while (khttpd_soft_next(soft, i, 0, way))
 			;
 	}
-	/* Callbacks that have forgotten their connection may still run, and
-	 * so may one that has asked for a sweep.
-	 */
+	/* Callbacks that have forgotten their connection may still run. */
 	synchronize_rcu();
-	cancel_delayed_work_sync(&soft->sweep);
 	khttpd_net6_put(&soft->net6);
 	kfree(soft);
 }

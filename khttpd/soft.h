@@ -37,6 +37,7 @@ int khttpd_softreply_init(void);
 void khttpd_softreply_exit(void);
 enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener,
 					  const struct khttpd_net6 *net6,
-					  struct sock *sk, u32 unread);
+					  struct sock *sk,
+					  struct khttpd_peer *peer, u32 unread);
 
 #endif /* _KHTTPD_SOFT_H */

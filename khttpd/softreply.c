@@ -78,7 +78,7 @@ static struct khttpd_entry *khttpd_soft_find(struct khttpd_site *site,
 	if (coding == KHTTPD_CODING_IDENTITY)
 		return entry;
 	variant = khttpd_cache_peek(site, path, coding);
-	khttpd_entry_put(entry);
+	khttpd_entry_put_atomic(entry);
 	return variant;
 }
 
@@ -232,6 +232,7 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
  * @listener: where the connection came from
  * @net6: functions of net6
  * @sk: the connection, locked, bottom halves off
+ * @peer: its client, or NULL
  * @unread: bytes that have come
  *
  * What was answered is consumed; nothing else is.
@@ -240,7 +241,8 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
  */
 enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener,
 					  const struct khttpd_net6 *net6,
-					  struct sock *sk, u32 unread)
+					  struct sock *sk,
+					  struct khttpd_peer *peer, u32 unread)
 {
 	struct khttpd_soft_work *work = this_cpu_ptr(khttpd_soft_work);
 	struct khttpd_request *req = &work->req;
@@ -265,8 +267,9 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener
 				 req->host_len);
 	entry = khttpd_soft_find(site, work);
 	if (entry) {
-		done = khttpd_soft_entry(net6, sk, site, work, entry, close);
-		khttpd_entry_put(entry);
+		done = khttpd_peer_request(peer) &&
+		       khttpd_soft_entry(net6, sk, site, work, entry, close);
+		khttpd_entry_put_atomic(entry);
 	}
 	rcu_read_unlock();
 	if (!done)

@@ -23,9 +23,12 @@
 	X(bad_heads)		/* request heads refused by the parser */ \
 	X(bad_paths)		/* malformed or escaping paths */	\
 	X(connections_full)	/* over max_connections on accept */	\
+	X(address_full)		/* over max_per_address on accept */	\
+	X(requests_refused)	/* 429: over request_rate */		\
+	X(peers_unknown)	/* clients that could not be limited */	\
 	X(timeout_head)		/* head not complete in time */		\
 	X(timeout_idle)		/* no further request in time */	\
-	X(timeout_send)		/* reply made no progress in time */	\
+	X(timeout_send)		/* peer took too little of a reply */	\
 	X(timeout_linger)	/* peer did not close in time */	\
 	X(send_blocked)		/* waits for room in a socket */	\
 	X(truncated)		/* file became shorter while sent */	\
@@ -36,6 +39,9 @@
 	X(cache_misses)		/* no entry */				\
 	X(cache_stale)		/* entry no longer the file's state */	\
 	X(cache_evicted)	/* entry removed for room or age */	\
+	X(cache_changed)	/* entry removed when its file changed */ \
+	X(cache_shrunk)		/* entry removed because memory was short */ \
+	X(cache_refused)	/* full, and the file's first time: not cached */ \
 	X(lookups)		/* paths walked by a worker */		\
 	X(cold_reads)		/* pages fetched by a worker */		\
 	X(soft_hits)		/* files answered in softirq */		\

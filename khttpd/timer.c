@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Time-outs of connections: one list a kind and thread, each in the order of
- * its deadlines because a kind has one duration. A limit that is lowered counts
+ * its deadlines because a kind has one duration, and one timer a thread, for
+ * the first deadline of all; there is none without connections. A limit that is lowered counts
  * for connections that come after; those before them are not overtaken.
  */
 #include <linux/jiffies.h>
@@ -21,6 +22,17 @@ static u32 khttpd_timer_ms(enum khttpd_timer kind)
 	}
 }
 
+/* Something is over at @due: be woken then, if not before; some time later,
+ * with those that follow.
+ */
+static void khttpd_timer_arm(struct khttpd_thread *thread, unsigned long due)
+{
+	if (timer_pending(&thread->tick) && !time_before(due, thread->due))
+		return;
+	thread->due = due;
+	mod_timer(&thread->tick, due + KHTTPD_TICK);
+}
+
 /**
  * khttpd_timer_set() - start a connection's timer anew, or stop it
  * @conn: the connection
@@ -39,8 +51,7 @@ void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind)
 	}
 	conn->deadline = jiffies + msecs_to_jiffies(khttpd_timer_ms(kind));
 	list_move_tail(&conn->timer, &thread->timers[kind]);
-	if (!timer_pending(&thread->tick))
-		mod_timer(&thread->tick, jiffies + KHTTPD_TICK);
+	khttpd_timer_arm(thread, conn->deadline);
 }
 
 /**
@@ -52,7 +63,6 @@ void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind)
 void khttpd_timers_run(struct khttpd_thread *thread)
 {
 	struct khttpd_conn *conn;
-	bool any = false;
 	int kind;
 
 	for (kind = 0; kind < KHTTPD_TIMERS; kind++) {
@@ -60,12 +70,10 @@ void khttpd_timers_run(struct khttpd_thread *thread)
 							struct khttpd_conn,
 							timer))) {
 			if (time_before(jiffies, conn->deadline)) {
-				any = true;
+				khttpd_timer_arm(thread, conn->deadline);
 				break;
 			}
 			khttpd_conn_expire(conn);
 		}
 	}
-	if (any && !timer_pending(&thread->tick))
-		mod_timer(&thread->tick, jiffies + KHTTPD_TICK);
 }

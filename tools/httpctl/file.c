@@ -28,7 +28,8 @@ struct file {
 
 static const char *const limit_names[] = {
 	"max_connections", "head_timeout", "idle_timeout", "send_timeout",
-	"linger_timeout", "cache_entries", "cache_idle", "handover_queue",
+	"send_rate", "linger_timeout", "cache_entries", "cache_idle",
+	"handover_queue", "max_per_address", "request_rate", "request_burst",
 };
 
 /* Attributes that are set as they stand there, and what they are otherwise. */

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# What one client may have: connections and requests by its address, and time to
+# take a reply. Others beside it notice nothing.
+#
+#	[ clients, khttpd on lo ]	native IPv4, native IPv6
+#	[ client ] c0 ------ s0 [ server: khttpd ]	net6
+#
+# guest: named
+# timeout: 120
+# pylint: disable=missing-function-docstring
+import contextlib
+import os
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+GET = khttpd.get
+PLACES = [khttpd.V4, khttpd.V6]
+# For each place a second address, and is it another client's?
+OTHER = {"IPv4": ("127.0.0.2", True), "IPv6": ("fd09::2", True),
+         "net6": ("fd02::3", False)}
+
+
+def setup():
+    PLACES.append(khttpd.net6_place())
+    khttpd.fresh()
+    khttpd.write("a.txt", b"hello\n")
+    # More than any send buffer takes.
+    os.truncate(khttpd.write("big", b"x"), 32 << 20)
+    ktap.run("ip", "address", "add", "fd09::2/128", "dev", "lo", "nodad")
+    net6 = PLACES[2]
+    khttpd.net6ctl(net6.client, "add", "address", "fd02::3/64", "dev", "c0")
+    ktap.wait_for(15, "fd02::3 is preferred",
+                  lambda: khttpd.net6_preferred(net6.client, "c0", "fd02::3"))
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
+               "--listen", khttpd.V6.listen)
+    with net6.server:
+        khttpd.ctl("serve", "--site", "net6", "--docroot", khttpd.WWW, "--listen",
+                   net6.listen)
+
+
+@contextlib.contextmanager
+def limits(**values):
+    gone()
+    old = {name: khttpd.limit(name, value) for name, value in values.items()}
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            khttpd.limit(name, value)
+
+
+def gone():
+    ktap.wait_for(20, "no connection is left",
+                  lambda: khttpd.count("connections") == 0)
+
+
+def connect(place, address=None):
+    """From the other address of a place, or the usual one."""
+    if not address:
+        return place.connect()
+    sock = place.socket()
+    sock.settimeout(khttpd.TIMEOUT)
+    sock.bind((address, 0))
+    sock.connect((place.address, 8080))
+    return sock
+
+
+def works(sock):
+    sock.sendall(GET("/a.txt"))
+    ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "body")
+
+
+def refused(place, address=None):
+    before = khttpd.count("address_full")
+    try:
+        with connect(place, address) as sock:
+            ktap.equal(sock.recv(1), b"", f"{place.name}: refused")
+    except ConnectionResetError:
+        pass
+    ktap.wait_for(10, "it is counted", lambda: khttpd.count("address_full") == before + 1)
+
+
+@ktap.test
+def connections_of_an_address():
+    for place in PLACES:
+        address, another = OTHER[place.name]
+        with limits(max_per_address=5):
+            socks = [connect(place) for _ in range(5)]
+            for number, sock in enumerate(socks):
+                works(sock)
+                # A request for what is not there is a thread's, on net6 too.
+                if number % 2:
+                    sock.sendall(GET("/nope"))
+                    ktap.equal(khttpd.Reader(sock).reply().status, 404, "status")
+            refused(place)
+            if another:
+                with connect(place, address) as sock:
+                    works(sock)
+            else:
+                # Of an IPv6 client all addresses with the same 64 bits.
+                refused(place, address)
+            for sock in socks:
+                works(sock)
+            socks.pop().close()
+            ktap.wait_for(10, "one has ended",
+                          lambda: khttpd.count("connections") == 4)
+            socks.append(connect(place))
+            works(socks[-1])
+            for sock in socks:
+                sock.close()
+            gone()
+            with connect(place) as sock:
+                works(sock)
+
+
+@ktap.test
+def requests_of_an_address():
+    for place in PLACES:
+        address, another = OTHER[place.name]
+        # The file is in the cache, and everything rested.
+        for _ in range(3):
+            with connect(place) as sock:
+                works(sock)
+            time.sleep(0.1)
+        with limits(request_rate=1, request_burst=3):
+            before = khttpd.count("requests_refused")
+            with connect(place) as sock:
+                reader = khttpd.Reader(sock)
+                sock.sendall(GET("/a.txt") * 5)
+                ktap.equal([reader.reply().status for _ in range(3)], [200] * 3,
+                           f"{place.name}: the burst")
+                reply = reader.reply()
+                ktap.equal((reply.status, reply.fields.get("retry-after"),
+                            reply.fields.get("connection")), (429, "1", "close"),
+                           "one more")
+                reader.closed()
+            ktap.equal(khttpd.count("requests_refused"), before + 1, "counted")
+            with connect(place, address if another else None) as sock:
+                if another:
+                    works(sock)
+            # Closed and come back it is the same client, and has to wait.
+            def served():
+                with connect(place) as sock:
+                    sock.sendall(GET("/a.txt"))
+                    return khttpd.Reader(sock).reply().status == 200
+            ktap.wait_for(10, "it may ask again", served)
+            # Its connections end; that it asked is remembered for a while.
+            with connect(place) as sock:
+                sock.sendall(GET("/a.txt", "Content-Length: 5\r\n", "POST") + b"x" * 5
+                             + GET("/a.txt") * 2)
+                ktap.true(khttpd.Reader(sock).reply().status in (405, 429), "a body")
+
+
+@ktap.test
+def limits_of_the_limits():
+    for name, least in (("max_per_address", 0), ("request_rate", 0),
+                        ("request_burst", 1), ("send_rate", 0)):
+        old = khttpd.limit(name, least)
+        khttpd.limit(name, old)
+        ktap.raises(34, khttpd.limit, name, 2 ** 31 - 1)
+    ktap.raises(34, khttpd.limit, "request_burst", 0)
+
+
+def read_slowly(place, piece, pause, seconds):
+    """Takes pieces of a reply; did the connection live for so long? After a reset
+    there is still something to read.
+    """
+    before = khttpd.count("timeout_send")
+    sock = place.socket()
+    with sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.settimeout(khttpd.TIMEOUT)
+        sock.connect((place.address, 8080))
+        sock.sendall(GET("/big"))
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end:
+                if not sock.recv(piece) or khttpd.count("timeout_send") > before:
+                    return False
+                time.sleep(pause)
+        except ConnectionResetError:
+            return False
+        return True
+
+
+@ktap.test
+def a_reply_is_taken_fast_enough_or_not_at_all():
+    for place in PLACES:
+        with limits(send_timeout=2000, send_rate=1000):
+            before = khttpd.count("timeout_send")
+            ktap.true(read_slowly(place, 4096, 0.05, 5),
+                      f"{place.name}: one that reads on is served")
+            ktap.equal(khttpd.count("timeout_send"), before, "no time-out")
+            ktap.true(not read_slowly(place, 10, 0.1, 60),
+                      f"{place.name}: one that takes a byte now and then is not")
+            ktap.equal(khttpd.count("timeout_send"), before + 1, "counted")
+        with limits(send_timeout=1000, send_rate=0):
+            ktap.true(read_slowly(place, 1500, 0.2, 4),
+                      f"{place.name}: without a rate a little is enough")
+
+
+@ktap.test
+def khttpd_goes_while_clients_are_remembered():
+    with limits(request_rate=1, request_burst=100):
+        for place in PLACES:
+            for _ in range(3):
+                with connect(place) as sock:
+                    works(sock)
+        gone()
+        khttpd.ctl("stop", "--all")
+        ktap.run("rmmod", "khttpd")
+        ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+
+
+ktap.main(setup)
