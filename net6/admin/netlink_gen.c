@@ -12,6 +12,16 @@ static struct netlink_range_validation net6_range_1_3600000 = {
 	.max = 3600000,
 };
 
+static struct netlink_range_validation net6_range_60_31536000 = {
+	.min = 60,
+	.max = 31536000,
+};
+
+static struct netlink_range_validation net6_range_30_31536000 = {
+	.min = 30,
+	.max = 31536000,
+};
+
 static struct netlink_range_validation net6_range_16_65536 = {
 	.min = 16,
 	.max = 65536,
@@ -36,7 +46,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_RETRANS + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_NDISC_NOTIFY + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -45,6 +55,10 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_RETRANS + 1
 	[NET6_A_IFACE_AUTOCONF] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_IFACE_BASE_REACHABLE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_3600000),
 	[NET6_A_IFACE_RETRANS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_3600000),
+	[NET6_A_IFACE_USE_TEMPADDR] = NLA_POLICY_MAX(NLA_U32, 2),
+	[NET6_A_IFACE_TEMP_VALID] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_60_31536000),
+	[NET6_A_IFACE_TEMP_PREFERRED] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_30_31536000),
+	[NET6_A_IFACE_NDISC_NOTIFY] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -216,7 +230,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_RETRANS,
+		.maxattr	= NET6_A_IFACE_NDISC_NOTIFY,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

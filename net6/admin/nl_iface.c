@@ -4,8 +4,8 @@
  */
 #include <linux/rtnetlink.h>
 
-#include "../core/ip.h"
 #include "../core/nd.h"
+#include "../core/param.h"
 #include "nl.h"
 
 struct net6_nl_ifc {
@@ -22,8 +22,12 @@ struct net6_nl_ifc {
 	u8	hop_limit;
 	u8	dad_transmits;
 	u8	lladdr_len;
+	u8	use_tempaddr;
+	u32	temp_valid;
+	u32	temp_preferred;
 	bool	accept_ra;
 	bool	autoconf;
+	bool	ndisc_notify;
 	char	name[IFNAMSIZ];
 	char	link[16];
 	u8	lladdr[MAX_ADDR_LEN];
@@ -61,6 +65,10 @@ static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *
 	to->dad_transmits = iface->dad_transmits;
 	to->accept_ra = iface->accept_ra;
 	to->autoconf = iface->autoconf;
+	to->ndisc_notify = iface->ndisc_notify;
+	to->use_tempaddr = iface->use_tempaddr;
+	to->temp_valid = iface->temp_valid;
+	to->temp_preferred = iface->temp_preferred;
 	to->n_neighs = atomic_read(&iface->n_neighs);
 	list_for_each(pos, &iface->addrs)
 		to->n_addrs++;
@@ -113,7 +121,11 @@ static int net6_nl_iface_put(struct sk_buff *skb, const void *item)
 	    nla_put_u32(skb, NET6_A_IFACE_ADDRESSES, i->n_addrs) ||
 	    nla_put_u32(skb, NET6_A_IFACE_PREFIXES, i->n_prefixes) ||
 	    nla_put_u32(skb, NET6_A_IFACE_ROUTERS, i->n_routers) ||
-	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs))
+	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs) ||
+	    nla_put_u32(skb, NET6_A_IFACE_NDISC_NOTIFY, i->ndisc_notify) ||
+	    nla_put_u32(skb, NET6_A_IFACE_USE_TEMPADDR, i->use_tempaddr) ||
+	    nla_put_u32(skb, NET6_A_IFACE_TEMP_VALID, i->temp_valid) ||
+	    nla_put_u32(skb, NET6_A_IFACE_TEMP_PREFERRED, i->temp_preferred))
 		return -EMSGSIZE;
 	if (i->lladdr_len && nla_put(skb, NET6_A_IFACE_LLADDR, i->lladdr_len, i->lladdr))
 		return -EMSGSIZE;
@@ -132,52 +144,40 @@ int net6_nl_iface_get_start(struct netlink_callback *cb)
 	return net6_nl_dump_start(cb, &net6_nl_iface_dump_ops, NET6_A_IFACE_IFINDEX);
 }
 
-static int net6_nl_iface_set_mtu(struct net6_iface *iface, struct genl_info *info,
-				 const struct nlattr *attr)
-{
-	u32 mtu = nla_get_u32(attr);
-
-	if (mtu && mtu < NET6_MIN_MTU) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "IPv6 needs 1280 bytes at least (RFC 8200 section 5)");
-		return -EINVAL;
-	}
-	if (mtu > iface->dev->mtu) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the device's MTU is smaller");
-		return -EINVAL;
-	}
-	iface->ra_mtu = mtu;
-	net6_iface_set_mtu(iface);
-	net6_dest_flush(iface->nn);
-	return 0;
-}
+static const struct {
+	int		attr;
+	enum net6_param	param;
+} net6_nl_params[] = {
+	{ NET6_A_IFACE_MTU,		NET6_PARAM_MTU },
+	{ NET6_A_IFACE_HOP_LIMIT,	NET6_PARAM_HOP_LIMIT },
+	{ NET6_A_IFACE_DAD_TRANSMITS,	NET6_PARAM_DAD_TRANSMITS },
+	{ NET6_A_IFACE_ACCEPT_RA,	NET6_PARAM_ACCEPT_RA },
+	{ NET6_A_IFACE_AUTOCONF,	NET6_PARAM_AUTOCONF },
+	{ NET6_A_IFACE_NDISC_NOTIFY,	NET6_PARAM_NDISC_NOTIFY },
+	{ NET6_A_IFACE_USE_TEMPADDR,	NET6_PARAM_USE_TEMPADDR },
+	{ NET6_A_IFACE_TEMP_VALID,	NET6_PARAM_TEMP_VALID },
+	{ NET6_A_IFACE_TEMP_PREFERRED,	NET6_PARAM_TEMP_PREFERRED },
+	{ NET6_A_IFACE_BASE_REACHABLE,	NET6_PARAM_BASE_REACHABLE },
+	{ NET6_A_IFACE_RETRANS,		NET6_PARAM_RETRANS },
+};
 
 static int net6_nl_iface_change(struct net6_iface *iface, struct genl_info *info)
 {
-	struct nlattr **a = info->attrs;
+	unsigned int i;
 	int err;
 
-	lockdep_assert_held(&iface->nn->lock);
-	if (a[NET6_A_IFACE_MTU]) {
-		err = net6_nl_iface_set_mtu(iface, info, a[NET6_A_IFACE_MTU]);
-		if (err)
+	for (i = 0; i < ARRAY_SIZE(net6_nl_params); i++) {
+		const struct nlattr *attr = info->attrs[net6_nl_params[i].attr];
+
+		if (!attr)
+			continue;
+		err = net6_param_set(iface, net6_nl_params[i].param, nla_get_u32(attr));
+		if (err) {
+			/* The policy has the bounds of all others. */
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "at least 1280 bytes (RFC 8200 section 5), at most the device's MTU");
 			return err;
-	}
-	if (a[NET6_A_IFACE_HOP_LIMIT])
-		WRITE_ONCE(iface->cur_hop_limit, nla_get_u32(a[NET6_A_IFACE_HOP_LIMIT]));
-	if (a[NET6_A_IFACE_DAD_TRANSMITS])
-		WRITE_ONCE(iface->dad_transmits, nla_get_u32(a[NET6_A_IFACE_DAD_TRANSMITS]));
-	if (a[NET6_A_IFACE_ACCEPT_RA])
-		WRITE_ONCE(iface->accept_ra, nla_get_u32(a[NET6_A_IFACE_ACCEPT_RA]));
-	if (a[NET6_A_IFACE_AUTOCONF])
-		WRITE_ONCE(iface->autoconf, nla_get_u32(a[NET6_A_IFACE_AUTOCONF]));
-	if (a[NET6_A_IFACE_RETRANS])
-		WRITE_ONCE(iface->retrans,
-			   max(msecs_to_jiffies(nla_get_u32(a[NET6_A_IFACE_RETRANS])), 1UL));
-	if (a[NET6_A_IFACE_BASE_REACHABLE]) {
-		WRITE_ONCE(iface->base_reachable_ms,
-			   nla_get_u32(a[NET6_A_IFACE_BASE_REACHABLE]));
-		net6_nd_draw_reachable(iface);
+		}
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters, drops and limits over netlink. */
 #include "../core/exthdr.h"
-#include "../core/netns.h"
+#include "limits.h"
 #include "nl.h"
 
 struct net6_nl_counter {
@@ -75,39 +75,44 @@ int net6_nl_drop_get_start(struct netlink_callback *cb)
 	return net6_nl_dump_start(cb, &net6_nl_drop_dump_ops, 0);
 }
 
-/* Which attribute is which field of struct net6_limits. */
-static const struct {
-	int	attr;
-	size_t	offset;
-} net6_nl_limits[] = {
-	{ NET6_A_LIMITS_MAX_ADDRS,	offsetof(struct net6_limits, max_addrs) },
-	{ NET6_A_LIMITS_MAX_PREFIXES,	offsetof(struct net6_limits, max_prefixes) },
-	{ NET6_A_LIMITS_MAX_ROUTERS,	offsetof(struct net6_limits, max_routers) },
-	{ NET6_A_LIMITS_MAX_NEIGHS,	offsetof(struct net6_limits, max_neighs) },
-	{ NET6_A_LIMITS_MAX_DESTS,	offsetof(struct net6_limits, max_dests) },
-	{ NET6_A_LIMITS_NEIGH_QUEUE,	offsetof(struct net6_limits, neigh_queue) },
-	{ NET6_A_LIMITS_ICMP_RATE,	offsetof(struct net6_limits, icmp_rate) },
-	{ NET6_A_LIMITS_MAX_ROUTES,	offsetof(struct net6_limits, max_routes) },
-	{ NET6_A_LIMITS_MAX_RA_ROUTES,	offsetof(struct net6_limits, max_ra_routes) },
-	{ NET6_A_LIMITS_MAX_EXTHDRS,	offsetof(struct net6_limits, max_exthdrs) },
-	{ NET6_A_LIMITS_MAX_OPTIONS,	offsetof(struct net6_limits, max_options) },
-	{ NET6_A_LIMITS_MAX_PADDING,	offsetof(struct net6_limits, max_padding) },
-	{ NET6_A_LIMITS_FRAG_MEMORY,	offsetof(struct net6_limits, frag_memory) },
-	{ NET6_A_LIMITS_FRAG_TIMEOUT,	offsetof(struct net6_limits, frag_timeout) },
+const struct net6_limit_bounds net6_limit_bounds[NET6_LIMITS] = {
+	{ "max_addrs",	NET6_A_LIMITS_MAX_ADDRS,	1, 4096,
+	  offsetof(struct net6_limits, max_addrs) },
+	{ "max_prefixes",	NET6_A_LIMITS_MAX_PREFIXES,	1, 4096,
+	  offsetof(struct net6_limits, max_prefixes) },
+	{ "max_routers",	NET6_A_LIMITS_MAX_ROUTERS,	1, 1024,
+	  offsetof(struct net6_limits, max_routers) },
+	{ "max_neighs",	NET6_A_LIMITS_MAX_NEIGHS,	16, 65536,
+	  offsetof(struct net6_limits, max_neighs) },
+	{ "max_dests",	NET6_A_LIMITS_MAX_DESTS,	16, 65536,
+	  offsetof(struct net6_limits, max_dests) },
+	{ "neigh_queue",	NET6_A_LIMITS_NEIGH_QUEUE,	1, 1024,
+	  offsetof(struct net6_limits, neigh_queue) },
+	{ "icmp_rate",	NET6_A_LIMITS_ICMP_RATE,	0, 1000000,
+	  offsetof(struct net6_limits, icmp_rate) },
+	{ "max_routes",	NET6_A_LIMITS_MAX_ROUTES,	0, 1048576,
+	  offsetof(struct net6_limits, max_routes) },
+	{ "max_ra_routes",	NET6_A_LIMITS_MAX_RA_ROUTES,	0, 4096,
+	  offsetof(struct net6_limits, max_ra_routes) },
+	{ "max_exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	0, 255,
+	  offsetof(struct net6_limits, max_exthdrs) },
+	{ "max_options",	NET6_A_LIMITS_MAX_OPTIONS,	0, 255,
+	  offsetof(struct net6_limits, max_options) },
+	{ "max_padding",	NET6_A_LIMITS_MAX_PADDING,	7, 255,
+	  offsetof(struct net6_limits, max_padding) },
+	{ "frag_memory",	NET6_A_LIMITS_FRAG_MEMORY,	65536, 1073741824,
+	  offsetof(struct net6_limits, frag_memory) },
+	{ "frag_timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	1, 60,
+	  offsetof(struct net6_limits, frag_timeout) },
 };
-
-static u32 *net6_nl_limit(struct net6_net *nn, int i)
-{
-	return (void *)&nn->limits + net6_nl_limits[i].offset;
-}
 
 static int net6_nl_limits_put(struct sk_buff *skb, struct net6_net *nn)
 {
 	int i;
 
-	BUILD_BUG_ON(ARRAY_SIZE(net6_nl_limits) != NET6_A_LIMITS_MAX);
-	for (i = 0; i < ARRAY_SIZE(net6_nl_limits); i++)
-		if (nla_put_u32(skb, net6_nl_limits[i].attr, READ_ONCE(*net6_nl_limit(nn, i))))
+	for (i = 0; i < NET6_LIMITS; i++)
+		if (nla_put_u32(skb, net6_limit_bounds[i].attr,
+				READ_ONCE(*net6_limit(nn, &net6_limit_bounds[i]))))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -133,11 +138,11 @@ int net6_nl_limits_set(struct sk_buff *skb, struct genl_info *info)
 	struct net6_net *nn = net6_nl_nn(info);
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(net6_nl_limits); i++) {
-		const struct nlattr *attr = info->attrs[net6_nl_limits[i].attr];
+	for (i = 0; i < NET6_LIMITS; i++) {
+		const struct nlattr *attr = info->attrs[net6_limit_bounds[i].attr];
 
 		if (attr)
-			WRITE_ONCE(*net6_nl_limit(nn, i), nla_get_u32(attr));
+			WRITE_ONCE(*net6_limit(nn, &net6_limit_bounds[i]), nla_get_u32(attr));
 	}
 	net6_reasm_set_limits(nn);
 	return 0;

@@ -130,6 +130,8 @@ bool net6_addr_age(struct net6_addr *addr)
 	u32 preferred = net6_lifetime_left(addr->preferred_lft, addr->updated);
 	u32 valid = net6_lifetime_left(addr->valid_lft, addr->updated);
 	u8 state = preferred ? NET6_ADDR_PREFERRED : NET6_ADDR_DEPRECATED;
+	u32 next = preferred ?: valid;
+	unsigned long delay;
 
 	if (!valid)
 		return false;
@@ -138,11 +140,17 @@ bool net6_addr_age(struct net6_addr *addr)
 		net6_note_addr(addr, NET6_NOTE_CHANGE);
 		net6_dest_flush(addr->iface->nn);
 	}
-	if (valid == NET6_LIFETIME_INFINITE && (!preferred || preferred == valid))
+	if (addr->origin == NET6_ADDR_TEMPORARY && net6_addr_is_assigned(addr) && preferred)
+		next = net6_temp_age(addr, preferred);
+	delay = net6_life_delay(min_t(unsigned long, next, NET6_ADDR_TIMER_MAX) * HZ + 1);
+	if (addr->announce_left == NET6_MAX_NEIGHBOR_ADVERTISEMENT)
+		net6_addr_arm(addr, 1);
+	else if (addr->announce_left)
+		net6_addr_arm(addr, min(delay, READ_ONCE(addr->iface->retrans)));
+	else if (valid == NET6_LIFETIME_INFINITE && (!preferred || preferred == valid))
 		net6_addr_disarm(addr);
 	else
-		net6_addr_arm(addr, min_t(unsigned long, preferred ?: valid,
-					  NET6_ADDR_TIMER_MAX) * HZ + 1);
+		net6_addr_arm(addr, delay);
 	return true;
 }
 
@@ -211,6 +219,9 @@ int net6_addr_assign(struct net6_addr *addr)
 	first = (ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL) &&
 		!net6_addr_has_linklocal(iface);
 	WRITE_ONCE(addr->state, NET6_ADDR_PREFERRED);
+	if (READ_ONCE(iface->ndisc_notify) && (iface->ops->flags & NET6_LINK_ND) &&
+	    !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL))
+		addr->announce_left = NET6_MAX_NEIGHBOR_ADVERTISEMENT;
 	net6_note_addr(addr, NET6_NOTE_CHANGE);
 	net6_addr_age(addr);
 	if (first)
@@ -233,6 +244,7 @@ void net6_addr_unassign(struct net6_addr *addr)
 		net6_dest_flush(addr->iface->nn);
 	}
 	net6_addr_leave_solicited(addr);
+	addr->announce_left = 0;
 	WRITE_ONCE(addr->state, NET6_ADDR_TENTATIVE);
 }
 
@@ -249,9 +261,21 @@ void net6_addr_remove(struct net6_addr *addr)
 	net6_note_addr(addr, NET6_NOTE_DEL);
 	hlist_del_rcu(&addr->hash_node);
 	list_del_rcu(&addr->iface_list);
-	if (addr->origin == NET6_ADDR_SLAAC)
+	if (addr->origin == NET6_ADDR_SLAAC || addr->origin == NET6_ADDR_TEMPORARY)
 		addr->iface->n_addrs--;
 	net6_addr_put(addr);
+}
+
+/* RFC 9131: routers make entries for new global addresses before the first
+ * packets to them come.
+ */
+static void net6_addr_announce(struct net6_addr *addr, struct net6_dad_probe *probe)
+{
+	if (!addr->announce_left)
+		return;
+	addr->announce_left--;
+	probe->announce = true;
+	probe->target = addr->addr;
 }
 
 static void net6_addr_timer_fn(struct timer_list *t)
@@ -263,6 +287,7 @@ static void net6_addr_timer_fn(struct timer_list *t)
 	rcu_read_lock();
 	spin_lock(&iface->nn->lock);
 	if (!timer_pending(&addr->timer)) {
+		net6_addr_announce(addr, &probe);
 		if (addr->state == NET6_ADDR_TENTATIVE)
 			net6_dad_timer(addr, &probe);
 		else if (addr->state != NET6_ADDR_GONE && !net6_addr_age(addr))
@@ -335,11 +360,13 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 	a->preferred_lft = preferred_lft;
 	a->dad_counter = dad_counter;
 	a->updated = jiffies;
+	a->created = jiffies;
+	a->temp_preferred = preferred_lft;
 	timer_setup(&a->timer, net6_addr_timer_fn, 0);
 	refcount_set(&a->ref, 1);
 	hlist_add_head_rcu(&a->hash_node, &nn->addr_hash[net6_addr_hash(nn, addr)]);
 	list_add_tail_rcu(&a->iface_list, &iface->addrs);
-	if (origin == NET6_ADDR_SLAAC)
+	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
 		iface->n_addrs++;
 	net6_note_addr(a, NET6_NOTE_NEW);
 
@@ -433,11 +460,18 @@ int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr)
 	return err;
 }
 
-/* The address that an interface has made from a prefix of 64 bits. */
-static struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface,
-					     const struct in6_addr *prefix)
+/**
+ * net6_addr_of_prefix() - the address that an interface has formed from a prefix
+ * @iface: interface
+ * @prefix: prefix of 64 bits
+ *
+ * Context: nn->lock held. Return: not the temporary ones; NULL if there is none.
+ */
+struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix)
 {
 	struct net6_addr *a;
+
+	lockdep_assert_held(&iface->nn->lock);
 
 	list_for_each_entry(a, &iface->addrs, iface_list)
 		if (a->origin == NET6_ADDR_SLAAC && ipv6_prefix_equal(&a->addr, prefix, 64))
@@ -445,8 +479,8 @@ static struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface,
 	return NULL;
 }
 
-/* RFC 4862 5.5.3 (e): new lifetimes for an address that is there. */
-static void net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferred_lft)
+/* RFC 4862 5.5.3 (e): new lifetimes for an address that is there; false if it went. */
+static bool net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferred_lft)
 {
 	u32 left = net6_lifetime_left(addr->valid_lft, addr->updated);
 
@@ -459,8 +493,10 @@ static void net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferre
 	addr->valid_lft = valid_lft;
 	addr->preferred_lft = min(preferred_lft, valid_lft);
 	addr->updated = jiffies;
-	if (addr->state != NET6_ADDR_TENTATIVE && !net6_addr_age(addr))
-		net6_addr_remove(addr);
+	if (addr->state == NET6_ADDR_TENTATIVE || net6_addr_age(addr))
+		return true;
+	net6_addr_remove(addr);
+	return false;
 }
 
 /**
@@ -483,12 +519,17 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 	net6_addr_form(iface, prefix, 0, &addr);
 	spin_lock_bh(&nn->lock);
 	a = net6_addr_of_prefix(iface, prefix);
-	if (a)
-		net6_addr_relife(a, valid_lft, preferred_lft);
-	else if (valid_lft && iface->n_addrs >= READ_ONCE(nn->limits.max_addrs))
+	if (a) {
+		if (net6_addr_relife(a, valid_lft, preferred_lft))
+			net6_temp_update(a);
+	} else if (valid_lft && iface->n_addrs >= READ_ONCE(nn->limits.max_addrs)) {
 		NET6_INC(nn, NdAddrLimit);
-	else if (valid_lft)
+	} else if (valid_lft) {
 		net6_addr_insert(iface, &addr, 64, NET6_ADDR_SLAAC, valid_lft, preferred_lft, 0);
+		a = net6_addr_of_prefix(iface, prefix);
+		if (a)
+			net6_temp_update(a);
+	}
 	spin_unlock_bh(&nn->lock);
 }
 

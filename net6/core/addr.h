@@ -23,8 +23,10 @@ enum net6_addr_origin {
 	NET6_ADDR_LINKLOCAL,	/* formed by ourselves */
 	NET6_ADDR_SLAAC,	/* from a prefix option */
 	NET6_ADDR_LOOPBACK,
+	NET6_ADDR_TEMPORARY,	/* from a prefix option, RFC 8981 */
 };
 
+#define NET6_MAX_NEIGHBOR_ADVERTISEMENT	3	/* RFC 4861 section 10 */
 #define NET6_NONCE_LEN		6	/* bytes, RFC 3971 5.3.2 */
 
 /**
@@ -35,11 +37,15 @@ enum net6_addr_origin {
  * @state: enum net6_addr_state, written under nn->lock
  * @origin: enum net6_addr_origin
  * @dad_left: probes still to send; @dad_counter: RFC 7217 DAD_Counter
+ * @announce_left: advertisements still to be sent to routers (RFC 9131)
  * @dad_looped: one of our own probes came back (RFC 7527)
  * @joined: the solicited-node group is joined
  * @nonce: of the probes, RFC 7527 section 4.1
  * @updated: jiffies when the lifetimes were set
  * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE; @preferred_lft alike
+ * @created: jiffies when it was made
+ * @replaced: a temporary address whose successor has been made
+ * @temp_preferred: most seconds that a temporary address is preferred, from @created
  * @timer: DAD while tentative, else the next lifetime event; holds a reference
  */
 struct net6_addr {
@@ -50,12 +56,16 @@ struct net6_addr {
 	u8			origin;
 	u8			dad_left;
 	u8			dad_counter;
+	u8			announce_left;
 	bool			dad_looped;
 	bool			joined;
+	bool			replaced;
 	u8			nonce[NET6_NONCE_LEN];
 	u32			valid_lft;
 	u32			preferred_lft;
+	u32			temp_preferred;
 	unsigned long		updated;
+	unsigned long		created;
 	struct timer_list	timer;
 	struct hlist_node	hash_node;
 	struct list_head	iface_list;
@@ -122,17 +132,25 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 void net6_addr_remove(struct net6_addr *addr);
 void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
 		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
+struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix);
 int net6_addr_assign(struct net6_addr *addr);		/* DAD is over: it is ours */
 void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */
 bool net6_addr_age(struct net6_addr *addr);		/* false: its life is over */
 int net6_addr_join_solicited(struct net6_addr *addr);
 void net6_addr_arm(struct net6_addr *addr, unsigned long delay);
 
+/* Temporary addresses, RFC 8981 (core/tempaddr.c). nn->lock held, but for the first. */
+#define NET6_TEMP_IDGEN_RETRIES	3	/* RFC 8981 3.8 */
+void net6_temp_form(const struct in6_addr *prefix, struct in6_addr *addr);
+void net6_temp_update(const struct net6_addr *public);
+u32 net6_temp_age(struct net6_addr *addr, u32 preferred);	/* seconds to the next call */
+
 /* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first and second want
  * nn->lock; the second tells what to send when the lock is released.
  */
 struct net6_dad_probe {
 	bool		send;
+	bool		announce;	/* an advertisement instead, RFC 9131 */
 	struct in6_addr	target;
 	u8		nonce[NET6_NONCE_LEN];
 };
@@ -165,6 +183,7 @@ int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
  * Returns 0 and fills *saddr, or -EADDRNOTAVAIL.
  */
 int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
-			const struct in6_addr *daddr, struct in6_addr *saddr);
+			const struct in6_addr *daddr, unsigned int prefs,
+			struct in6_addr *saddr);
 
 #endif /* _NET6_ADDR_H */

@@ -94,7 +94,11 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 {
 	struct in6_addr group;
 
-	if (!probe->send || !net6_iface_usable(iface))
+	if (!net6_iface_usable(iface))
+		return;
+	if (probe->announce)
+		net6_nd_send_na(iface, &probe->target, &in6addr_linklocal_allrouters, false, false);
+	if (!probe->send)
 		return;
 	/* Switches hear of the group before its members are asked (RFC 4862 5.4.2). */
 	net6_mld_run(iface);
@@ -112,11 +116,16 @@ static void net6_dad_retry(struct net6_addr *addr)
 	u32 preferred = net6_lifetime_left(addr->preferred_lft, addr->updated);
 	u32 valid = net6_lifetime_left(addr->valid_lft, addr->updated);
 
-	net6_addr_form(iface, &addr->addr, counter, &next);
+	if (addr->origin == NET6_ADDR_TEMPORARY)
+		net6_temp_form(&addr->addr, &next);
+	else
+		net6_addr_form(iface, &addr->addr, counter, &next);
 	if (!valid || net6_addr_insert(iface, &next, addr->plen, addr->origin, valid,
 				       min(preferred, valid), counter))
 		return;
 	retry = net6_addr_find_locked(iface, &next);
+	retry->created = addr->created;
+	retry->temp_preferred = addr->temp_preferred;
 	if (retry->state == NET6_ADDR_TENTATIVE && net6_iface_usable(iface))
 		net6_addr_arm(retry, NET6_IDGEN_DELAY * HZ + get_random_u32_below(HZ));
 	net6_addr_remove(addr);
@@ -134,8 +143,7 @@ static void net6_dad_failed(struct net6_addr *addr)
 	NET6_INC(iface->nn, NdDadFailures);
 	net_warn_ratelimited("%s: address %pI6c is in use by another node\n",
 			     iface->dev->name, &addr->addr);
-	if ((addr->origin == NET6_ADDR_LINKLOCAL || addr->origin == NET6_ADDR_SLAAC) &&
-	    addr->dad_counter < NET6_IDGEN_RETRIES)
+	if (addr->origin != NET6_ADDR_MANUAL && addr->dad_counter < NET6_IDGEN_RETRIES)
 		net6_dad_retry(addr);
 	if (addr->state == NET6_ADDR_DUPLICATE)
 		net6_addr_age(addr);

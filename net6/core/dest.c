@@ -199,7 +199,7 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 	if (nh.flags & NET6_DEST_LOCAL)
 		dest->saddr = key->daddr;
 	else
-		err = net6_srcaddr_select(nn, nh.iface, &key->daddr, &dest->saddr);
+		err = net6_srcaddr_select(nn, nh.iface, &key->daddr, 0, &dest->saddr);
 	if (err < 0) {
 		net6_dest_put(dest);
 		return ERR_PTR(err);
@@ -281,7 +281,7 @@ void net6_dest_redirect(struct net6_iface *iface, const struct in6_addr *daddr, 
 	if (!dest)
 		return;
 	dest->gen = atomic_read(&nn->dest_gen);
-	if (net6_srcaddr_select(nn, iface, daddr, &dest->saddr)) {
+	if (net6_srcaddr_select(nn, iface, daddr, 0, &dest->saddr)) {
 		net6_dest_put(dest);
 		return;
 	}

@@ -18,12 +18,6 @@
 #include "ip.h"
 #include "nd.h"
 
-/* RFC 4861 section 10 */
-#define NET6_REACHABLE_TIME	30000	/* ms */
-#define NET6_RETRANS_TIMER	1000	/* ms */
-/* RFC 4862 5.1 */
-#define NET6_DUP_ADDR_DETECT_TRANSMITS	1
-
 static char *attach = "auto";
 module_param(attach, charp, 0444);
 MODULE_PARM_DESC(attach, "auto: every Ethernet device (default); manual: as net6ctl says");
@@ -32,6 +26,9 @@ static bool net6_attach_auto __read_mostly;
 
 /* The module is being unloaded: no device gets an interface any more. Under RTNL. */
 static bool net6_iface_stopped;
+
+/* Under RTNL. */
+static const struct net6_iface_watcher *net6_iface_watcher;
 
 static struct hlist_head *net6_iface_bucket(struct net6_net *nn, int ifindex)
 {
@@ -183,12 +180,6 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	iface->ops = ops;
 	iface->ifindex = dev->ifindex;
 	iface->mtu = max_t(u32, dev->mtu, NET6_MIN_MTU);
-	iface->cur_hop_limit = NET6_DEFAULT_HOP_LIMIT;
-	iface->dad_transmits = NET6_DUP_ADDR_DETECT_TRANSMITS;
-	iface->accept_ra = true;
-	iface->autoconf = true;
-	iface->base_reachable_ms = NET6_REACHABLE_TIME;
-	iface->retrans = msecs_to_jiffies(NET6_RETRANS_TIMER);
 	memcpy(iface->lladdr, dev->dev_addr, ops->addr_len);
 	INIT_LIST_HEAD(&iface->addrs);
 	INIT_LIST_HEAD(&iface->prefixes);
@@ -198,7 +189,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	refcount_set(&iface->ref, 1);
 	net6_nd_timers_init(iface);
 	net6_mld_iface_init(iface);
-	net6_nd_draw_reachable(iface);
+	net6_param_iface_init(iface);
 	return iface;
 }
 
@@ -263,6 +254,8 @@ int net6_iface_attach(struct net_device *dev)
 		WRITE_ONCE(nn->loopback, iface);
 	net6_iface_join_allnodes(iface);
 	net6_iface_follow(iface);
+	if (net6_iface_watcher)
+		net6_iface_watcher->attached(iface);
 	return 0;
 
 err_neigh:
@@ -294,6 +287,8 @@ void net6_iface_detach(struct net_device *dev)
 	spin_lock_bh(&nn->lock);
 	set_bit(NET6_IFACE_DEAD, &iface->flags);
 	spin_unlock_bh(&nn->lock);
+	if (net6_iface_watcher)
+		net6_iface_watcher->detached(iface);
 	net6_hook_unregister(iface);
 	hlist_del_rcu(&iface->hash_node);
 	list_del_rcu(&iface->list);
@@ -433,6 +428,27 @@ const u8 *net6_link_addr(const struct net6_iface *iface)
 }
 EXPORT_SYMBOL_GPL(net6_link_addr);
 
+void net6_iface_watch(const struct net6_iface_watcher *watcher)
+{
+	struct net6_iface *iface;
+	struct net *net;
+
+	/* Namespaces that are being removed are in no list, see net6_link_unregister(). */
+	down_write(&pernet_ops_rwsem);
+	rtnl_lock();
+	for_each_net(net) {
+		list_for_each_entry(iface, &net6_pernet(net)->ifaces, list) {
+			if (net6_iface_watcher)
+				net6_iface_watcher->detached(iface);
+			if (watcher)
+				watcher->attached(iface);
+		}
+	}
+	net6_iface_watcher = watcher;
+	rtnl_unlock();
+	up_write(&pernet_ops_rwsem);
+}
+
 /* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one. */
 static void net6_iface_new_lladdr(struct net6_iface *iface)
 {
@@ -482,6 +498,12 @@ static int net6_iface_event(struct notifier_block *nb, unsigned long event, void
 	case NETDEV_CHANGEADDR:
 		net6_iface_new_lladdr(iface);
 		break;
+	case NETDEV_CHANGENAME:
+		if (net6_iface_watcher) {
+			net6_iface_watcher->detached(iface);
+			net6_iface_watcher->attached(iface);
+		}
+		break;
 	}
 	return NOTIFY_DONE;
 }
@@ -499,6 +521,7 @@ static struct notifier_block net6_iface_notifier = {
  */
 int net6_iface_net_init(struct net6_net *nn)
 {
+	net6_param_net_init(nn);
 	INIT_WORK(&nn->rescan, net6_iface_rescan);
 	return 0;
 }

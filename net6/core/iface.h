@@ -48,6 +48,9 @@ enum {
  * @dad_transmits: DupAddrDetectTransmits (RFC 4862 5.1); 0 switches DAD off
  * @accept_ra: Router Advertisements are processed
  * @autoconf: prefixes with the A flag make addresses
+ * @ndisc_notify: new addresses are announced to routers (RFC 9131)
+ * @use_tempaddr: 1: temporary addresses too, 2: they are preferred as sources
+ * @temp_valid: TEMP_VALID_LIFETIME, seconds; @temp_preferred: TEMP_PREFERRED_LIFETIME
  * @rs_timer: router solicitation; @rs_delay: jiffies to the next one (RFC 7559)
  * @life_timer: the next end of a router's or prefix's lifetime
  * @ra_mtu: value of the last valid MTU option, bytes, 0 for none; under nn->lock
@@ -62,6 +65,7 @@ enum {
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
  * @neigh_lock: protects @neigh_lru and insertion; below nn->lock, above neigh->lock
+ * @sysctl: its files (admin/sysctl.c), under RTNL
  * @reachable_renewed: jiffies when @reachable was drawn
  */
 struct net6_iface {
@@ -75,6 +79,10 @@ struct net6_iface {
 	u8				dad_transmits;
 	bool				accept_ra;
 	bool				autoconf;
+	bool				ndisc_notify;
+	u8				use_tempaddr;
+	u32				temp_valid;
+	u32				temp_preferred;
 	u8				lladdr[MAX_ADDR_LEN];
 	unsigned long			reachable;
 	unsigned long			retrans;
@@ -102,6 +110,7 @@ struct net6_iface {
 	u32				ra_mtu;
 
 	struct net6_mld			mld;
+	struct net6_sysctl		*sysctl;
 
 	struct nf_hook_ops		hook;
 	netdevice_tracker		dev_tracker;
@@ -122,6 +131,21 @@ void net6_iface_put(struct net6_iface *iface);
 int net6_iface_attach(struct net_device *dev);
 void net6_iface_detach(struct net_device *dev);
 void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
+
+/**
+ * struct net6_iface_watcher - who wants to know of interfaces that come and go
+ * @attached: there is a new one, or it has a new name
+ * @detached: it goes, or its name does
+ *
+ * Both are called with RTNL held and may sleep.
+ */
+struct net6_iface_watcher {
+	void (*attached)(struct net6_iface *iface);
+	void (*detached)(struct net6_iface *iface);
+};
+
+/* There is one; NULL takes it away. Told of all interfaces that there are. Process. */
+void net6_iface_watch(const struct net6_iface_watcher *watcher);
 
 /* core/hook.c: the ways into net6_rcv(). RTNL held. */
 int net6_hook_register(struct net6_iface *iface);

@@ -3,6 +3,7 @@
 #ifndef _NET6_LIFE_H
 #define _NET6_LIFE_H
 
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -24,6 +25,19 @@ struct net6_life {
 void net6_life_set(struct net6_life *life, u32 lifetime);
 u32 net6_lifetime_left(u32 lifetime, unsigned long updated);	/* seconds */
 unsigned long net6_life_expire(struct list_head *head, void (*end)(struct net6_life *life));
+
+/**
+ * net6_life_delay() - how long to wait for what is so far off
+ * @delay: jiffies until a lifetime is over
+ *
+ * The kernel's timers are late by up to an eighth of their delay: a day's by hours. So
+ * what is further off than some seconds is looked at again before.
+ * Context: any. Return: jiffies.
+ */
+static inline unsigned long net6_life_delay(unsigned long delay)
+{
+	return delay > 8 * HZ ? delay - delay / 8 : delay;
+}
 
 static inline u32 net6_life_left(const struct net6_life *life)
 {

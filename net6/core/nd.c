@@ -351,7 +351,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	struct sk_buff *skb;
 
 	if (!saddr) {
-		if (net6_srcaddr_select(iface->nn, iface, target, &own))
+		if (net6_srcaddr_select(iface->nn, iface, target, 0, &own))
 			return;
 		saddr = &own;
 	}

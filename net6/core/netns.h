@@ -13,6 +13,7 @@
 #include <net/netns/generic.h>
 
 #include "../observe/mib.h"
+#include "param.h"
 #include "trie.h"
 
 #define NET6_IFACE_HASH_BITS	5
@@ -61,6 +62,7 @@ struct net6_limits {
  * @secret: key of all hashes and identifiers, random per namespace
  * @iid_secret: RFC 7217 secret_key, 128 bits, never shown
  * @limits: see struct net6_limits
+ * @param_default: what new interfaces begin with (enum net6_param); under @lock
  * @mib: counters
  * @wq: ordered; whatever may sleep or takes RTNL runs here. Flushed in pernet
  *	exit only (a flush under RTNL deadlocks); work looks devices up again.
@@ -85,6 +87,7 @@ struct net6_net {
 	siphash_key_t		secret;
 	siphash_key_t		iid_secret;
 	struct net6_limits	limits;
+	u32			param_default[NET6_PARAMS];
 	struct net6_mib __percpu *mib;
 	struct workqueue_struct	*wq;
 	struct work_struct	rescan;

@@ -67,7 +67,8 @@ void net6_nd_arm_life(struct net6_iface *iface)
 	if (next == NET6_LIFE_NEVER)
 		del_timer(&iface->life_timer);
 	else if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
-		mod_timer(&iface->life_timer, jiffies + min(next, NET6_LIFE_TIMER_MAX));
+		mod_timer(&iface->life_timer, jiffies +
+			  net6_life_delay(min(next, NET6_LIFE_TIMER_MAX)));
 }
 
 static void net6_nd_life_fn(struct timer_list *t)

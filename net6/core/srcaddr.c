@@ -10,9 +10,12 @@
 
 /* Candidates of one interface; true if *best was changed. */
 static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
-				const struct in6_addr *daddr, bool found,
+				const struct in6_addr *daddr, unsigned int prefs, bool found,
 				struct net6_srcaddr *best)
 {
+	/* RFC 5014 section 6: what the program says goes before what is configured. */
+	bool temporary = prefs ? prefs & IPV6_PREFER_SRC_TMP :
+				 READ_ONCE(iface->use_tempaddr) > 1;
 	const struct net6_addr *addr;
 
 	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
@@ -22,6 +25,7 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
 			.plen		= addr->plen,
 			.deprecated	= state == NET6_ADDR_DEPRECATED,
 			.outgoing	= outgoing,
+			.privacy	= (addr->origin == NET6_ADDR_TEMPORARY) == temporary,
 		};
 
 		if (state != NET6_ADDR_PREFERRED && state != NET6_ADDR_DEPRECATED)
@@ -38,19 +42,21 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
  * @nn: namespace
  * @out: interface the packet leaves by
  * @daddr: destination
+ * @prefs: IPV6_PREFER_SRC_TMP or IPV6_PREFER_SRC_PUBLIC, 0: as the interfaces have it
  * @saddr: filled in
  *
  * Context: RCU read lock held. Return: 0 or -EADDRNOTAVAIL.
  */
 int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
-			const struct in6_addr *daddr, struct in6_addr *saddr)
+			const struct in6_addr *daddr, unsigned int prefs,
+			struct in6_addr *saddr)
 {
 	int scope = net6_srcaddr_scope(daddr);
 	const struct net6_iface *iface;
 	struct net6_srcaddr best;
 	bool found;
 
-	found = net6_srcaddr_better(out, true, daddr, false, &best);
+	found = net6_srcaddr_better(out, true, daddr, prefs, false, &best);
 	/* RFC 6724 section 4: for multicast and link-local destinations the candidates
 	 * "MUST only include addresses assigned to interfaces belonging to the same link".
 	 */
@@ -58,7 +64,8 @@ int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
 	    (!found || net6_srcaddr_scope(&best.addr) < scope)) {
 		list_for_each_entry_rcu(iface, &nn->ifaces, list)
 			if (iface != out)
-				found = net6_srcaddr_better(iface, false, daddr, found, &best);
+				found = net6_srcaddr_better(iface, false, daddr, prefs, found,
+							    &best);
 	}
 	/* ::1 is no source for what leaves the node (RFC 4291 2.5.3). */
 	if (!found || (ipv6_addr_loopback(&best.addr) && !net6_iface_is_loopback(out)))

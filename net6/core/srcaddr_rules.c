@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Source address selection, RFC 6724 section 5, as a comparison of two candidates.
- * Rules 4 (home addresses) and 7 (temporary addresses) have nothing to compare here,
- * and 5.5 is optional.
+ * Rule 4 (home addresses) has nothing to compare here, and 5.5 is optional.
  */
 #include <linux/kernel.h>
 
@@ -104,6 +103,9 @@ int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
 	match_b = net6_srcaddr_label(&b->addr) == label;
 	if (match_a != match_b)
 		return match_a ? 1 : -1;
+	/* Rule 7: prefer temporary addresses, or public ones, as is configured */
+	if (a->privacy != b->privacy)
+		return a->privacy ? 1 : -1;
 	/* Rule 8: longest matching prefix; section 2.2: "limited to the portion [...]
 	 * not including the interface ID", that is to the source's prefix
 	 */

@@ -14,12 +14,14 @@
  * @plen: length of its prefix, bits
  * @deprecated: RFC 4862 5.5.4
  * @outgoing: it is on the interface that the packet leaves by
+ * @privacy: temporary or not, as is preferred there (RFC 8981)
  */
 struct net6_srcaddr {
 	struct in6_addr	addr;
 	u8		plen;
 	bool		deprecated;
 	bool		outgoing;
+	bool		privacy;
 };
 
 /* RFC 6724 section 3.1: scopes of unicast addresses as multicast scope values */

@@ -2,6 +2,7 @@
 /* The destination that a socket remembers. One entry a socket: enough for connected
  * sockets, and for unconnected ones that talk to one peer at a time.
  */
+#include "../core/addr.h"
 #include "sock.h"
 
 /* Put @dest (reference passed in, or NULL) in the place of what was there. */
@@ -62,4 +63,26 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 	if (!IS_ERR(dest))
 		net6_sk_dest_set(sk, dest);
 	return dest;
+}
+
+/**
+ * net6_sk_source() - the source address that a socket which has none takes for a destination
+ * @sk: any socket of ours
+ * @dest: where to
+ * @buf: for the result
+ *
+ * As the destination has it, unless IPV6_ADDR_PREFERENCES (RFC 5014) says something else.
+ * Context: RCU read lock held. Return: the address, in @dest or @buf.
+ */
+const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_dest *dest,
+				      struct in6_addr *buf)
+{
+	unsigned int prefs = inet6_sk(sk)->srcprefs & (IPV6_PREFER_SRC_TMP |
+						       IPV6_PREFER_SRC_PUBLIC);
+
+	if (likely(!prefs) || (dest->flags & NET6_DEST_LOCAL) ||
+	    net6_srcaddr_select(net6_pernet(sock_net(sk)), dest->iface, &dest->key.daddr, prefs,
+				buf))
+		return &dest->saddr;
+	return buf;
 }

@@ -48,7 +48,7 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	rcu_read_lock();
 	dest = net6_sk_dest_slow(sk);
 	if (!IS_ERR(dest))
-		saddr = dest->saddr;
+		saddr = *net6_sk_source(sk, dest, &saddr);
 	rcu_read_unlock();
 	if (IS_ERR(dest)) {
 		sk->sk_v6_daddr = old.daddr;

@@ -135,6 +135,8 @@ static inline struct net6_sk *net6_sk(const struct sock *sk)
 }
 
 struct net6_dest *net6_sk_dest_slow(struct sock *sk);
+const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_dest *dest,
+				      struct in6_addr *buf);
 
 /**
  * net6_sk_dest() - the destination of a connected socket, looked up again if stale

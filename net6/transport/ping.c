@@ -59,6 +59,7 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, const struct net
 	struct icmp6hdr *h = icmp6_hdr(skb);
 	const struct in6_addr *saddr;
 	struct net6_dest *dest;
+	struct in6_addr buf;
 	int err;
 
 	dest = net6_dgram_dest(sk, tx);
@@ -67,7 +68,7 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, const struct net
 		kfree_skb(skb);
 		return err;
 	}
-	saddr = ipv6_addr_any(&tx->saddr) ? &dest->saddr : &tx->saddr;
+	saddr = ipv6_addr_any(&tx->saddr) ? net6_sk_source(sk, dest, &buf) : &tx->saddr;
 	h->icmp6_identifier = inet_sk(sk)->inet_sport;
 	h->icmp6_cksum = 0;
 	h->icmp6_cksum = csum_ipv6_magic(saddr, &tx->daddr, skb->len, IPPROTO_ICMPV6,

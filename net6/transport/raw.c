@@ -164,6 +164,7 @@ static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	const struct in6_addr *saddr;
 	struct net6_dest *dest;
+	struct in6_addr buf;
 	int err;
 
 	dest = net6_dgram_dest(sk, tx);
@@ -177,7 +178,7 @@ static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 			goto drop;
 		return err;
 	}
-	saddr = ipv6_addr_any(&tx->saddr) ? &dest->saddr : &tx->saddr;
+	saddr = ipv6_addr_any(&tx->saddr) ? net6_sk_source(sk, dest, &buf) : &tx->saddr;
 	err = net6_dgram_mtu_check(sk, tx, dest, skb->len);
 	if (!err && net6_raw_sk(sk)->checksum)
 		err = net6_raw_checksum(sk, skb, proto, saddr, &tx->daddr);

@@ -97,6 +97,7 @@ static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	const struct in6_addr *saddr;
 	struct net6_dest *dest;
+	struct in6_addr buf;
 	int err;
 
 	dest = net6_dgram_dest(sk, tx);
@@ -108,7 +109,7 @@ static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 		net6_dgram_mtu_check(sk, tx, dest, skb->len);
 	if (unlikely(err))
 		goto drop;
-	saddr = ipv6_addr_any(&tx->saddr) ? &dest->saddr : &tx->saddr;
+	saddr = ipv6_addr_any(&tx->saddr) ? net6_sk_source(sk, dest, &buf) : &tx->saddr;
 	net6_udp_write_header(sk, skb, tx, saddr);
 	net6_push_header(skb, saddr, &tx->daddr, IPPROTO_UDP,
 			 net6_dgram_hop_limit(sk, tx, dest), net6_dgram_flowinfo(sk, tx));

@@ -96,6 +96,18 @@ TEST(rule2__appropriate_scope)
 	EXPECT_LT(cmp("2001:db8::1", "fec0::1", "fec0::2"), 0);
 }
 
+TEST(rule7__temporary_or_public_as_configured)
+{
+	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:1::3");
+	struct in6_addr d = ip("2001:db8:1::3:0");
+
+	a.privacy = true;
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d), 0);
+	EXPECT_LT(net6_srcaddr_cmp(&b, &a, &d), 0);
+	a.deprecated = true;	/* rule 3 goes before */
+	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d), 0);
+}
+
 TEST(rule3__avoid_deprecated)
 {
 	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:3::2");

@@ -40,6 +40,8 @@ static void usage(FILE *to)
 	      "  attach dev DEV | detach dev DEV\n"
 	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off]\n"
 	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
+	      "      [use-tempaddr 0|1|2] [temp-valid SECONDS] [temp-preferred SECONDS]\n"
+	      "      [ndisc-notify on|off]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
 	      "      [max-exthdrs N] [max-options N] [max-padding N]\n"
@@ -408,6 +410,10 @@ static const struct setting iface_settings[] = {
 	{ "autoconf",		NET6_A_IFACE_AUTOCONF,		true },
 	{ "reachable",		NET6_A_IFACE_BASE_REACHABLE,	false },
 	{ "retrans",		NET6_A_IFACE_RETRANS,		false },
+	{ "use-tempaddr",	NET6_A_IFACE_USE_TEMPADDR,	false },
+	{ "ndisc-notify",	NET6_A_IFACE_NDISC_NOTIFY,	true },
+	{ "temp-valid",		NET6_A_IFACE_TEMP_VALID,	false },
+	{ "temp-preferred",	NET6_A_IFACE_TEMP_PREFERRED,	false },
 	{ NULL }
 };
 

@@ -10,7 +10,7 @@ static const char *const iface_flags[] = {
 static const char *const addr_states[] = {
 	"tentative", "preferred", "deprecated", "duplicate", "gone", NULL };
 static const char *const addr_origins[] = {
-	"manual", "link-local", "slaac", "loopback", NULL };
+	"manual", "link-local", "slaac", "loopback", "temporary", NULL };
 static const char *const accept_types[] = {
 	"unicast", "anycast", "multicast", NULL };
 static const char *const neigh_states[] = {
@@ -37,6 +37,10 @@ static const struct column iface_columns[] = {
 	{ NET6_A_IFACE_DAD_TRANSMITS, KIND_U32, "dad_transmits", "DAD", NULL },
 	{ NET6_A_IFACE_ACCEPT_RA, KIND_BOOL, "accept_ra", "RA", NULL },
 	{ NET6_A_IFACE_AUTOCONF, KIND_BOOL, "autoconf", "AUTOCONF", NULL },
+	{ NET6_A_IFACE_NDISC_NOTIFY, KIND_BOOL, "ndisc_notify", NULL, NULL },
+	{ NET6_A_IFACE_USE_TEMPADDR, KIND_U32, "use_tempaddr", NULL, NULL },
+	{ NET6_A_IFACE_TEMP_VALID, KIND_U32, "temp_valid", NULL, NULL },
+	{ NET6_A_IFACE_TEMP_PREFERRED, KIND_U32, "temp_preferred", NULL, NULL },
 	{ NET6_A_IFACE_BASE_REACHABLE, KIND_U32, "base_reachable", NULL, NULL },
 	{ NET6_A_IFACE_REACHABLE, KIND_AGE, "reachable", "REACHABLE", NULL },
 	{ NET6_A_IFACE_RETRANS, KIND_AGE, "retrans", "RETRANS", NULL },

@@ -42,6 +42,7 @@ static int net6_tcp_connect_dest(struct sock *sk)
 {
 	struct net6_net *nn = net6_tcp_nn(sk);
 	struct net6_dest *dest;
+	struct in6_addr buf;
 
 	dest = net6_dest_lookup(nn, &sk->sk_v6_daddr, sk->sk_bound_dev_if);
 	if (IS_ERR(dest))
@@ -50,8 +51,11 @@ static int net6_tcp_connect_dest(struct sock *sk)
 		net6_dest_put(dest);
 		return -ENETUNREACH;
 	}
-	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr))
-		sk->sk_v6_rcv_saddr = dest->saddr;
+	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
+		rcu_read_lock();
+		sk->sk_v6_rcv_saddr = *net6_sk_source(sk, dest, &buf);
+		rcu_read_unlock();
+	}
 	inet6_sk(sk)->saddr = sk->sk_v6_rcv_saddr;
 	net6_sk_dest_reset(sk);
 	net6_sk(sk)->dest = dest;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parameters of an interface that operators set, through netlink or sysctl. */
+#include "ip.h"
+#include "nd.h"
+#include "param.h"
+
+const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
+	[NET6_PARAM_MTU]		= { 0, 65535, 0 },
+	[NET6_PARAM_HOP_LIMIT]		= { 1, 255, NET6_DEFAULT_HOP_LIMIT },
+	[NET6_PARAM_DAD_TRANSMITS]	= { 0, 16, 1 },	/* RFC 4862 5.1 */
+	[NET6_PARAM_ACCEPT_RA]		= { 0, 1, 1 },
+	[NET6_PARAM_AUTOCONF]		= { 0, 1, 1 },
+	[NET6_PARAM_NDISC_NOTIFY]	= { 0, 1, 0 },
+	[NET6_PARAM_USE_TEMPADDR]	= { 0, 2, 0 },
+	/* RFC 8981 3.8: two days, one day */
+	[NET6_PARAM_TEMP_VALID]		= { 60, 31536000, 2 * 24 * 3600 },
+	[NET6_PARAM_TEMP_PREFERRED]	= { 30, 31536000, 24 * 3600 },
+	/* RFC 4861 section 10: REACHABLE_TIME, RETRANS_TIMER */
+	[NET6_PARAM_BASE_REACHABLE]	= { 1, 3600000, 30000 },
+	[NET6_PARAM_RETRANS]		= { 1, 3600000, 1000 },
+};
+
+/**
+ * net6_param_get() - a parameter's value
+ * @iface: interface
+ * @param: which
+ *
+ * Context: any. Return: value in the unit that enum net6_param gives.
+ */
+u32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
+{
+	switch (param) {
+	case NET6_PARAM_MTU:
+		return READ_ONCE(iface->mtu);
+	case NET6_PARAM_HOP_LIMIT:
+		return READ_ONCE(iface->cur_hop_limit);
+	case NET6_PARAM_DAD_TRANSMITS:
+		return READ_ONCE(iface->dad_transmits);
+	case NET6_PARAM_ACCEPT_RA:
+		return READ_ONCE(iface->accept_ra);
+	case NET6_PARAM_AUTOCONF:
+		return READ_ONCE(iface->autoconf);
+	case NET6_PARAM_NDISC_NOTIFY:
+		return READ_ONCE(iface->ndisc_notify);
+	case NET6_PARAM_USE_TEMPADDR:
+		return READ_ONCE(iface->use_tempaddr);
+	case NET6_PARAM_TEMP_VALID:
+		return READ_ONCE(iface->temp_valid);
+	case NET6_PARAM_TEMP_PREFERRED:
+		return READ_ONCE(iface->temp_preferred);
+	case NET6_PARAM_BASE_REACHABLE:
+		return READ_ONCE(iface->base_reachable_ms);
+	case NET6_PARAM_RETRANS:
+		return jiffies_to_msecs(READ_ONCE(iface->retrans));
+	case NET6_PARAMS:
+		break;
+	}
+	return 0;
+}
+
+static int net6_param_set_mtu(struct net6_iface *iface, u32 mtu)
+{
+	/* RFC 8200 section 5: not below 1280; what the device cannot send is no MTU */
+	if (mtu && (mtu < NET6_MIN_MTU || mtu > READ_ONCE(iface->dev->mtu)))
+		return -EINVAL;
+	iface->ra_mtu = mtu;
+	net6_iface_set_mtu(iface);
+	net6_dest_flush(iface->nn);
+	return 0;
+}
+
+/**
+ * net6_param_set() - change a parameter
+ * @iface: interface
+ * @param: which
+ * @value: in the unit that enum net6_param gives
+ *
+ * Context: nn->lock held. Return: 0, or -EINVAL for what is out of bounds.
+ */
+int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	if (value < net6_param_bounds[param].min || value > net6_param_bounds[param].max)
+		return -EINVAL;
+	switch (param) {
+	case NET6_PARAM_MTU:
+		return net6_param_set_mtu(iface, value);
+	case NET6_PARAM_HOP_LIMIT:
+		WRITE_ONCE(iface->cur_hop_limit, value);
+		break;
+	case NET6_PARAM_DAD_TRANSMITS:
+		WRITE_ONCE(iface->dad_transmits, value);
+		break;
+	case NET6_PARAM_ACCEPT_RA:
+		WRITE_ONCE(iface->accept_ra, value);
+		break;
+	case NET6_PARAM_AUTOCONF:
+		WRITE_ONCE(iface->autoconf, value);
+		break;
+	case NET6_PARAM_NDISC_NOTIFY:
+		WRITE_ONCE(iface->ndisc_notify, value);
+		break;
+	case NET6_PARAM_USE_TEMPADDR:
+		WRITE_ONCE(iface->use_tempaddr, value);
+		net6_dest_flush(iface->nn);
+		break;
+	case NET6_PARAM_TEMP_VALID:
+		WRITE_ONCE(iface->temp_valid, value);
+		break;
+	case NET6_PARAM_TEMP_PREFERRED:
+		WRITE_ONCE(iface->temp_preferred, value);
+		break;
+	case NET6_PARAM_BASE_REACHABLE:
+		WRITE_ONCE(iface->base_reachable_ms, value);
+		net6_nd_draw_reachable(iface);
+		break;
+	case NET6_PARAM_RETRANS:
+		WRITE_ONCE(iface->retrans, max(msecs_to_jiffies(value), 1UL));
+		break;
+	case NET6_PARAMS:
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * net6_param_net_init() - a namespace's defaults
+ * @nn: namespace
+ *
+ * Context: process.
+ */
+void net6_param_net_init(struct net6_net *nn)
+{
+	unsigned int i;
+
+	for (i = 0; i < NET6_PARAMS; i++)
+		nn->param_default[i] = net6_param_bounds[i].initial;
+}
+
+/**
+ * net6_param_iface_init() - give a new interface its namespace's defaults
+ * @iface: interface that nobody else sees yet
+ *
+ * Context: process; takes nn->lock.
+ */
+void net6_param_iface_init(struct net6_iface *iface)
+{
+	struct net6_net *nn = iface->nn;
+	unsigned int i;
+
+	spin_lock_bh(&nn->lock);
+	for (i = NET6_PARAM_MTU + 1; i < NET6_PARAMS; i++)
+		net6_param_set(iface, i, nn->param_default[i]);
+	spin_unlock_bh(&nn->lock);
+}

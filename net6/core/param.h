@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Parameters of an interface that operators set: by number, with bounds and defaults. */
+#ifndef _NET6_PARAM_H
+#define _NET6_PARAM_H
+
+#include <linux/types.h>
+
+struct net6_iface;
+struct net6_net;
+
+enum net6_param {
+	NET6_PARAM_MTU,			/* bytes, 0: the device's */
+	NET6_PARAM_HOP_LIMIT,
+	NET6_PARAM_DAD_TRANSMITS,
+	NET6_PARAM_ACCEPT_RA,
+	NET6_PARAM_AUTOCONF,
+	NET6_PARAM_NDISC_NOTIFY,
+	NET6_PARAM_USE_TEMPADDR,
+	NET6_PARAM_TEMP_VALID,		/* seconds */
+	NET6_PARAM_TEMP_PREFERRED,	/* seconds */
+	NET6_PARAM_BASE_REACHABLE,	/* milliseconds */
+	NET6_PARAM_RETRANS,		/* milliseconds */
+
+	NET6_PARAMS
+};
+
+/**
+ * struct net6_param_bounds - what a parameter may be
+ * @min: least value; @max: largest one
+ * @initial: of interfaces, as long as their namespace has no other default
+ */
+struct net6_param_bounds {
+	u32	min;
+	u32	max;
+	u32	initial;
+};
+
+extern const struct net6_param_bounds net6_param_bounds[NET6_PARAMS];
+
+u32 net6_param_get(const struct net6_iface *iface, enum net6_param param);	/* any context */
+
+/* nn->lock held. */
+int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value);
+
+void net6_param_net_init(struct net6_net *nn);
+void net6_param_iface_init(struct net6_iface *iface);	/* takes nn->lock */
+
+#endif /* _NET6_PARAM_H */
