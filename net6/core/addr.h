@@ -175,7 +175,6 @@ void net6_group_leave_all(struct net6_iface *iface);
 
 /* Groups (core/mcast.c); counted. Any context; join returns 0 or -errno. */
 int net6_group_join(struct net6_iface *iface, const struct in6_addr *group);
-int net6_group_leave(struct net6_iface *iface, const struct in6_addr *group);
 int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
 		      const struct net6_mld_filter *old, const struct net6_mld_filter *new);
 

@@ -263,15 +263,3 @@ int net6_group_join(struct net6_iface *iface, const struct in6_addr *group)
 {
 	return net6_group_change(iface, group, NULL, &net6_mld_any);
 }
-
-/**
- * net6_group_leave() - and leaves
- * @iface: interface
- * @group: multicast address
- *
- * Context: any but hard interrupts; takes nn->lock. Return: as net6_group_change().
- */
-int net6_group_leave(struct net6_iface *iface, const struct in6_addr *group)
-{
-	return net6_group_change(iface, group, &net6_mld_any, NULL);
-}

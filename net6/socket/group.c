@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Multicast groups that a datagram socket has joined. Memory is charged to the
- * socket's option memory, which bounds their number. Source filters do not exist.
+ * socket's option memory, which bounds their number. Their sources are filter.c's.
  */
 #include <linux/rculist.h>
 
@@ -25,12 +25,20 @@ static int net6_group_ifindex(struct net6_net *nn, const struct in6_addr *addr)
 	return 0;
 }
 
-static struct net6_sk_group *net6_sk_group_find(struct net6_dgram_sock *ds, int ifindex,
-						const struct in6_addr *addr)
+/**
+ * net6_sk_group_find() - a membership of a socket
+ * @sk: datagram socket, owned
+ * @ifindex: interface, 0 for the first that matches
+ * @addr: group
+ *
+ * Context: process. Return: membership or NULL.
+ */
+struct net6_sk_group *net6_sk_group_find(struct sock *sk, int ifindex,
+					 const struct in6_addr *addr)
 {
 	struct net6_sk_group *g;
 
-	hlist_for_each_entry(g, &ds->groups, node)
+	hlist_for_each_entry(g, &net6_dgram_sk(sk)->groups, node)
 		if ((!ifindex || g->ifindex == ifindex) && ipv6_addr_equal(&g->addr, addr))
 			return g;
 	return NULL;
@@ -41,15 +49,17 @@ static struct net6_sk_group *net6_sk_group_find(struct net6_dgram_sock *ds, int 
  * @sk: datagram socket, owned
  * @ifindex: interface, 0 to choose one
  * @addr: group
+ * @filter: sources, NULL for any; taken over if this returns 0
  *
  * Context: process.
  * Return: 0; -EINVAL (no multicast address); -ENODEV; -EADDRINUSE (joined already);
  * -ENOMEM (option memory used up); or what the interface says.
  */
-int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr)
+int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr,
+		       struct net6_sk_filter *filter)
 {
+	struct net6_mld_filter wanted = net6_sk_filter_wish(filter);
 	struct net6_net *nn = net6_pernet(sock_net(sk));
-	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
 	struct net6_iface *iface;
 	struct net6_sk_group *g;
 	int err;
@@ -57,7 +67,7 @@ int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr
 	sock_owned_by_me(sk);
 	if (!ipv6_addr_is_multicast(addr))
 		return -EINVAL;
-	if (net6_sk_group_find(ds, ifindex, addr))
+	if (net6_sk_group_find(sk, ifindex, addr))
 		return -EADDRINUSE;
 	g = sock_kmalloc(sk, sizeof(*g), GFP_KERNEL);
 	if (!g)
@@ -67,7 +77,9 @@ int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr
 	if (!ifindex)
 		ifindex = net6_group_ifindex(nn, addr);
 	iface = ifindex ? net6_iface_find(nn, ifindex) : NULL;
-	err = iface ? net6_group_join(iface, addr) : -ENODEV;
+	err = iface ? net6_group_change(iface, addr, NULL, &wanted) : -ENODEV;
+	if (!err)
+		g->iface = net6_iface_get(iface);
 	rcu_read_unlock_bh();
 	if (err) {
 		sock_kfree_s(sk, g, sizeof(*g));
@@ -75,21 +87,31 @@ int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr
 	}
 	g->addr = *addr;
 	g->ifindex = ifindex;
-	hlist_add_head_rcu(&g->node, &ds->groups);
+	RCU_INIT_POINTER(g->filter, filter);
+	hlist_add_head_rcu(&g->node, &net6_dgram_sk(sk)->groups);
 	return 0;
 }
 
-static void net6_sk_group_drop(struct sock *sk, struct net6_sk_group *g)
+/**
+ * net6_sk_group_drop() - end of a membership
+ * @sk: datagram socket, owned
+ * @g: its membership; freed after a grace period
+ *
+ * Context: process.
+ */
+void net6_sk_group_drop(struct sock *sk, struct net6_sk_group *g)
 {
-	struct net6_net *nn = net6_pernet(sock_net(sk));
-	struct net6_iface *iface;
+	struct net6_sk_filter *filter = rcu_dereference_protected(g->filter,
+								  lockdep_sock_is_held(sk));
+	struct net6_mld_filter wanted = net6_sk_filter_wish(filter);
 
 	hlist_del_rcu(&g->node);
+	/* The interface may have gone, and its memberships with it. */
 	rcu_read_lock_bh();
-	iface = net6_iface_find(nn, g->ifindex);
-	if (iface)
-		net6_group_leave(iface, &g->addr);
+	net6_group_change(g->iface, &g->addr, &wanted, NULL);
 	rcu_read_unlock_bh();
+	net6_iface_put(g->iface);
+	net6_sk_filter_free(sk, filter);
 	atomic_sub(sizeof(*g), &sk->sk_omem_alloc);
 	kfree_rcu(g, rcu);
 }
@@ -109,7 +131,7 @@ int net6_sk_group_leave(struct sock *sk, int ifindex, const struct in6_addr *add
 	sock_owned_by_me(sk);
 	if (!ipv6_addr_is_multicast(addr))
 		return -EINVAL;
-	g = net6_sk_group_find(net6_dgram_sk(sk), ifindex, addr);
+	g = net6_sk_group_find(sk, ifindex, addr);
 	if (!g)
 		return -EADDRNOTAVAIL;
 	net6_sk_group_drop(sk, g);
@@ -136,17 +158,19 @@ void net6_sk_group_leave_all(struct sock *sk)
  * net6_sk_group_match() - does a socket want packets to a group?
  * @sk: datagram socket bound to the port
  * @addr: group the packet is for
+ * @source: where it comes from
  * @ifindex: where it came in
  *
  * As Linux: a socket that joined nothing takes what its host takes (IPV6_MULTICAST_ALL).
  * Context: RCU read lock held.
  */
-bool net6_sk_group_match(const struct sock *sk, const struct in6_addr *addr, int ifindex)
+bool net6_sk_group_match(const struct sock *sk, const struct in6_addr *addr,
+			 const struct in6_addr *source, int ifindex)
 {
 	struct net6_sk_group *g;
 
 	hlist_for_each_entry_rcu(g, &net6_dgram_sk(sk)->groups, node)
 		if (g->ifindex == ifindex && ipv6_addr_equal(&g->addr, addr))
-			return true;
+			return net6_sk_filter_match(rcu_dereference(g->filter), source);
 	return net6_opt(sk, MC6_ALL);
 }

@@ -58,16 +58,34 @@ struct net6_tx {
 };
 
 /**
+ * struct net6_sk_filter - the sources that a membership takes packets from, or not
+ * @mode: NET6_MLD_INCLUDE or NET6_MLD_EXCLUDE
+ * @n: entries of @sources
+ * @rcu: freed after a grace period
+ * @sources: constant, no address twice
+ */
+struct net6_sk_filter {
+	u8			mode;
+	unsigned int		n;
+	struct rcu_head		rcu;
+	struct in6_addr		sources[];
+};
+
+/**
  * struct net6_sk_group - a group that a datagram socket has joined
  * @node: in the socket's list; socket lock to write, RCU to read
  * @addr: group
  * @ifindex: interface it was joined on, never 0
+ * @iface: the same, referenced: it may be gone, and another one have its number
+ * @filter: sources, NULL for any
  * @rcu: freed after a grace period
  */
 struct net6_sk_group {
 	struct hlist_node	node;
 	struct in6_addr		addr;
 	int			ifindex;
+	struct net6_iface	*iface;
+	struct net6_sk_filter __rcu *filter;
 	struct rcu_head		rcu;
 };
 
@@ -223,11 +241,24 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
 
 /* Groups of a datagram socket (socket/group.c). sk owned, process context. */
-int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr);
+int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr,
+		       struct net6_sk_filter *filter);
 int net6_sk_group_leave(struct sock *sk, int ifindex, const struct in6_addr *addr);
 void net6_sk_group_leave_all(struct sock *sk);
+struct net6_sk_group *net6_sk_group_find(struct sock *sk, int ifindex,
+					 const struct in6_addr *addr);
+void net6_sk_group_drop(struct sock *sk, struct net6_sk_group *g);
 /* Would this socket take packets for the group? RCU read lock held. */
-bool net6_sk_group_match(const struct sock *sk, const struct in6_addr *addr, int ifindex);
+bool net6_sk_group_match(const struct sock *sk, const struct in6_addr *addr,
+			 const struct in6_addr *source, int ifindex);
+
+/* Their sources (socket/filter.c). sk owned, process context, but for the match. */
+int net6_set_mcast_source(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen);
+int net6_set_mcast_filter(struct sock *sk, sockptr_t optval, unsigned int optlen);
+int net6_get_mcast_filter(struct sock *sk, char __user *optval, int __user *optlen, int len);
+void net6_sk_filter_free(struct sock *sk, struct net6_sk_filter *filter);
+struct net6_mld_filter net6_sk_filter_wish(const struct net6_sk_filter *filter);
+bool net6_sk_filter_match(const struct net6_sk_filter *filter, const struct in6_addr *source);
 
 /* Ancillary data (socket/cmsg.c). skb: a received packet, network header set. */
 int net6_cmsg_send(struct sock *sk, struct msghdr *msg, struct net6_tx *tx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options of level IPPROTO_IPV6 (RFC 3493, RFC 3542 and what Linux added), with Linux's
- * errors. Sticky extension headers, flow label management, anycast membership, source
- * filters, multicast routing and IPsec policies are not built: -ENOPROTOOPT.
+ * errors. Sticky extension headers, flow label management, anycast membership,
+ * multicast routing and IPsec policies are not built: -ENOPROTOOPT.
  */
 #include <linux/in6.h>
 #include <net/compat.h>
@@ -110,7 +110,7 @@ static int net6_set_membership(struct sock *sk, int optname, sockptr_t optval,
 	if (copy_from_sockptr(&mreq, optval, sizeof(mreq)))
 		return -EFAULT;
 	if (optname == IPV6_ADD_MEMBERSHIP)
-		return net6_sk_group_join(sk, mreq.ipv6mr_ifindex, &mreq.ipv6mr_multiaddr);
+		return net6_sk_group_join(sk, mreq.ipv6mr_ifindex, &mreq.ipv6mr_multiaddr, NULL);
 	return net6_sk_group_leave(sk, mreq.ipv6mr_ifindex, &mreq.ipv6mr_multiaddr);
 }
 
@@ -142,7 +142,7 @@ static int net6_set_mcast_group(struct sock *sk, int optname, sockptr_t optval,
 		return -EPROTO;
 	sin6 = (const struct sockaddr_in6 *)&req.gr_group;
 	if (optname == MCAST_JOIN_GROUP)
-		return net6_sk_group_join(sk, req.gr_interface, &sin6->sin6_addr);
+		return net6_sk_group_join(sk, req.gr_interface, &sin6->sin6_addr, NULL);
 	return net6_sk_group_leave(sk, req.gr_interface, &sin6->sin6_addr);
 }
 
@@ -257,6 +257,13 @@ static int net6_set_other(struct sock *sk, int optname, int val, sockptr_t optva
 	case MCAST_JOIN_GROUP:
 	case MCAST_LEAVE_GROUP:
 		return net6_set_mcast_group(sk, optname, optval, optlen);
+	case MCAST_JOIN_SOURCE_GROUP:
+	case MCAST_LEAVE_SOURCE_GROUP:
+	case MCAST_BLOCK_SOURCE:
+	case MCAST_UNBLOCK_SOURCE:
+		return net6_set_mcast_source(sk, optname, optval, optlen);
+	case MCAST_MSFILTER:
+		return net6_set_mcast_filter(sk, optval, optlen);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -497,6 +504,8 @@ int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval
 		return -ENOPROTOOPT;
 	if (get_user(len, optlen))
 		return -EFAULT;
+	if (optname == MCAST_MSFILTER)
+		return net6_get_mcast_filter(sk, optval, optlen, len);
 	if (optname == IPV6_PATHMTU)
 		return net6_get_pathmtu(sk, optval, optlen, len);
 	err = net6_get_int(sk, optname, &val);

@@ -273,7 +273,7 @@ static bool net6_raw_match(const struct sock *sk, const struct net *net, u8 prot
 		return false;
 	return ipv6_addr_any(&sk->sk_v6_rcv_saddr) ||
 	       ipv6_addr_equal(&sk->sk_v6_rcv_saddr, laddr) ||
-	       (ipv6_addr_is_multicast(laddr) && net6_sk_group_match(sk, laddr, dif));
+	       (ipv6_addr_is_multicast(laddr) && net6_sk_group_match(sk, laddr, faddr, dif));
 }
 
 /* RFC 3542 section 3.2. What is too short to have a type is blocked. */

@@ -98,7 +98,7 @@ static void net6_udp_deliver_group(struct net6_net *nn, struct sk_buff *skb,
 
 	hlist_for_each_entry_rcu(sk, &b->head, sk_node) {
 		if (!net6_dgram_match(sk, nn->net, key, &score) ||
-		    !net6_sk_group_match(sk, key->laddr, key->dif))
+		    !net6_sk_group_match(sk, key->laddr, key->faddr, key->dif))
 			continue;
 		if (last) {
 			clone = skb_clone(skb, GFP_ATOMIC);

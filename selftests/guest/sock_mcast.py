@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# Source filters of sockets (RFC 3678 section 5): every call does what native's does, packets
+# of unwanted sources stay away, and what routers are told follows (RFC 3810 section 6.1).
+#
+#	A [a0 native fd00::a, net6 fd00::6] ------ [b0 native fd00::b, fd00::bb] B
+# guest: stock
+# timeout: 120
+
+import os
+import socket
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import mld
+import nd
+import netpair as p
+
+V6 = socket.IPPROTO_IPV6
+JOIN, LEAVE = 42, 45
+BLOCK, UNBLOCK, JOIN_SOURCE, LEAVE_SOURCE, FILTER = 43, 44, 46, 47, 48
+EXCLUDE, INCLUDE = 0, 1
+GROUP, ONE, TWO, THREE = "ff05::99", "fd00::b", "fd00::bb", "fd00::bbb"
+wire = a0 = None
+
+
+def setup():
+    global wire, a0
+    # On one CPU a datagram has come to all sockets before one of them is read.
+    os.sched_setaffinity(0, {0})
+    p.setup()
+    for address in (TWO, THREE):
+        p.B.ip("addr", "add", address + "/64", "dev", "b0", "nodad")
+    wire = nd.Wire(p.B, "b0")
+    a0 = p.index(p.A, "a0")
+
+
+def storage(address, family=socket.AF_INET6):
+    return (struct.pack("=HHI", family, 0, 0) + nd.packed(address)).ljust(128, b"\0")
+
+
+def member(index=None, group=GROUP):
+    return struct.pack("=I4x", a0 if index is None else index) + storage(group)
+
+
+def source(address, index=None, group=GROUP, family=socket.AF_INET6):
+    return member(index, group) + storage(address, family)
+
+
+def msfilter(mode, sources, index=None, group=GROUP, count=None):
+    return member(index, group) + struct.pack("=II", mode, len(sources) if count is None
+                                              else count) + b"".join(map(storage, sources))
+
+
+def setopt(sock, option, raw):
+    try:
+        sock.setsockopt(V6, option, raw)
+    except OSError as error:
+        return os.strerror(error.errno)
+    return 0
+
+
+def getfilter(sock, room, index=None, group=GROUP):
+    """Mode, number and what there was room for; or the error."""
+    libc = ktap._libc
+    import ctypes   # pylint: disable=import-outside-toplevel
+    buf = ctypes.create_string_buffer(msfilter(0, [], index, group, room).ljust(144 + 128 * room,
+                                                                              b"\xaa"))
+    length = ctypes.c_int(144 + 128 * room)
+    if libc.getsockopt(sock.fileno(), V6, FILTER, buf, ctypes.byref(length)):
+        return os.strerror(ctypes.get_errno())
+    mode, number = struct.unpack("=II", buf.raw[136:144])
+    sources = [buf.raw[144 + 128 * i:][:24] for i in range((length.value - 144) // 128)]
+    return mode, number, length.value, sorted(sources)
+
+
+def steps(sock):
+    """What is called and what comes of it."""
+    for option, raw in (
+            (LEAVE_SOURCE, source(ONE)), (BLOCK, source(ONE)), (UNBLOCK, source(ONE)),
+            (FILTER, msfilter(INCLUDE, [ONE])), (FILTER, msfilter(INCLUDE, [])),
+            (JOIN_SOURCE, source(ONE)), (JOIN_SOURCE, source(ONE)), (JOIN_SOURCE, source(TWO)),
+            (JOIN, member()), (BLOCK, source(ONE)), (UNBLOCK, source(ONE)),
+            (LEAVE_SOURCE, source(THREE)), (LEAVE_SOURCE, source(ONE)),
+            (LEAVE_SOURCE, source(TWO)), (LEAVE_SOURCE, source(TWO)),
+            (JOIN, member()), (UNBLOCK, source(ONE)), (BLOCK, source(ONE)),
+            (BLOCK, source(ONE)), (JOIN_SOURCE, source(TWO)), (BLOCK, source(TWO)),
+            (UNBLOCK, source(ONE)), (UNBLOCK, source(TWO)), (LEAVE, member()),
+            (JOIN, member()), (JOIN_SOURCE, source(ONE)), (FILTER, msfilter(EXCLUDE, [])),
+            (JOIN_SOURCE, source(TWO)), (FILTER, msfilter(EXCLUDE, [ONE, TWO])),
+            (FILTER, msfilter(INCLUDE, [THREE])),
+            (FILTER, msfilter(2, [ONE])), (FILTER, msfilter(INCLUDE, [ONE], group=ONE)),
+            (FILTER, msfilter(INCLUDE, [ONE], index=12345)),
+            (FILTER, msfilter(INCLUDE, [ONE], count=2)),
+            (FILTER, msfilter(INCLUDE, [], count=65)),
+            # With those that routers are still told about 64 at most.
+            (FILTER, msfilter(INCLUDE, [f"fd00::{n:x}" for n in range(1, 60)])),
+            (JOIN_SOURCE, source("fd00::999")), (FILTER, msfilter(INCLUDE, [])),
+            (FILTER, msfilter(INCLUDE, [])), (JOIN_SOURCE, source(ONE, group=ONE)),
+            (JOIN_SOURCE, source(ONE, index=12345)), (BLOCK, source(ONE, index=12345)),
+            (JOIN_SOURCE, source(ONE, family=socket.AF_INET)),
+            (JOIN_SOURCE, source(ONE)[:-1]), (FILTER, msfilter(INCLUDE, [])[:-1]),
+            (FILTER, b""), (JOIN_SOURCE, b"")):
+        yield option, setopt(sock, option, raw), getfilter(sock, 0), getfilter(sock, 1), \
+            getfilter(sock, 70)
+    yield getfilter(sock, 1, 0), getfilter(sock, 1, group=ONE), getfilter(sock, 1, 12345)
+
+
+@ktap.test
+def every_call_does_what_natives_does():
+    one, two = p.net6(), p.native()
+    for number, (seen, wanted) in enumerate(zip(steps(one), steps(two))):
+        ktap.equal(seen, wanted, f"step {number}")
+    one.close()
+    two.close()
+
+
+def say(sender, text, port):
+    with p.native(ns=p.B) as sock:
+        sock.setsockopt(V6, socket.IPV6_MULTICAST_IF, p.index(p.B, "b0"))
+        sock.bind((sender, 0))
+        sock.sendto(text, (GROUP, port))
+
+
+def heard(sock, port):
+    """Which sources the socket hears: the last one is heard by another, too."""
+    other = p.net6()
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    other.bind(("::", port))
+    ktap.equal(setopt(other, JOIN, member()), 0, "another socket joins")
+    for sender in (ONE, TWO, THREE):
+        say(sender, sender.encode(), port)
+    for sender in (ONE, TWO, THREE):
+        ktap.equal(other.recv(100).decode(), sender, "what a socket without filter hears")
+    other.close()
+    found = []
+    sock.setblocking(False)
+    try:
+        while True:
+            found.append(sock.recv(100).decode())
+    except BlockingIOError:
+        return found
+
+
+@ktap.test
+def only_wanted_sources_are_heard():
+    port = 7300
+    sock = p.net6()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind(("::", port))
+    for option, raw, wanted in (
+            (JOIN_SOURCE, source(ONE), [ONE]), (JOIN_SOURCE, source(THREE), [ONE, THREE]),
+            (LEAVE_SOURCE, source(ONE), [THREE]),
+            (FILTER, msfilter(EXCLUDE, [TWO]), [ONE, THREE]),
+            (BLOCK, source(ONE), [THREE]), (UNBLOCK, source(TWO), [TWO, THREE]),
+            (UNBLOCK, source(ONE), [ONE, TWO, THREE]),
+            (FILTER, msfilter(INCLUDE, [TWO, TWO]), [TWO])):
+        ktap.equal(setopt(sock, option, raw), 0, f"option {option}")
+        ktap.equal(heard(sock, port), wanted, f"sources heard after option {option}")
+    sock.close()
+
+
+def told(kind, sources):
+    frame = wire.expect(lambda f: f.proto == 0 and (kind, set(sources)) in mld.Told(f).of(GROUP),
+                        f"report {kind} {sources}", 20)
+    ktap.equal(frame.dest, mld.V2_ROUTERS, "destination of the report")
+
+
+@ktap.test
+def routers_are_told():
+    wire.flush()
+    one, two = p.net6(), p.net6()
+    setopt(one, JOIN_SOURCE, source(ONE))
+    told("ALLOW", [ONE])
+    setopt(two, JOIN_SOURCE, source(TWO))
+    told("ALLOW", [TWO])
+    setopt(two, LEAVE_SOURCE, source(TWO))
+    told("BLOCK", [TWO])
+    setopt(two, JOIN, member())
+    told("TO_EX", [])
+    setopt(two, BLOCK, source(ONE))
+    setopt(two, BLOCK, source(TWO))
+    told("BLOCK", [TWO])
+    two.close()
+    told("TO_IN", [ONE])
+    one.close()
+    told("BLOCK", [ONE])
+
+
+@ktap.test
+def memberships_of_an_interface_that_went_harm_nobody():
+    one, two = p.net6(), p.net6()
+    setopt(one, JOIN_SOURCE, source(ONE))
+    p.ctl(p.A, "detach", "dev", "a0")
+    ktap.equal(setopt(one, JOIN_SOURCE, source(TWO)), os.strerror(19), "its interface is gone")
+    p.ctl(p.A, "attach", "dev", "a0")
+    setopt(two, JOIN_SOURCE, source(TWO))
+    one.close()
+    wire.flush()
+    two.close()
+    told("BLOCK", [TWO])
+
+
+ktap.main(setup)
