@@ -121,6 +121,20 @@ no_memory:
 	net6_drop(net6_tunnel_nn(t), skb, NET6_DROP_NO_MEMORY);
 }
 
+/* Our own multicast, which IPv4 brings back if it has waited in a qdisc of the
+ * interface. Who heard it would find its own probes for duplicates.
+ */
+static int net6_tunnel_rcv_own(struct net6_net *nn, struct sk_buff *skb)
+{
+	struct net6_tunnel *t = net6_tunnel_find(nn, 0, ip_hdr(skb)->saddr);
+
+	if (!t)
+		return -ENOENT;
+	net6_tunnel_count(t, NET6_TUNNEL_RX_OWN);
+	consume_skb(skb);
+	return 0;
+}
+
 /* Each 6over4 interface on the device that the packet came in on hears it. */
 static int net6_tunnel_rcv_group(struct net6_net *nn, struct sk_buff *skb)
 {
@@ -128,6 +142,8 @@ static int net6_tunnel_rcv_group(struct net6_net *nn, struct sk_buff *skb)
 	struct net6_tunnel *t, *last = NULL;
 	struct sk_buff *clone;
 
+	if (skb->pkt_type == PACKET_LOOPBACK)
+		return net6_tunnel_rcv_own(nn, skb);
 	for (i = 0; i < ARRAY_SIZE(nn->tunnels->hash); i++) {
 		hlist_for_each_entry_rcu(t, &nn->tunnels->hash[i], node) {
 			if (t->kind != NET6_TUNNEL_6OVER4 || t->parms.link != link)
@@ -142,15 +158,7 @@ static int net6_tunnel_rcv_group(struct net6_net *nn, struct sk_buff *skb)
 	}
 	if (!last)
 		return -ENOENT;
-	/* Our own multicast, which IPv4 brings back. Who heard it would find its own
-	 * probes for duplicates.
-	 */
-	if (skb->pkt_type == PACKET_LOOPBACK) {
-		net6_tunnel_count(last, NET6_TUNNEL_RX_OWN);
-		consume_skb(skb);
-	} else {
-		net6_tunnel_receive(last, skb);
-	}
+	net6_tunnel_receive(last, skb);
 	return 0;
 }
 

@@ -6,12 +6,17 @@
 
 All three are native IPv4; net6 is what runs in A and B (native IPv6 for `sit`).
 """
+import contextlib
 import json
 import os
 import socket
+import struct
 import threading
+import time
 
 import ktap
+import nd
+import nl
 
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
 ADDRESS_A, ADDRESS_B = "192.0.2.1", "198.51.100.1"
@@ -26,38 +31,105 @@ def show(ns, *words):
     return json.loads(ctl(ns, "-j", "show", *words))
 
 
+def dump(ns, op):
+    """As show(), but without the price of a program: for what is looked at often."""
+    with ns:
+        family = nl.Family()
+    try:
+        return family.dump(op)
+    finally:
+        family.close()
+
+
 def tunnel(ns, dev):
-    return next(t for t in show(ns, "tunnels") if t["dev"] == dev)
+    """Counters of a tunnel, and the rest of it as netlink has it."""
+    found = next(t for t in dump(ns, "tunnel-get") if t["name"] == dev)
+    return {key.replace("-", "_"): value for key, value in found.items()}
 
 
 def drops(ns, reason):
-    return next(d["value"] for d in show(ns, "drops") if d["name"] == reason)
+    return next(d["value"] for d in dump(ns, "drop-get") if d["name"] == reason)
 
 
 def preferred(ns, address):
-    return any(e["address"] == address and e["state"] == "preferred"
-               for e in show(ns, "addresses"))
+    return any(nd.same(a["address"], address) and a["state"] == 1
+               for a in dump(ns, "addr-get"))
+
+
+def wait_preferred(ns, address):
+    ktap.wait_for(30, f"{address} is preferred", lambda: preferred(ns, address))
 
 
 def add_address(ns, dev, address, length=64):
     ctl(ns, "add", "address", f"{address}/{length}", "dev", dev)
-    ktap.wait_for(20, f"{address} is preferred", lambda: preferred(ns, address))
+    wait_preferred(ns, address)
+
+
+def sysctl(ns, name, value):
+    with ns, open("/proc/sys/" + name.replace(".", "/"), "w", encoding="ascii") as file:
+        file.write(value)
+
+
+def transition(ns, word):
+    sysctl(ns, "net.net6.transition", word)
+
+
+def batch(ns, *lines):
+    """Commands of ip(8), for the price of one."""
+    ktap.run("ip", "-n", ns.name, "-batch", "-", input="\n".join(lines) + "\n")
 
 
 def setup():
     global A, B, R
     ktap.net6_load()
     A, R, B = ktap.Netns("A"), ktap.Netns("R"), ktap.Netns("B")
-    ktap.veth(A, "a0", R, "r1")
-    ktap.veth(R, "r2", B, "b0")
-    A.ip("addr", "add", ADDRESS_A + "/24", "dev", "a0")
-    R.ip("addr", "add", "192.0.2.2/24", "dev", "r1")
-    R.ip("addr", "add", "198.51.100.2/24", "dev", "r2")
-    B.ip("addr", "add", ADDRESS_B + "/24", "dev", "b0")
-    A.ip("route", "add", "default", "via", "192.0.2.2")
-    B.ip("route", "add", "default", "via", "198.51.100.2")
-    R.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
+    ktap.kmod("veth")
+    batch(R, f"link add r1 type veth peer name a0 netns {A.name}",
+          f"link add r2 type veth peer name b0 netns {B.name}",
+          "link set r1 up", "link set r2 up",
+          "addr add 192.0.2.2/24 dev r1", "addr add 198.51.100.2/24 dev r2")
+    for ns, dev, address, via in ((A, "a0", ADDRESS_A, "192.0.2.2"),
+                                  (B, "b0", ADDRESS_B, "198.51.100.2")):
+        batch(ns, f"link set {dev} up", f"addr add {address}/24 dev {dev}",
+              f"route add default via {via}")
+    sysctl(R, "net.ipv4.ip_forward", "1")
 
+
+# Packets
+
+def inner(source, destination, payload=b"x" * 16, proto=59, tclass=0, version=6, length=None):
+    """An IPv6 packet, good but for what is asked for."""
+    return struct.pack("!IHBB", version << 28 | tclass << 20,
+                       len(payload) if length is None else length, proto, 64) + \
+        nd.packed(source) + nd.packed(destination) + payload
+
+
+def outer(packet, source, destination, tos=0, flags=0, ident=0, total=None):
+    """An IPv4 packet of protocol 41 around it; @flags with the fragment offset."""
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, tos, total or 20 + len(packet), ident, flags,
+                         64, 41, 0, socket.inet_aton(source), socket.inet_aton(destination))
+    return header[:10] + struct.pack("!H", checksum(header)) + header[12:] + packet
+
+
+def checksum(data):
+    """RFC 1071, over @data; 0 when it includes a right one."""
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def send_raw(ns, destination, *packets):
+    """IPv4 packets with headers of ours, over IPv4's own output."""
+    with ns:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    for packet in packets:
+        sock.sendto(packet, (destination, 0))
+    sock.close()
+
+
+# Transfers
 
 def net6(ns, kind=socket.SOCK_STREAM):
     sock = ktap.net6_socket(kind, 0, ns)
@@ -132,3 +204,90 @@ def udp(client, server, address, sizes=(1, 500, 1200, 1400, 5000)):
         ktap.wait_for(20, f"a datagram of {size} bytes returns", round_trip)
     client.close()
     server.close()
+
+
+@contextlib.contextmanager
+def netem(*ends):
+    """Loss, delay, duplicates and reordering at each (namespace, device)."""
+    ktap.kmod("sch_netem")
+    for ns, dev in ends:
+        ns.run("tc", "qdisc", "add", "dev", dev, "root", "netem", "delay", "2ms", "1ms",
+               "loss", "2%", "duplicate", "1%", "reorder", "5%")
+    try:
+        yield
+    finally:
+        for ns, dev in ends:
+            ns.run("tc", "qdisc", "del", "dev", dev, "root")
+
+
+@contextlib.contextmanager
+def connection(client, server, address):
+    """(near end, far end) of a net6 connection to @address, closed at the end."""
+    listener, near = net6(server), net6(client)
+    far = None
+    try:
+        listener.bind((address, 0))
+        listener.listen(1)
+        near.connect(listener.getsockname()[:2])
+        far = listener.accept()[0]
+        for sock in (near, far):
+            sock.settimeout(60 * ktap.SCALE)
+        yield near, far
+    finally:
+        for sock in (near, listener, far):
+            if sock:
+                sock.close()
+
+
+def say(sock, peer, word):
+    """@word goes from one end to the other."""
+    sock.sendall(word)
+    ktap.equal(peer.recv(100), word, "what arrived")
+
+
+def send_while(near, far, size, action):
+    """@size bytes through a connection; @action() is called when a quarter is sent."""
+    data = pattern(size)[:size]
+    got = bytearray()
+
+    def receive():
+        while len(got) < len(data):
+            piece = far.recv(65536)
+            if not piece:
+                return
+            got.extend(piece)
+    thread = threading.Thread(target=receive)
+    thread.start()
+    near.sendall(data[:size // 4])
+    action()
+    near.sendall(data[size // 4:])
+    thread.join()
+    ktap.equal(bytes(got), data, "what arrived")
+
+
+def cut(near, far, ns, dev):
+    """What is said while a device on the way is down arrives when it is up again."""
+    ns.ip("link", "set", dev, "down")
+    near.sendall(b"during")
+    time.sleep(0.3)
+    ns.ip("link", "set", dev, "up")
+    ktap.equal(far.recv(100), b"during", "after the way is back")
+    say(far, near, b"after")
+
+
+def narrow(mtu):
+    """What R and B can send each other."""
+    R.ip("link", "set", "r2", "mtu", str(mtu))
+    B.ip("link", "set", "b0", "mtu", str(mtu))
+
+
+@contextlib.contextmanager
+def narrower(mtu):
+    """The link between R and B is wide again at the end, and nobody remembers."""
+    try:
+        yield lambda: narrow(mtu)
+    finally:
+        narrow(1500)
+        for ns in (A, B):
+            ns.run("ip", "route", "flush", "cache")
+            ctl(ns, "flush", "destinations")
