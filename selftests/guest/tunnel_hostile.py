@@ -26,32 +26,42 @@ SEED = int(os.environ.get("NET6_SEED") or 41)
 ROUNDS = int(os.environ.get("NET6_ROUNDS") or (600 if ktap.CHECKING else 3000))
 NET6_A, NET6_B = "2001:db8:1::a", "2001:db8:1::b"
 
-# Bulk TCP to argv[1] until killed; "serve" receives. Connections end with a reset: what
-# still retransmits to somebody who is gone would hold the module for minutes.
+# Bulk TCP to argv[2:] until killed; "serve" receives. With pauses, or nothing else would run.
+# Connections end with a reset: what still retransmits to somebody who is gone would hold
+# the module for minutes.
 TRAFFIC = """
-import socket, struct, sys, threading
+import socket, struct, sys, threading, time
+def new():
+    sock = socket.socket(10, 1, fileno=socket.socket(19, 1).detach())
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return sock
 def reset(sock):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-def new():
-    return socket.socket(10, 1, fileno=socket.socket(19, 1).detach())
 def drain(sock):
     reset(sock)
     while sock.recv(65536):
         pass
-sock = new()
-if sys.argv[2] == "serve":
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((sys.argv[1], 4141))
-    sock.listen(9)
-    print("ready", flush=True)
+def accept(sock):
     while True:
         threading.Thread(target=drain, args=(sock.accept()[0],), daemon=True).start()
-reset(sock)
-sock.connect((sys.argv[1], 4141))
-sock.send(b"x")
+def send(sock):
+    while True:
+        sock.send(b"x" * 50000)
+        time.sleep(0.02)
+verb, work = sys.argv[1], []
+for address in sys.argv[2:]:
+    sock = new()
+    if verb == "serve":
+        sock.bind((address, 4141))
+        sock.listen(9)
+    else:
+        reset(sock)
+        sock.connect((address, 4141))
+        sock.send(b"x")
+    work.append(threading.Thread(target=accept if verb == "serve" else send, args=(sock,)))
 print("ready", flush=True)
-while True:
-    sock.send(b"x" * 50000)
+for thread in work:
+    thread.start()
 """
 
 
@@ -66,16 +76,15 @@ def setup():
         cloud.wait_preferred(ns, "::" + address)
 
 
-def start(ns, address, verb):
-    process = ns.popen("/usr/bin/python3", "-c", TRAFFIC, address, verb,
+def start(ns, verb, *addresses):
+    process = ns.popen("/usr/bin/python3", "-c", TRAFFIC, verb, *addresses,
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    ktap.equal(process.stdout.readline(), b"ready\n", f"{verb} on {address}")
+    ktap.equal(process.stdout.readline(), b"ready\n", f"{verb} on {addresses}")
     return process
 
 
-def traffic(client=None, server=None, address=NET6_B):
-    """Two processes, of A and B unless said otherwise."""
-    return [start(server or cloud.B, address, "serve"), start(client or cloud.A, address, "send")]
+def traffic():
+    return [start(cloud.B, "serve", NET6_B), start(cloud.A, "send", NET6_B)]
 
 
 def seed_packets():
@@ -225,10 +234,9 @@ def everything_goes_with_tunnels_up_and_traffic_on():
         ktap.wait_for(10, f"{wanted} are up", lambda n=ns, w=wanted: kinds(n) == w)
     over4(cloud.A, ADDRESS_A, "fd06::a")
     over4(cloud.R, "192.0.2.2", "fd06::2")
-    running = traffic() + traffic(address="::" + ADDRESS_B) + \
-        traffic(server=cloud.R, address="fd06::2")
-    flood = cloud.R.popen("/usr/bin/python3", "-c", FLOOD, stdout=subprocess.PIPE)
-    ktap.equal(flood.stdout.readline(), b"ready\n", "flood")
+    running = [start(cloud.B, "serve", NET6_B, "::" + ADDRESS_B),
+               start(cloud.R, "serve", "fd06::2"),
+               start(cloud.A, "send", NET6_B, "::" + ADDRESS_B, "fd06::2")]
     before = packets(cloud.A)
     ktap.wait_for(20, "packets go through all three", lambda: all(
         number > before[name] + 5 for name, number in packets(cloud.A).items()))
@@ -240,8 +248,11 @@ def everything_goes_with_tunnels_up_and_traffic_on():
     for process in running:     # their sockets hold the module
         process.kill()
         process.wait()
+    ktap.wait_for(30, "their sockets are gone", lambda: not ktap.users("net6"))
     ktap.equal(kinds(cloud.A), KINDS, "tunnels of A")
     before = cloud.tunnel(cloud.A, "t0")["rx_packets"]
+    flood = cloud.R.popen("/usr/bin/python3", "-c", FLOOD, stdout=subprocess.PIPE)
+    ktap.equal(flood.stdout.readline(), b"ready\n", "flood")
     ktap.wait_for(10, "packets come in",
                   lambda: cloud.tunnel(cloud.A, "t0")["rx_packets"] > before + 20)
     ktap.unload("net6")
