@@ -11,7 +11,6 @@
 # timeout: 120
 # pylint: disable=missing-function-docstring
 import os
-import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
