@@ -192,16 +192,16 @@ def read_slowly(place, piece, pause, seconds):
 @ktap.test
 def a_reply_is_taken_fast_enough_or_not_at_all():
     for place in PLACES:
-        with limits(send_timeout=2000, send_rate=1000):
+        with limits(send_timeout=3000, send_rate=700):
             before = khttpd.count("timeout_send")
-            ktap.true(read_slowly(place, 4096, 0.05, 3),
+            ktap.true(read_slowly(place, 4096, 0.05, 4),
                       f"{place.name}: one that reads on is served")
             ktap.equal(khttpd.count("timeout_send"), before, "no time-out")
             ktap.true(not read_slowly(place, 10, 0.1, 60),
                       f"{place.name}: one that takes a byte now and then is not")
             ktap.equal(khttpd.count("timeout_send"), before + 1, "counted")
-        with limits(send_timeout=1000, send_rate=0):
-            ktap.true(read_slowly(place, 1500, 0.2, 3),
+        with limits(send_timeout=3000, send_rate=0):
+            ktap.true(read_slowly(place, 1500, 0.2, 4),
                       f"{place.name}: without a rate a little is enough")
 
 
