@@ -22,7 +22,7 @@ FAULT = "/sys/kernel/debug/failslab"
 DATA = os.urandom(65536)
 FILES = (("/small", (DATA[:1000],)), ("/pages", (DATA,)), ("/nope", None))
 PLACES = []
-REPLIES = 300
+REPLIES = 60
 
 
 def fault(**values):
