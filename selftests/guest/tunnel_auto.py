@@ -9,7 +9,7 @@
 #   [ X ] x0 --+            X, Y, Z: 10.6.4.1, .2, .3, net6 with transition=auto
 #   [ Y ] y0 --+-- bridge   Z is native IPv4 only at first: it plays the router
 #   [ Z ] z0 --+            X also has 192.0.2.1, see lib/cloud.py for A, R, B
-# guest: both
+# guest: stock
 # timeout: 300
 import errno
 import os
