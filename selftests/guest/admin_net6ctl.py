@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B
 #
-# guest: stock
+# guest: both
 # timeout: 240
 import ipaddress
 import json

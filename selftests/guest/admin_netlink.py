@@ -6,7 +6,7 @@
 #
 #	A [a0] ------ [b0] B
 #
-# guest: stock
+# guest: both
 # timeout: 240
 import errno
 import os

@@ -6,7 +6,7 @@
 # neighbors of a state are brought there together.
 #
 #	A [a0 net6] ------ [b0 raw frames, a host a case] B
-# guest: stock
+# guest: both
 # timeout: 150
 
 import itertools

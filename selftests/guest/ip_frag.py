@@ -4,7 +4,7 @@
 # lengths, time-out, and what we send in fragments (RFC 8200 4.5, 5722, 6946, 7112).
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
-# guest: stock
+# guest: both
 # timeout: 120
 
 import os

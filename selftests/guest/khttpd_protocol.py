@@ -7,7 +7,7 @@
 #	[ client and server on lo ]
 #
 # timeout: 120
-# guest: stock
+# guest: both
 # pylint: disable=missing-function-docstring
 import json
 import os

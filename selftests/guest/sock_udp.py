@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)
 #
-# guest: stock
+# guest: both
 # timeout: 180
 import errno
 import json

@@ -5,7 +5,7 @@
 #
 #   [ A: a packet socket plays the peer ] a0 ------ b0 [ B: net6, 2001:db8:6::b ]
 #
-# guest: stock
+# guest: both
 # timeout: 400
 import errno
 import json
