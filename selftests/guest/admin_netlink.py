@@ -6,7 +6,7 @@
 #
 #	A [a0] ------ [b0] B
 #
-# guest: both
+# guest: stock+
 # timeout: 240
 import errno
 import os

@@ -4,7 +4,7 @@
 # those that others send (RFC 4443 section 2.4, RFC 8201 section 4).
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
-# guest: both
+# guest: stock+
 # timeout: 120
 
 import errno

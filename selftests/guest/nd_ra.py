@@ -9,7 +9,7 @@
 #	C [a0 net6] ------ [b0 nobody answers] D
 #	E [a0 net6] ------ [b0 a router that is heard of once] F
 #
-# guest: both
+# guest: stock+
 # timeout: 150
 
 import os

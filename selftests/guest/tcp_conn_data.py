@@ -5,7 +5,7 @@
 #
 #   [ one namespace: native ::1 on lo | net6 ::1 on the pseudo-loopback ]
 #
-# guest: both
+# guest: stock+
 # timeout: 300
 import os
 import select

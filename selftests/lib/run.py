@@ -183,6 +183,8 @@ def wanted(where, kind, chosen, full):
     """Whether a file with '# guest: WHERE' runs on this kernel; where it is named, always."""
     if where == "full":
         return chosen or full
+    if where == "stock+":
+        return chosen or full or kind == "stock"
     return chosen or where in ("both", kind)
 
 
