@@ -99,7 +99,7 @@ clean:
 
 help:
 	@echo 'make            build net6/net6.ko, khttpd/khttpd.ko and tools/'
-	@echo 'make check      all tests: user space, and guests on two kernels (about 30 minutes)'
+	@echo 'make check      all tests: user space, and guests on two kernels (about 35 minutes)'
 	@echo 'make check-full what takes longer as well: big sets of tests, a minute per fuzz target'
 	@echo 'make check-programs  real programs on net6 as the only IPv6; installs them'
 	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'

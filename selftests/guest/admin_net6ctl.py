@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B
 #
-# guest: both
+# guest: stock+
 # timeout: 240
 import ipaddress
 import json

@@ -11,7 +11,7 @@
 # The kernel shows its stack where its own part of a call finds no memory (vmalloc, sysctl,
 # slab caches); that is no report. WARNING, BUG, KASAN and the like are, as ever. And it
 # forgets the name of a slab cache that it could not show under /sys (sysfs_slab_add()).
-# guest: checking
+# guest: full
 # guest-options: --allow "Call Trace" --allow-leak "sysfs_slab_add\+"
 # timeout: 150
 

@@ -5,7 +5,7 @@
 #
 #	[ clients, khttpd and server on lo ]
 #
-# guest: both
+# guest: stock+
 # timeout: 60
 # pylint: disable=missing-function-docstring
 import os

@@ -7,7 +7,7 @@
 #	[ client and server on lo ]
 #
 # timeout: 120
-# guest: both
+# guest: stock+
 # pylint: disable=missing-function-docstring
 import json
 import os

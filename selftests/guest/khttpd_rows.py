@@ -7,7 +7,7 @@
 #	[ client and server on lo ]    [ client ] c0 ------ s0 [ server ]
 #
 # timeout: 300
-# guest: both
+# guest: stock+
 # pylint: disable=missing-function-docstring
 import os
 import sys

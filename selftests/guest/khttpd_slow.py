@@ -7,7 +7,7 @@
 #
 #	[ client ] c0 ------ s0 [ server: khttpd ]     and native IPv6 on lo
 #
-# guest: stock
+# guest: full
 # guest-options: --virtual-time
 # timeout: 400
 # pylint: disable=missing-function-docstring

@@ -6,7 +6,7 @@
 #
 #   [ A: client ] a0 ------ b0 [ B: program with listeners, module in front ]
 #
-# guest: both
+# guest: stock+
 # timeout: 200
 import json
 import os

@@ -4,7 +4,7 @@
 # or behind it, are whole, fit the path and have right checksums outside and inside, over
 # each kind of tunnel; options of configured tunnels. The topology is drawn in
 # lib/cloud.py; here R has net6 too, for 6over4 on the link between A and R.
-# guest: both
+# guest: stock+
 # timeout: 200
 import os
 import socket

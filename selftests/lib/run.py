@@ -189,14 +189,14 @@ def wanted(where, kind, chosen, full):
 
 
 def pieces(files):
-    """Cuts a list of (file, seconds) into pieces of about the same length, one at least."""
+    """Cuts a list of (file, seconds) into pieces of about the same length."""
     whole = sum(seconds for _, seconds in files)
     count = max(1, round(whole / PIECE))
     cut, passed = [[] for _ in range(count)], 0
     for file, seconds in files:
         cut[min(count - 1, passed * count // whole)].append((file, seconds))
         passed += seconds
-    return cut
+    return [piece for piece in cut if piece]
 
 
 def boots(kind, only, full):
