@@ -155,9 +155,12 @@ void net6_tcp_time_wait(struct sock *sk, int state, int timeo)
 		/* Long enough for the peer to retransmit its FIN a few times. */
 		timeo = state == TCP_TIME_WAIT ? TCP_TIMEWAIT_LEN : max(timeo, rto);
 		local_bh_disable();
+		/* Who finds it may end it, and must find the timer armed; that runs on this
+		 * CPU, thus not before it is complete.
+		 */
+		mod_timer(&tw->timer, jiffies + timeo);
 		net6_tcp_port_to_tw(sk, tw);
 		net6_tcp_hash_tw(sk, tw);
-		mod_timer(&tw->timer, jiffies + timeo);
 		net6_tcp_tw_put(tw);
 		local_bh_enable();
 		NET6_INC(nn, TcpTimeWaited);
