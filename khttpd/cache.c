@@ -12,6 +12,7 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include "khttpd.h"
+#include "watch.h"
 
 #define KHTTPD_SWEEP_INTERVAL	(2 * HZ)
 /* Entries looked at for one that has not been used lately. */

@@ -10,6 +10,7 @@
 #include <linux/wait_bit.h>
 #include <net/sock.h>
 #include "khttpd.h"
+#include "peer.h"
 
 static struct kmem_cache *khttpd_conn_cache;
 static atomic_t khttpd_conn_count;

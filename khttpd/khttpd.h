@@ -561,13 +561,6 @@ void khttpd_thread_kick_listener(struct khttpd_thread *thread,
 void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind);
 void khttpd_timers_run(struct khttpd_thread *thread);
 
-/* peer.c */
-int khttpd_peers_init(void);
-void khttpd_peers_exit(void);
-struct khttpd_peer *khttpd_peer_get(const struct sock *sk);
-void khttpd_peer_put(struct khttpd_peer *peer);
-bool khttpd_peer_request(struct khttpd_peer *peer);
-
 /* How much later than its time a connection may be ended, together with others. */
 #define KHTTPD_TICK		(HZ / 4)
 
@@ -699,13 +692,6 @@ void khttpd_cache_stats(u32 *entries);
 void khttpd_entry_put(struct khttpd_entry *entry);
 void khttpd_entry_put_atomic(struct khttpd_entry *entry);
 void khttpd_entry_free(struct khttpd_entry *entry);
-
-/* watch.c */
-int khttpd_watch_init(void);
-void khttpd_watch_exit(void);
-void khttpd_watch_add(struct khttpd_entry *entry);
-void khttpd_watch_del(struct khttpd_entry *entry);
-void khttpd_watch_wait(void);
 
 /* valid.c */
 bool khttpd_entry_settled(const struct khttpd_entry *entry);

@@ -11,6 +11,7 @@
 #include <net/sock.h>
 #include "compat/accept.h"
 #include "khttpd.h"
+#include "peer.h"
 
 /* Connections accepted before the thread looks at its other work. */
 #define KHTTPD_ACCEPT_BUDGET	64

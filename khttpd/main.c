@@ -2,6 +2,8 @@
 /* khttpd: a web server in the kernel. Loading and unloading, in one order. */
 #include <linux/module.h>
 #include "khttpd.h"
+#include "peer.h"
+#include "watch.h"
 
 struct khttpd_limits khttpd_limits = {
 	.max_connections = 65536,

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include "khttpd.h"
+#include "peer.h"
 #include "rate.h"
 
 #define KHTTPD_PEER_BITS	10

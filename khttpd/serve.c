@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 #include <net/sock.h>
 #include "khttpd.h"
+#include "peer.h"
 
 /**
  * struct khttpd_input - the received bytes, while they are worked on

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/sock.h>
+#include "peer.h"
 #include "soft.h"
 
 /* Pipelined requests answered at once; the rest is for a thread. */

@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 #include <net/sock.h>
 #include "plain.h"
+#include "peer.h"
 #include "soft.h"
 
 /* Longest head that is answered here, and most pages of a file. */

@@ -7,6 +7,7 @@
 #include <linux/fsnotify_backend.h>
 #include <linux/slab.h>
 #include "khttpd.h"
+#include "watch.h"
 
 /* What is written, cut, linked, removed, replaced, locked away, or moved. */
 #define KHTTPD_WATCH_EVENTS	(FS_MODIFY | FS_ATTRIB | FS_MOVE_SELF)

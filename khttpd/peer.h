@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Clients by address and their limits (peer.c). */
+#ifndef _KHTTPD_PEER_H
+#define _KHTTPD_PEER_H
+
+#include <linux/types.h>
+
+struct khttpd_peer;
+struct sock;
+
+int khttpd_peers_init(void);
+void khttpd_peers_exit(void);
+struct khttpd_peer *khttpd_peer_get(const struct sock *sk);
+void khttpd_peer_put(struct khttpd_peer *peer);
+bool khttpd_peer_request(struct khttpd_peer *peer);
+
+#endif /* _KHTTPD_PEER_H */
