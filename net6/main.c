@@ -16,6 +16,8 @@
 #include "core/ip.h"
 #include "core/nd.h"
 #include "core/netns.h"
+#include "core/nfhook.h"
+#include "core/policy.h"
 #include "link/tunnel.h"
 #include "socket/sock.h"
 #include "transport/tcp/tcp.h"
@@ -77,11 +79,16 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_tunnel_net_init(nn);
 	if (err)
 		goto err_tcp;
-	err = net6_iface_net_init(nn);
+	err = net6_nf_net_init(nn);
 	if (err)
 		goto err_tunnels;
+	err = net6_iface_net_init(nn);
+	if (err)
+		goto err_nf;
 	return 0;
 
+err_nf:
+	net6_nf_net_exit(nn);
 err_tunnels:
 	net6_tunnel_net_exit(nn);
 err_tcp:
@@ -116,11 +123,14 @@ static void __net_exit net6_net_exit(struct net *net)
 	/* No RTNL here, and this namespace's devices are gone: flushing is safe. */
 	net6_tcp_net_exit(nn);
 	net6_iface_net_exit(nn);
+	net6_nf_net_drain(nn);
 	net6_tunnel_net_exit(nn);
 	destroy_workqueue(nn->wq);
 	net6_dest_net_exit(nn);
+	net6_nf_net_exit(nn);
 	net6_reasm_net_exit(nn);
 	net6_icmp_net_exit(nn);
+	net6_policy_net_exit(nn);
 	rcu_barrier();
 	free_percpu(nn->mib);
 }
@@ -147,6 +157,7 @@ static const struct {
 	{ "UDP",		net6_udp_init,		net6_udp_exit },
 	{ "raw sockets",	net6_raw_init,		net6_raw_exit },
 	{ "TCP",		net6_tcp_init,		net6_tcp_exit },
+	{ "netfilter",		net6_nf_init,		net6_nf_exit },
 	{ "namespaces",		NULL,			NULL },
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },
 	{ "tunnels",		net6_tunnel_init,	net6_tunnel_exit },

@@ -17,7 +17,9 @@ struct net6_iface;
 #define NET6_LINK_MULTICAST	BIT(0)	/* groups can be sent to and joined */
 #define NET6_LINK_ND		BIT(1)	/* address resolution and DAD are run */
 #define NET6_LINK_LOOPBACK	BIT(2)	/* what is sent comes back up here */
-#define NET6_LINK_POINTOPOINT	BIT(3)	/* one neighbor at most */
+#define NET6_LINK_POINTOPOINT	BIT(3)	/* one neighbor: nothing is forwarded back to it
+					 * that is on-link (RFC 4443 3.1)
+					 */
 #define NET6_LINK_OWN		BIT(4)	/* the device carries IPv6 for net6 only: all that
 					 * it receives is taken, native IPv6 is kept off it
 					 */

@@ -24,6 +24,8 @@
  *
  * * net6_tcp_give(): it goes to a listener's accept queue, bytes that were not consumed
  *   included, and is accept()ed there as if it had just been established;
+ * * net6_tcp_release(), and later net6_tcp_graft(): the same without a queue of net6's, for
+ *   a module that has one of its own;
  * * net6_tcp_finish_locked() or net6_tcp_finish(): it is closed. What was queued is
  *   still delivered, FIN and all, unless it is reset.
  *
@@ -113,9 +115,11 @@ u32  net6_tcp_peek_copy(struct sock *sk, u32 pos, void *buf, u32 len);
 void net6_tcp_consume(struct sock *sk, u32 bytes);
 int  net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg);
 int  net6_tcp_give(struct sock *sk, struct sock *listener);
+void net6_tcp_release(struct sock *sk);
 void net6_tcp_finish_locked(struct sock *sk, bool reset);
 
 /* The same from process context, without the lock; may sleep. */
+void net6_tcp_graft(struct sock *sk, struct socket *sock);
 void net6_tcp_finish(struct sock *sk, bool reset);
 
 #endif /* _NET6_TCP_API_H */

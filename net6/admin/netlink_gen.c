@@ -42,16 +42,21 @@ static struct netlink_range_validation net6_range_65536_1073741824 = {
 	.max = 1073741824,
 };
 
+static struct netlink_range_validation net6_range_0_4294967294 = {
+	.min = 0,
+	.max = 4294967294,
+};
+
 static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_NDISC_NOTIFY + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_OPTIMISTIC_DAD + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
 	[NET6_A_IFACE_DAD_TRANSMITS] = NLA_POLICY_MAX(NLA_U32, 16),
-	[NET6_A_IFACE_ACCEPT_RA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_RA] = NLA_POLICY_MAX(NLA_U32, 2),
 	[NET6_A_IFACE_AUTOCONF] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_IFACE_BASE_REACHABLE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_3600000),
 	[NET6_A_IFACE_RETRANS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_3600000),
@@ -59,6 +64,8 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_NDISC_NOTIF
 	[NET6_A_IFACE_TEMP_VALID] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_60_31536000),
 	[NET6_A_IFACE_TEMP_PREFERRED] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_30_31536000),
 	[NET6_A_IFACE_NDISC_NOTIFY] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_FORWARDING] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_OPTIMISTIC_DAD] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -162,7 +169,7 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_FRAG_TIME
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
-	[NET6_A_FLUSH_OBJECT] = NLA_POLICY_MAX(NLA_U32, 2),
+	[NET6_A_FLUSH_OBJECT] = NLA_POLICY_MAX(NLA_U32, 3),
 	[NET6_A_FLUSH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
@@ -217,6 +224,18 @@ static const struct nla_policy net6_nl_secret_set_policy[NET6_A_SECRET_VALUE + 1
 	[NET6_A_SECRET_VALUE] = NLA_POLICY_EXACT_LEN(16),
 };
 
+static const struct nla_policy net6_nl_policy_add_policy[NET6_A_POLICY_PRECEDENCE + 1] = {
+	[NET6_A_POLICY_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_POLICY_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[NET6_A_POLICY_LABEL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_4294967294),
+	[NET6_A_POLICY_PRECEDENCE] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy net6_nl_policy_del_policy[NET6_A_POLICY_PREFIX_LEN + 1] = {
+	[NET6_A_POLICY_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_POLICY_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
 const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 	{
 		.cmd		= NET6_CMD_IFACE_GET,
@@ -230,7 +249,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_NDISC_NOTIFY,
+		.maxattr	= NET6_A_IFACE_OPTIMISTIC_DAD,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -445,6 +464,26 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.doit		= net6_nl_secret_set,
 		.policy		= net6_nl_secret_set_policy,
 		.maxattr	= NET6_A_SECRET_VALUE,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_POLICY_GET,
+		.start		= net6_nl_policy_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+	},
+	{
+		.cmd		= NET6_CMD_POLICY_ADD,
+		.doit		= net6_nl_policy_add,
+		.policy		= net6_nl_policy_add_policy,
+		.maxattr	= NET6_A_POLICY_PRECEDENCE,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_POLICY_DEL,
+		.doit		= net6_nl_policy_del,
+		.policy		= net6_nl_policy_del_policy,
+		.maxattr	= NET6_A_POLICY_PREFIX_LEN,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

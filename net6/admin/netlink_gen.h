@@ -40,13 +40,16 @@ int net6_nl_route_get_start(struct netlink_callback *cb);
 int net6_nl_route_add(struct sk_buff *skb, struct genl_info *info);
 int net6_nl_route_del(struct sk_buff *skb, struct genl_info *info);
 int net6_nl_secret_set(struct sk_buff *skb, struct genl_info *info);
+int net6_nl_policy_get_start(struct netlink_callback *cb);
+int net6_nl_policy_add(struct sk_buff *skb, struct genl_info *info);
+int net6_nl_policy_del(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	NET6_NL_GROUP_MONITOR,
 	NET6_NL_GROUPS
 };
 
-#define NET6_NL_OPS	32
+#define NET6_NL_OPS	35
 
 extern const struct genl_ops net6_nl_ops[NET6_NL_OPS];
 extern const struct genl_multicast_group net6_nl_groups[NET6_NL_GROUPS];

@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 
 #include "../core/dest.h"
+#include "../core/policy.h"
 #include "nl.h"
 
 struct net6_nl_dest {
@@ -166,17 +167,21 @@ int net6_nl_flush(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	object = nla_get_u32(info->attrs[NET6_A_FLUSH_OBJECT]);
+	if (info->attrs[NET6_A_FLUSH_IFINDEX] &&
+	    (object == NET6_FLUSH_OBJECT_DESTINATIONS || object == NET6_FLUSH_OBJECT_POLICY)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_FLUSH_IFINDEX],
+				    "destinations and the policy are flushed all at once");
+		return -EINVAL;
+	}
 	if (object == NET6_FLUSH_OBJECT_DESTINATIONS) {
-		if (info->attrs[NET6_A_FLUSH_IFINDEX]) {
-			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_FLUSH_IFINDEX],
-					    "destinations are flushed all at once");
-			return -EINVAL;
-		}
 		net6_dest_purge(nn);
 		return 0;
 	}
 	rtnl_lock();
-	err = net6_nl_flush_ifaces(nn, info, object);
+	if (object == NET6_FLUSH_OBJECT_POLICY)
+		net6_policy_reset(nn);
+	else
+		err = net6_nl_flush_ifaces(nn, info, object);
 	rtnl_unlock();
 	return err;
 }

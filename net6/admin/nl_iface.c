@@ -25,9 +25,11 @@ struct net6_nl_ifc {
 	u8	use_tempaddr;
 	u32	temp_valid;
 	u32	temp_preferred;
-	bool	accept_ra;
+	u8	accept_ra;
 	bool	autoconf;
 	bool	ndisc_notify;
+	bool	forwarding;
+	bool	optimistic_dad;
 	char	name[IFNAMSIZ];
 	char	link[16];
 	u8	lladdr[MAX_ADDR_LEN];
@@ -66,6 +68,8 @@ static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *
 	to->accept_ra = iface->accept_ra;
 	to->autoconf = iface->autoconf;
 	to->ndisc_notify = iface->ndisc_notify;
+	to->forwarding = iface->forwarding;
+	to->optimistic_dad = iface->optimistic_dad;
 	to->use_tempaddr = iface->use_tempaddr;
 	to->temp_valid = iface->temp_valid;
 	to->temp_preferred = iface->temp_preferred;
@@ -123,6 +127,8 @@ static int net6_nl_iface_put(struct sk_buff *skb, const void *item)
 	    nla_put_u32(skb, NET6_A_IFACE_ROUTERS, i->n_routers) ||
 	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs) ||
 	    nla_put_u32(skb, NET6_A_IFACE_NDISC_NOTIFY, i->ndisc_notify) ||
+	    nla_put_u32(skb, NET6_A_IFACE_FORWARDING, i->forwarding) ||
+	    nla_put_u32(skb, NET6_A_IFACE_OPTIMISTIC_DAD, i->optimistic_dad) ||
 	    nla_put_u32(skb, NET6_A_IFACE_USE_TEMPADDR, i->use_tempaddr) ||
 	    nla_put_u32(skb, NET6_A_IFACE_TEMP_VALID, i->temp_valid) ||
 	    nla_put_u32(skb, NET6_A_IFACE_TEMP_PREFERRED, i->temp_preferred))
@@ -154,6 +160,8 @@ static const struct {
 	{ NET6_A_IFACE_ACCEPT_RA,	NET6_PARAM_ACCEPT_RA },
 	{ NET6_A_IFACE_AUTOCONF,	NET6_PARAM_AUTOCONF },
 	{ NET6_A_IFACE_NDISC_NOTIFY,	NET6_PARAM_NDISC_NOTIFY },
+	{ NET6_A_IFACE_FORWARDING,	NET6_PARAM_FORWARDING },
+	{ NET6_A_IFACE_OPTIMISTIC_DAD,	NET6_PARAM_OPTIMISTIC_DAD },
 	{ NET6_A_IFACE_USE_TEMPADDR,	NET6_PARAM_USE_TEMPADDR },
 	{ NET6_A_IFACE_TEMP_VALID,	NET6_PARAM_TEMP_VALID },
 	{ NET6_A_IFACE_TEMP_PREFERRED,	NET6_PARAM_TEMP_PREFERRED },

@@ -94,6 +94,8 @@ static void net6_nl_note_route(const struct net6_fib_route *route, enum net6_not
 {
 	struct net6_nl_route item = {};
 
+	if (!ipv6_mod_enabled())
+		net6_rt_note_fib(route, event);
 	if (!net6_nl_heard(route->iface->nn))
 		return;
 	net6_nl_route_fill(&item, route);

@@ -265,6 +265,21 @@ static int net6_proc_igmp6(struct seq_file *seq, void *v)
 	return 0;
 }
 
+static int net6_proc_anycast6(struct seq_file *seq, void *v)
+{
+	struct net6_net *nn = net6_pernet(seq_file_single_net(seq));
+	const struct net6_accept *accept;
+	const struct net6_iface *iface;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(iface, &nn->ifaces, list)
+		list_for_each_entry_rcu(accept, &iface->anycast.list, list)
+			seq_printf(seq, "%4d %-15s %pi6 %5d\n", iface->ifindex, iface->dev->name,
+				   &accept->addr, READ_ONCE(accept->users));
+	rcu_read_unlock();
+	return 0;
+}
+
 /* The kernel's part of a group has no list of sources. */
 static int net6_proc_mcfilter6(struct seq_file *seq, void *v)
 {
@@ -318,6 +333,7 @@ static const struct net6_proc_file {
 	{ "icmp6",	net6_proc_icmp6 },
 	{ "if_inet6",	net6_proc_if_inet6 },
 	{ "igmp6",	net6_proc_igmp6 },
+	{ "anycast6",	net6_proc_anycast6 },
 	{ "mcfilter6",	net6_proc_mcfilter6 },
 	{ "snmp6",	net6_proc_snmp6 },
 	{ "sockstat6",	net6_proc_sockstat6 },

@@ -62,7 +62,7 @@ static inline bool net6_rt_dump_wants(struct net6_rt_dump *d)
 	return d->idx++ >= d->cb->args[0];
 }
 
-/* All RTM_* of addresses, routes, neighbors. RTNL held. */
+/* All RTM_* of addresses, routes, neighbors, labels. RTNL held. */
 int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_addr_dump(struct sk_buff *skb, struct netlink_callback *cb);
@@ -75,10 +75,15 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_label_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_label_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_label_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_label_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* As struct net6_note_ops. */
 void net6_rt_note_addr(const struct net6_addr *addr, enum net6_note_event event);
 void net6_rt_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event);
+void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event event);
 void net6_rt_note_router(const struct net6_router *router, enum net6_note_event event);
 void net6_rt_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
 

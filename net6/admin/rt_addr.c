@@ -26,6 +26,8 @@ u32 net6_rt_addr_flags(const struct net6_addr *addr)
 	switch (READ_ONCE(addr->state)) {
 	case NET6_ADDR_TENTATIVE:
 		return flags | IFA_F_TENTATIVE;
+	case NET6_ADDR_OPTIMISTIC:
+		return flags | IFA_F_TENTATIVE | IFA_F_OPTIMISTIC;
 	case NET6_ADDR_DUPLICATE:
 		return flags | IFA_F_TENTATIVE | IFA_F_DADFAILED;
 	case NET6_ADDR_DEPRECATED:
@@ -112,9 +114,12 @@ static int net6_rt_addr_fill(struct sk_buff *skb, const struct net6_addr *addr, 
 	return 0;
 }
 
-static int net6_rt_group_fill(struct sk_buff *skb, const struct net6_iface *iface,
-			      const struct net6_accept *group, u32 portid, u32 seq)
+/* A group or an anycast address. */
+static int net6_rt_accept_fill(struct sk_buff *skb, const struct net6_iface *iface,
+			       const struct net6_accept *accept, u32 portid, u32 seq)
 {
+	bool group = accept->type == NET6_ACCEPT_MULTICAST;
+	int type = group ? RTM_GETMULTICAST : RTM_GETANYCAST;
 	struct ifaddrmsg msg = {
 		.ifa_family	= AF_INET6,
 		.ifa_prefixlen	= 128,
@@ -128,10 +133,10 @@ static int net6_rt_group_fill(struct sk_buff *skb, const struct net6_iface *ifac
 	};
 	struct nlmsghdr *nlh;
 
-	nlh = net6_rt_addr_header(skb, portid, seq, RTM_GETMULTICAST, NLM_F_MULTI, &msg);
+	nlh = net6_rt_addr_header(skb, portid, seq, type, NLM_F_MULTI, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	if (nla_put_in6_addr(skb, IFA_MULTICAST, &group->addr) ||
+	if (nla_put_in6_addr(skb, group ? IFA_MULTICAST : IFA_ANYCAST, &accept->addr) ||
 	    nla_put(skb, IFA_CACHEINFO, sizeof(ci), &ci)) {
 		nlmsg_cancel(skb, nlh);
 		return -EMSGSIZE;
@@ -158,8 +163,20 @@ static int net6_rt_group_dump_iface(struct net6_rt_dump *d, const struct net6_if
 
 	list_for_each_entry_rcu(group, &iface->groups, list)
 		if (net6_rt_dump_wants(d) &&
-		    net6_rt_group_fill(d->skb, iface, group, NETLINK_CB(d->cb->skb).portid,
-				       d->cb->nlh->nlmsg_seq))
+		    net6_rt_accept_fill(d->skb, iface, group, NETLINK_CB(d->cb->skb).portid,
+					d->cb->nlh->nlmsg_seq))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int net6_rt_anycast_dump_iface(struct net6_rt_dump *d, const struct net6_iface *iface)
+{
+	const struct net6_accept *accept;
+
+	list_for_each_entry_rcu(accept, &iface->anycast.list, list)
+		if (net6_rt_dump_wants(d) &&
+		    net6_rt_accept_fill(d->skb, iface, accept, NETLINK_CB(d->cb->skb).portid,
+					d->cb->nlh->nlmsg_seq))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -200,10 +217,9 @@ int net6_rt_group_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return net6_rt_iface_dump(skb, cb, net6_rt_group_dump_iface);
 }
 
-/* There are no anycast addresses. */
 int net6_rt_anycast_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return skb->len;
+	return net6_rt_iface_dump(skb, cb, net6_rt_anycast_dump_iface);
 }
 
 static const struct nla_policy net6_rt_addr_policy[IFA_MAX + 1] = {

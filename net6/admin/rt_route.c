@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rtnetlink: routes (ip -6 route, ip route get, ip monitor). net6 decides by addresses,
  * on-link prefixes and default routers; they are shown as the routes that native would
- * have made of them. What can be added is what can be decided by: prefixes without a
- * gateway, and default routers.
+ * have made of them, the routing table's as they are. What can be added: prefixes with and
+ * without a gateway, and default routers.
  */
 #include <net/ip6_route.h>
 
@@ -61,6 +61,27 @@ static void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router
 		to->rtf_flags |= RTF_EXPIRES;
 }
 
+static void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
+{
+	*to = (struct net6_rt_route) {
+		.dst		= from->prefix,
+		.plen		= from->plen,
+		.gateway	= from->gateway,
+		.dev		= from->iface->dev,
+		.metric		= IP6_RT_PRIO_USER,
+		.expires	= net6_life_left(&from->life),
+		.rtf_flags	= RTF_UP,
+		.table		= RT_TABLE_MAIN,
+		.type		= RTN_UNICAST,
+		.protocol	= from->manual ? RTPROT_BOOT : RTPROT_RA,
+		.pref		= from->preference & 3,
+	};
+	if (!from->manual)
+		to->rtf_flags |= RTF_ROUTEINFO;
+	if (to->expires != NET6_LIFETIME_INFINITE)
+		to->rtf_flags |= RTF_EXPIRES;
+}
+
 static void net6_rt_of_addr(struct net6_rt_route *to, const struct net6_addr *from)
 {
 	*to = (struct net6_rt_route) {
@@ -94,6 +115,7 @@ static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *
 static int net6_rt_walk_iface(struct net6_iface *iface,
 			      int (*fn)(const struct net6_rt_route *route, void *arg), void *arg)
 {
+	const struct net6_fib_route *entry;
 	const struct net6_router *router;
 	const struct net6_prefix *prefix;
 	const struct net6_addr *addr;
@@ -106,6 +128,10 @@ static int net6_rt_walk_iface(struct net6_iface *iface,
 	}
 	if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
 		net6_rt_of_iface(&route, iface, false);
+		err = err ?: fn(&route, arg);
+	}
+	list_for_each_entry_rcu(entry, &iface->routes, life.list) {
+		net6_rt_of_fib(&route, entry);
 		err = err ?: fn(&route, arg);
 	}
 	list_for_each_entry_rcu(router, &iface->routers, life.list) {
@@ -362,14 +388,16 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
  * @dst: destination
  * @plen: its length in bits
  * @gateway: next hop, :: without
- * @iface: outgoing interface
+ * @iface: outgoing interface; NULL: any, to remove
  * @pref: RFC 4191 preference, -1..1
+ * @route: what was found
  * @found: there is such a route
  */
 struct net6_rt_change {
 	struct in6_addr		dst;
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
+	struct net6_rt_route	route;
 	u8			plen;
 	s8			pref;
 	bool			found;
@@ -393,6 +421,7 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	const struct rtmsg *rtm = nlmsg_data(nlh);
 	struct nlattr *tb[RTA_MAX + 1];
+	struct in6_addr dst = {};
 	u32 table;
 	int err;
 
@@ -412,65 +441,142 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	}
 	c->plen = rtm->rtm_dst_len;
 	if (tb[RTA_DST])
-		nla_memcpy(&c->dst, tb[RTA_DST], sizeof(c->dst));
+		nla_memcpy(&dst, tb[RTA_DST], sizeof(dst));
+	ipv6_addr_prefix(&c->dst, &dst, c->plen);
 	if (tb[RTA_GATEWAY])
 		c->gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
 	if (tb[RTA_PREF])
 		c->pref = (s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6;
 	if (tb[RTA_OIF])
 		c->iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
-	else if (tb[RTA_GATEWAY])
+	if (tb[RTA_OIF] && !c->iface)
+		return -ENODEV;
+	return 0;
+}
+
+/* What has to be said of a route that is to be added. */
+static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
+			       struct netlink_ext_ack *extack)
+{
+	bool direct = ipv6_addr_any(&c->gateway);
+
+	if (!c->iface && !direct)
 		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
 	if (!c->iface)
-		return tb[RTA_OIF] ? -ENODEV : -EHOSTUNREACH;
-	if (!c->plen != !!tb[RTA_GATEWAY]) {
-		NL_SET_ERR_MSG(extack, "net6 has default routes by gateway, and prefixes without");
+		return -EHOSTUNREACH;
+	if (direct && !c->plen) {
+		NL_SET_ERR_MSG(extack, "net6 has default routes by gateway only");
+		return -EOPNOTSUPP;
+	}
+	if (ipv6_addr_is_multicast(&c->gateway)) {
+		NL_SET_ERR_MSG(extack, "Invalid gateway address");
+		return -EINVAL;
+	}
+	if (!direct && c->plen &&
+	    (ipv6_addr_type(&c->dst) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
+		NL_SET_ERR_MSG(extack, "net6 routes no link-local and multicast prefixes");
 		return -EOPNOTSUPP;
 	}
 	return 0;
 }
 
+/* The first that the request means. */
 static int net6_rt_route_same(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
 
-	c->found |= route->type == RTN_UNICAST && route->plen == c->plen &&
-		    ipv6_addr_equal(&route->dst, &c->dst) &&
-		    ipv6_addr_equal(&route->gateway, &c->gateway) && route->dev == c->iface->dev;
-	return c->found;
+	if (route->type != RTN_UNICAST || route->table != RT_TABLE_MAIN ||
+	    route->plen != c->plen || !ipv6_addr_equal(&route->dst, &c->dst) ||
+	    (!ipv6_addr_any(&c->gateway) && !ipv6_addr_equal(&route->gateway, &c->gateway)) ||
+	    (c->iface && route->dev != c->iface->dev))
+		return 0;
+	c->route = *route;
+	c->found = true;
+	return 1;
 }
 
-static int net6_rt_route_change(struct net6_rt_change *c, u32 lifetime)
+/* Another way to the same destination that somebody has set. */
+static int net6_rt_route_other(const struct net6_rt_route *route, void *arg)
 {
-	if (c->plen)
-		return net6_prefix_update(c->iface, &c->dst, c->plen, lifetime, true);
-	return net6_router_update(c->iface, &c->gateway, c->pref, lifetime, true);
+	struct net6_rt_change *c = arg;
+
+	if (route->type != RTN_UNICAST || route->table != RT_TABLE_MAIN ||
+	    route->protocol != RTPROT_BOOT || route->plen != c->plen ||
+	    !ipv6_addr_equal(&route->dst, &c->dst) ||
+	    (ipv6_addr_equal(&route->gateway, &c->gateway) && c->iface &&
+	     route->dev == c->iface->dev))
+		return 0;
+	c->route = *route;
+	c->found = true;
+	return 1;
+}
+
+static int net6_rt_route_change(struct net6_iface *iface, const struct net6_rt_change *c,
+				const struct in6_addr *gateway, u32 lifetime)
+{
+	int err;
+
+	if (!c->plen)
+		return net6_router_update(iface, gateway, c->pref, lifetime, true);
+	if (!ipv6_addr_any(gateway))
+		return net6_fib_update(iface, &c->dst, c->plen, gateway, c->pref, lifetime, true);
+	err = net6_prefix_update(iface, &c->dst, c->plen, lifetime, true);
+	/* net6ctl puts on-link prefixes into the table as well. */
+	if (err == -ENOENT)
+		err = net6_fib_update(iface, &c->dst, c->plen, gateway, c->pref, lifetime, true);
+	return err;
+}
+
+static int net6_rt_route_remove_found(struct net6_net *nn, struct net6_rt_change *c)
+{
+	struct net6_iface *iface = net6_iface_find(nn, c->route.dev->ifindex);
+
+	return iface ? net6_rt_route_change(iface, c, &c->route.gateway, 0) : -ENOENT;
 }
 
 int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	struct net6_rt_change c;
+	int err;
+
+	err = net6_rt_route_parse(skb, nlh, &c, extack);
+	if (!err)
+		err = net6_rt_route_check(nn, &c, extack);
+	if (err)
+		return err;
+	/* As native: one of the same metric is the same. */
+	net6_rt_routes_walk(nn, net6_rt_route_same, &c);
+	if (!c.found)
+		net6_rt_routes_walk(nn, net6_rt_route_other, &c);
+	if (c.found && (nlh->nlmsg_flags & NLM_F_EXCL))
+		return -EEXIST;
+	if (!c.found && !(nlh->nlmsg_flags & NLM_F_CREATE) && (nlh->nlmsg_flags & NLM_F_REPLACE))
+		return -ENOENT;
+	err = net6_rt_route_change(c.iface, &c, &c.gateway, NET6_LIFETIME_INFINITE);
+	if (err || !(nlh->nlmsg_flags & NLM_F_REPLACE))
+		return err;
+	/* RTNL: nobody adds others meanwhile. */
+	do {
+		c.found = false;
+		net6_rt_routes_walk(nn, net6_rt_route_other, &c);
+	} while (c.found && !net6_rt_route_remove_found(nn, &c));
+	return 0;
+}
+
+int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct net6_rt_change c;
 	int err;
 
 	err = net6_rt_route_parse(skb, nlh, &c, extack);
 	if (err)
 		return err;
-	if (nlh->nlmsg_flags & NLM_F_EXCL) {
-		net6_rt_routes_walk(c.iface->nn, net6_rt_route_same, &c);
-		if (c.found)
-			return -EEXIST;
-	}
-	return net6_rt_route_change(&c, NET6_LIFETIME_INFINITE);
-}
-
-int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
-{
-	struct net6_rt_change c;
-	int err;
-
-	err = net6_rt_route_parse(skb, nlh, &c, extack);
-	if (!err)
-		err = net6_rt_route_change(&c, 0);
+	net6_rt_routes_walk(nn, net6_rt_route_same, &c);
+	if (!c.found)
+		return -ESRCH;
+	err = net6_rt_route_remove_found(nn, &c);
 	return err == -ENOENT ? -ESRCH : err;
 }
 
@@ -506,6 +612,24 @@ void net6_rt_note_router(const struct net6_router *router, enum net6_note_event 
 	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
 		return;
 	net6_rt_of_router(&route, router);
+	net6_rt_note_route(net, &route, event);
+}
+
+/**
+ * net6_rt_note_fib() - tell RTNLGRP_IPV6_ROUTE of an entry of the routing table
+ * @entry: route
+ * @event: what happened to it
+ *
+ * Context: nn->lock held.
+ */
+void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event event)
+{
+	struct net *net = entry->iface->nn->net;
+	struct net6_rt_route route;
+
+	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
+		return;
+	net6_rt_of_fib(&route, entry);
 	net6_rt_note_route(net, &route, event);
 }
 

@@ -59,6 +59,9 @@ static const struct rtnl_msg_handler net6_rt_handlers[] = {
 	{ THIS_MODULE, PF_INET6, RTM_NEWNEIGH, net6_rt_neigh_new, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_DELNEIGH, net6_rt_neigh_del, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_GETNEIGH, NULL, net6_rt_neigh_dump, 0 },
+	{ THIS_MODULE, PF_INET6, RTM_NEWADDRLABEL, net6_rt_label_new, NULL, 0 },
+	{ THIS_MODULE, PF_INET6, RTM_DELADDRLABEL, net6_rt_label_del, NULL, 0 },
+	{ THIS_MODULE, PF_INET6, RTM_GETADDRLABEL, net6_rt_label_get, net6_rt_label_dump, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_GETRULE, NULL, net6_rt_rule_dump, 0 },
 };
 
@@ -75,6 +78,7 @@ static void net6_rt_link_conf(const struct net6_iface *iface, s32 *conf)
 	conf[DEVCONF_HOPLIMIT] = iface->cur_hop_limit;
 	conf[DEVCONF_MTU6] = iface->mtu;
 	conf[DEVCONF_ACCEPT_RA] = iface->accept_ra;
+	conf[DEVCONF_FORWARDING] = iface->forwarding;
 	conf[DEVCONF_ACCEPT_REDIRECTS] = 1;
 	conf[DEVCONF_AUTOCONF] = iface->autoconf;
 	conf[DEVCONF_DAD_TRANSMITS] = iface->dad_transmits;

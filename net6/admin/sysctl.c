@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* net.net6.conf.DEV.*, net.net6.neigh.DEV.* and net.net6.limits.*: the parameters of
- * interfaces under the names of net.ipv6, and a namespace's bounds. In takeover mode the
- * former are net.ipv6.* as well. "default" is what interfaces to come begin with, "all"
- * is every one that there is and "default".
+/* net.net6.conf.DEV.*, net.net6.neigh.DEV.*, net.net6.limits.* and net.net6.bindv6only: the
+ * parameters of interfaces under the names of net.ipv6, a namespace's bounds, and what its
+ * sockets begin with. In takeover mode all but the bounds are net.ipv6.* as well. "default" is
+ * what interfaces to come begin with, "all" is every one that there is and "default".
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,6 +37,8 @@ static const struct net6_sysctl_name net6_sysctl_conf[] = {
 	{ "accept_ra",		NET6_PARAM_ACCEPT_RA,		1 },
 	{ "autoconf",		NET6_PARAM_AUTOCONF,		1 },
 	{ "ndisc_notify",	NET6_PARAM_NDISC_NOTIFY,	1 },
+	{ "forwarding",		NET6_PARAM_FORWARDING,		1 },
+	{ "optimistic_dad",	NET6_PARAM_OPTIMISTIC_DAD,	1 },
 	{ "use_tempaddr",	NET6_PARAM_USE_TEMPADDR,	1 },
 	{ "temp_valid_lft",	NET6_PARAM_TEMP_VALID,		1 },
 	{ "temp_prefered_lft",	NET6_PARAM_TEMP_PREFERRED,	1 },
@@ -209,7 +211,9 @@ struct net6_sysctl_net {
 	struct net6_sysctl	*initial;
 	struct net6_sysctl	*all;
 	struct ctl_table_header	*header;
+	struct ctl_table_header	*sockets[2];	/* net6 and, in takeover mode, ipv6 */
 	struct ctl_table	limits[NET6_LIMITS + 1];
+	struct ctl_table	bindv6only[2];		/* one, and an empty one behind it */
 };
 
 static unsigned int net6_sysctl_net_id __read_mostly;
@@ -236,6 +240,34 @@ static int net6_sysctl_limit(net6_compat_ctl_table *ctl, int write, void *buffer
 	return 0;
 }
 
+static void net6_sysctl_sockets_exit(struct net6_sysctl_net *sn)
+{
+	if (sn->sockets[1])
+		unregister_net_sysctl_table(sn->sockets[1]);
+	if (sn->sockets[0])
+		unregister_net_sysctl_table(sn->sockets[0]);
+}
+
+static int net6_sysctl_sockets_init(struct net6_net *nn, struct net6_sysctl_net *sn)
+{
+	struct ctl_table *table = sn->bindv6only;
+
+	table->procname = "bindv6only";
+	table->mode = 0644;
+	table->proc_handler = proc_dou8vec_minmax;
+	table->data = &nn->bindv6only;
+	table->maxlen = sizeof(nn->bindv6only);
+	table->extra1 = SYSCTL_ZERO;
+	table->extra2 = SYSCTL_ONE;
+	sn->sockets[0] = net6_compat_register_net_sysctl(nn->net, "net/net6", table, 1);
+	if (sn->sockets[0] && !ipv6_mod_enabled())
+		sn->sockets[1] = net6_compat_register_net_sysctl(nn->net, "net/ipv6", table, 1);
+	if (sn->sockets[0] && (sn->sockets[1] || ipv6_mod_enabled()))
+		return 0;
+	net6_sysctl_sockets_exit(sn);
+	return -ENOMEM;
+}
+
 static int __net_init net6_sysctl_net_init(struct net *net)
 {
 	struct net6_sysctl_net *sn = net_generic(net, net6_sysctl_net_id);
@@ -259,8 +291,12 @@ static int __net_init net6_sysctl_net_init(struct net *net)
 	sn->all = net6_sysctl_make(nn, NULL, NET6_SYSCTL_ALL, "all");
 	if (!sn->all)
 		goto err_initial;
+	if (net6_sysctl_sockets_init(nn, sn))
+		goto err_all;
 	return 0;
 
+err_all:
+	net6_sysctl_free(sn->all);
 err_initial:
 	net6_sysctl_free(sn->initial);
 err_limits:
@@ -272,6 +308,7 @@ static void __net_exit net6_sysctl_net_exit(struct net *net)
 {
 	struct net6_sysctl_net *sn = net_generic(net, net6_sysctl_net_id);
 
+	net6_sysctl_sockets_exit(sn);
 	net6_sysctl_free(sn->all);
 	net6_sysctl_free(sn->initial);
 	unregister_net_sysctl_table(sn->header);

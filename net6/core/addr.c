@@ -8,11 +8,10 @@
 
 #include "../observe/note.h"
 #include "addr.h"
+#include "anycast.h"
 #include "iid.h"
 #include "nd.h"
 
-/* RFC 4862 5.5.3 (e): an unauthenticated option may not shorten a life below it. */
-#define NET6_TWO_HOURS		7200	/* seconds */
 /* Timers run at most that long; what is further off is looked at again. */
 #define NET6_ADDR_TIMER_MAX	(24 * 3600UL)	/* seconds */
 
@@ -55,7 +54,7 @@ struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct i
  * @addr: address
  * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones
  *
- * Context: RCU read lock held. Return: true if it is assigned, DAD done.
+ * Context: RCU read lock held. Return: true if it is assigned, be it an optimistic one.
  */
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex)
 {
@@ -76,14 +75,15 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
  * @iface: interface
  * @addr: filled in
  *
- * Context: RCU read lock held. Return: false if none is assigned.
+ * Context: RCU read lock held. Return: false if none is assigned, or only an optimistic one.
  */
 bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr)
 {
 	const struct net6_addr *a;
 
 	list_for_each_entry_rcu(a, &iface->addrs, iface_list) {
-		if (!net6_addr_is_assigned(a) || !(ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
+		if (net6_addr_in_dad(a) || !net6_addr_is_assigned(a) ||
+		    !(ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
 			continue;
 		*addr = a->addr;
 		return true;
@@ -121,7 +121,7 @@ static void net6_addr_disarm(struct net6_addr *addr)
 
 /**
  * net6_addr_age() - apply what the lifetimes say now, wait for what they say next
- * @addr: address; if it is assigned, its state follows (RFC 4862 5.5.4)
+ * @addr: address, not in DAD; if it is assigned, its state follows (RFC 4862 5.5.4)
  *
  * Context: nn->lock held. Return: false when the valid lifetime is over.
  */
@@ -189,9 +189,32 @@ static bool net6_addr_has_linklocal(const struct net6_iface *iface)
 	const struct net6_addr *a;
 
 	list_for_each_entry(a, &iface->addrs, iface_list)
-		if (net6_addr_is_assigned(a) && (ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
+		if (net6_addr_is_assigned(a) && !net6_addr_in_dad(a) &&
+		    (ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
 			return true;
 	return false;
+}
+
+/**
+ * net6_addr_enter() - receive for an address
+ * @addr: address
+ * @state: NET6_ADDR_PREFERRED or NET6_ADDR_OPTIMISTIC
+ *
+ * Context: nn->lock held. Return: 0 or -ENOMEM (then it stays as it was).
+ */
+int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state)
+{
+	int err = net6_addr_join_solicited(addr);
+
+	if (!err && !net6_addr_is_assigned(addr))
+		err = net6_accept_add(addr->iface, &addr->addr, NET6_ACCEPT_UNICAST);
+	if (err)
+		return err;
+	WRITE_ONCE(addr->state, state);
+	net6_anycast_subnet_router(addr, true);
+	net6_note_addr(addr, NET6_NOTE_CHANGE);
+	net6_dest_flush(addr->iface->nn);
+	return 0;
 }
 
 /**
@@ -210,23 +233,17 @@ int net6_addr_assign(struct net6_addr *addr)
 		net6_addr_remove(addr);
 		return 0;
 	}
-	err = net6_addr_join_solicited(addr);
-	if (err)
-		return err;
-	err = net6_accept_add(iface, &addr->addr, NET6_ACCEPT_UNICAST);
-	if (err)
-		return err;
 	first = (ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL) &&
 		!net6_addr_has_linklocal(iface);
-	WRITE_ONCE(addr->state, NET6_ADDR_PREFERRED);
+	err = net6_addr_enter(addr, NET6_ADDR_PREFERRED);
+	if (err)
+		return err;
 	if (READ_ONCE(iface->ndisc_notify) && (iface->ops->flags & NET6_LINK_ND) &&
 	    !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL))
 		addr->announce_left = NET6_MAX_NEIGHBOR_ADVERTISEMENT;
-	net6_note_addr(addr, NET6_NOTE_CHANGE);
 	net6_addr_age(addr);
 	if (first)
 		net6_mld_announce(iface);
-	net6_dest_flush(iface->nn);
 	return 0;
 }
 
@@ -240,7 +257,8 @@ void net6_addr_unassign(struct net6_addr *addr)
 {
 	net6_addr_disarm(addr);
 	if (net6_addr_is_assigned(addr)) {
-		net6_accept_del(addr->iface, &addr->addr);
+		net6_anycast_subnet_router(addr, false);
+		net6_accept_del(addr->iface, &addr->addr, NET6_ACCEPT_UNICAST);
 		net6_dest_flush(addr->iface->nn);
 	}
 	net6_addr_leave_solicited(addr);
@@ -288,7 +306,7 @@ static void net6_addr_timer_fn(struct timer_list *t)
 	spin_lock(&iface->nn->lock);
 	if (!timer_pending(&addr->timer)) {
 		net6_addr_announce(addr, &probe);
-		if (addr->state == NET6_ADDR_TENTATIVE)
+		if (net6_addr_in_dad(addr))
 			net6_dad_timer(addr, &probe);
 		else if (addr->state != NET6_ADDR_GONE && !net6_addr_age(addr))
 			net6_addr_remove(addr);	/* RFC 4862 5.5.4: invalid */
@@ -484,16 +502,11 @@ static bool net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferre
 {
 	u32 left = net6_lifetime_left(addr->valid_lft, addr->updated);
 
-	/* 1. longer than two hours, or than what is left: taken
-	 * 2. two hours or less are left: kept; the option is not authenticated
-	 * 3. else two hours
-	 */
-	if (valid_lft <= NET6_TWO_HOURS && valid_lft <= left)
-		valid_lft = left <= NET6_TWO_HOURS ? left : NET6_TWO_HOURS;
+	valid_lft = net6_lifetime_renewed(left, valid_lft);
 	addr->valid_lft = valid_lft;
 	addr->preferred_lft = min(preferred_lft, valid_lft);
 	addr->updated = jiffies;
-	if (addr->state == NET6_ADDR_TENTATIVE || net6_addr_age(addr))
+	if (net6_addr_in_dad(addr) || net6_addr_age(addr))
 		return true;
 	net6_addr_remove(addr);
 	return false;

@@ -16,6 +16,7 @@ enum net6_addr_state {
 	NET6_ADDR_DEPRECATED,	/* no new connections, RFC 4862 5.5.4 */
 	NET6_ADDR_DUPLICATE,	/* DAD failed: kept to be seen, never used */
 	NET6_ADDR_GONE,		/* removed from the tables */
+	NET6_ADDR_OPTIMISTIC,	/* DAD is running, but it is used already: RFC 4429 */
 };
 
 enum net6_addr_origin {
@@ -44,6 +45,7 @@ enum net6_addr_origin {
  * @updated: jiffies when the lifetimes were set
  * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE; @preferred_lft alike
  * @created: jiffies when it was made
+ * @subnet_router: its subnet's anycast address is received for (RFC 4291 2.6.1)
  * @replaced: a temporary address whose successor has been made
  * @temp_preferred: most seconds that a temporary address is preferred, from @created
  * @timer: DAD while tentative, else the next lifetime event; holds a reference
@@ -60,6 +62,7 @@ struct net6_addr {
 	bool			dad_looped;
 	bool			joined;
 	bool			replaced;
+	bool			subnet_router;
 	u8			nonce[NET6_NONCE_LEN];
 	u32			valid_lft;
 	u32			preferred_lft;
@@ -86,8 +89,8 @@ enum net6_accept_type {
  *	interface of the namespace (weak host, as Linux), except link-local ones and
  *	groups, which only @iface takes.
  * @type: enum net6_accept_type
- * @users: how many joined the group; 1 for other types. Under nn->lock
- * @list: groups only: in iface->groups
+ * @users: how many joined the group or anycast address; 1 for unicast. Under nn->lock
+ * @list: groups: in iface->groups; anycast addresses: in iface->anycast.list
  */
 struct net6_accept {
 	struct in6_addr		addr;
@@ -121,7 +124,16 @@ static inline bool net6_addr_is_assigned(const struct net6_addr *addr)
 {
 	u8 state = READ_ONCE(addr->state);
 
-	return state == NET6_ADDR_PREFERRED || state == NET6_ADDR_DEPRECATED;
+	return state == NET6_ADDR_PREFERRED || state == NET6_ADDR_DEPRECATED ||
+	       state == NET6_ADDR_OPTIMISTIC;
+}
+
+/* Is it still being probed for? */
+static inline bool net6_addr_in_dad(const struct net6_addr *addr)
+{
+	u8 state = READ_ONCE(addr->state);
+
+	return state == NET6_ADDR_TENTATIVE || state == NET6_ADDR_OPTIMISTIC;
 }
 
 /* nn->lock held. */
@@ -133,6 +145,7 @@ void net6_addr_remove(struct net6_addr *addr);
 void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
 		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
 struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix);
+int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state);
 int net6_addr_assign(struct net6_addr *addr);		/* DAD is over: it is ours */
 void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */
 bool net6_addr_age(struct net6_addr *addr);		/* false: its life is over */
@@ -145,8 +158,8 @@ void net6_temp_form(const struct in6_addr *prefix, struct in6_addr *addr);
 void net6_temp_update(const struct net6_addr *public);
 u32 net6_temp_age(struct net6_addr *addr, u32 preferred);	/* seconds to the next call */
 
-/* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first and second want
- * nn->lock; the second tells what to send when the lock is released.
+/* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first three want nn->lock;
+ * the timer tells what to send when the lock is released.
  */
 struct net6_dad_probe {
 	bool		send;
@@ -156,6 +169,7 @@ struct net6_dad_probe {
 };
 
 void net6_dad_start(struct net6_addr *addr, bool delay);
+void net6_dad_set_router(struct net6_iface *iface);	/* no optimistic address */
 void net6_dad_timer(struct net6_addr *addr, struct net6_dad_probe *probe);
 void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe);
 bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool unspecified,
@@ -165,7 +179,10 @@ bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target);
 /* nn->lock held (core/mcast.c). */
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
 		    enum net6_accept_type type);
-void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr);
+void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr,
+		     enum net6_accept_type type);
+struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr,
+				    enum net6_accept_type type);
 int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
 			     const struct net6_mld_filter *old,
 			     const struct net6_mld_filter *new);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Duplicate address detection: RFC 4862 section 5.4, with nonces (RFC 7527) against
- * links that bring our own probes back, and new identifiers by RFC 7217 section 6.
+ * links that bring our own probes back, new identifiers by RFC 7217 section 6, and
+ * addresses that are used meanwhile (RFC 4429).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -10,10 +11,21 @@
 
 #include "../observe/note.h"
 #include "addr.h"
+#include "anycast.h"
+#include "forward.h"
 #include "iid.h"
 #include "nd.h"
 
 #define NET6_MAX_RTR_SOLICITATION_DELAY	1	/* second, RFC 4861 section 10 */
+
+/* RFC 4429 3.1: not for what a person has typed, nor for routers (section 2.1); nor again
+ * after a conflict.
+ */
+static bool net6_dad_optimistic(const struct net6_addr *addr)
+{
+	return READ_ONCE(addr->iface->optimistic_dad) && !net6_forward_on(addr->iface) &&
+	       addr->origin != NET6_ADDR_MANUAL && !addr->dad_counter;
+}
 
 /**
  * net6_dad_start() - make an address tentative and probe for it
@@ -41,12 +53,37 @@ void net6_dad_start(struct net6_addr *addr, bool delay)
 			net6_addr_arm(addr, HZ);
 		return;
 	}
+	if (net6_dad_optimistic(addr))
+		net6_addr_enter(addr, NET6_ADDR_OPTIMISTIC);
 	net6_addr_arm(addr, delay ? get_random_u32_below(NET6_MAX_RTR_SOLICITATION_DELAY * HZ) : 1);
 }
 
 /**
- * net6_dad_timer() - the next step for a tentative address
- * @addr: tentative address
+ * net6_dad_set_router() - a host has become a router
+ * @iface: interface
+ *
+ * RFC 4429 is for hosts: what is not known to be unique yet is not used any more, until it
+ * is. The probes go on. Context: nn->lock held.
+ */
+void net6_dad_set_router(struct net6_iface *iface)
+{
+	struct net6_addr *addr;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry(addr, &iface->addrs, iface_list) {
+		if (addr->state != NET6_ADDR_OPTIMISTIC)
+			continue;
+		net6_anycast_subnet_router(addr, false);
+		net6_accept_del(iface, &addr->addr, NET6_ACCEPT_UNICAST);
+		WRITE_ONCE(addr->state, NET6_ADDR_TENTATIVE);
+		net6_note_addr(addr, NET6_NOTE_CHANGE);
+	}
+	net6_dest_flush(iface->nn);
+}
+
+/**
+ * net6_dad_timer() - the next step for a tentative or optimistic address
+ * @addr: address
  * @probe: filled in; to be given to net6_dad_send() when the lock is released
  *
  * Context: nn->lock held.
@@ -97,7 +134,8 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 	if (!net6_iface_usable(iface))
 		return;
 	if (probe->announce)
-		net6_nd_send_na(iface, &probe->target, &in6addr_linklocal_allrouters, false, false);
+		net6_nd_send_na(iface, &probe->target, &probe->target,
+				&in6addr_linklocal_allrouters, false, false);
 	if (!probe->send)
 		return;
 	/* Switches hear of the group before its members are asked (RFC 4862 5.4.2). */
@@ -181,17 +219,18 @@ bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool u
 
 	spin_lock_bh(&iface->nn->lock);
 	addr = net6_addr_find_locked(iface, target);
-	tentative = !addr || !net6_addr_is_assigned(addr);
 	/* "If the source address of the NS is a unicast address, the sender is
 	 * performing address resolution: silently ignored."
 	 */
-	if (addr && addr->state == NET6_ADDR_TENTATIVE && unspecified) {
+	if (addr && net6_addr_in_dad(addr) && unspecified) {
 		if (nonce && nonce_len == NET6_NONCE_LEN &&
 		    !memcmp(nonce, addr->nonce, NET6_NONCE_LEN))
 			net6_dad_looped(addr);
 		else
 			net6_dad_failed(addr);
+		addr = NULL;
 	}
+	tentative = !addr || !net6_addr_is_assigned(addr);
 	spin_unlock_bh(&iface->nn->lock);
 	return tentative;
 }
@@ -210,7 +249,7 @@ bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target)
 
 	spin_lock_bh(&iface->nn->lock);
 	addr = net6_addr_find_locked(iface, target);
-	if (addr && addr->state == NET6_ADDR_TENTATIVE)
+	if (addr && net6_addr_in_dad(addr))
 		net6_dad_failed(addr);
 	else if (addr && net6_addr_is_assigned(addr))
 		net_warn_ratelimited("%s: another node advertises our address %pI6c\n",

@@ -196,7 +196,8 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 	if (!dest)
 		return ERR_PTR(-ENOMEM);
 	dest->gen = gen;
-	if (nh.flags & NET6_DEST_LOCAL)
+	/* An anycast address of ours is no source, whoever the sender is. */
+	if ((nh.flags & NET6_DEST_LOCAL) && net6_addr_usable(nn, &key->daddr, 0))
 		dest->saddr = key->daddr;
 	else
 		err = net6_srcaddr_select(nn, nh.iface, &key->daddr, 0, &dest->saddr);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Extension headers on their way up, RFC 8200 section 4. */
+/* Extension headers on their way up and down, RFC 8200 section 4. */
 #ifndef _NET6_EXTHDR_H
 #define _NET6_EXTHDR_H
+
+#include <net/ipv6.h>
 
 #include "ip.h"
 
@@ -27,6 +29,18 @@ net6_exthdr_fn net6_exthdr_find(u8 nexthdr);
 struct sk_buff *net6_exthdr_problem(struct sk_buff *skb, enum net6_drop_reason reason, u8 code,
 				    unsigned int offset);
 struct sk_buff *net6_exthdr_pull(struct sk_buff *skb, unsigned int len);
+
+/* core/exthdr_send.c: what programs want sent (RFC 3542) */
+void net6_exthdr_measure(struct ipv6_txoptions *opt);
+const struct in6_addr *net6_exthdr_first_hop(const struct ipv6_txoptions *opt,
+					     const struct in6_addr *daddr);
+int net6_exthdr_push(struct sk_buff *skb, const struct ipv6_txoptions *opt, u8 *proto,
+		     const struct in6_addr *daddr);
+
+static inline unsigned int net6_exthdr_room(const struct ipv6_txoptions *opt)
+{
+	return opt ? opt->opt_nflen + opt->opt_flen : 0;
+}
 
 /* core/reasm.c: the Fragment header */
 struct sk_buff *net6_reasm_rcv(struct sk_buff *skb);

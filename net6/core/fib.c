@@ -15,7 +15,7 @@ static void net6_fib_free(struct net6_fib_route *r)
 	struct net6_net *nn = r->iface->nn;
 
 	lockdep_assert_held(&nn->lock);
-	list_del(&r->life.list);
+	list_del_rcu(&r->life.list);
 	list_del_rcu(&r->item);
 	net6_trie_prune(&nn->fib, &r->prefix, r->plen);
 	if (!r->manual)
@@ -97,7 +97,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	r->manual = manual;
 	net6_life_set(&r->life, lifetime);
 	net6_fib_link(node, r);
-	list_add_tail(&r->life.list, &iface->routes);
+	list_add_tail_rcu(&r->life.list, &iface->routes);
 	nn->fib_count++;
 	if (!manual)
 		iface->n_routes++;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fragmentation at the source, RFC 8200 section 4.5. The per-fragment part is all
- * that follows the IPv6 header: our own packets have no other extension headers.
+/* Fragmentation at the source, RFC 8200 section 4.5. Headers in the packet's linear part
+ * are told apart; what a raw socket's program wrote behind them is data.
  */
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
+#include "exthdr_chain.h"
 #include "ip.h"
 
 /* RFC 7739 section 5.2: a counter per set of destinations, from a random start and
@@ -25,27 +26,34 @@ static __be32 net6_frag_id(const struct ipv6hdr *h)
 	return htonl((u32)(hash >> 32) + (u32)atomic_inc_return(counter));
 }
 
-static struct sk_buff *net6_frag_make(const struct sk_buff *skb, unsigned int offset,
-				      unsigned int len, bool more, __be32 id)
+/* One fragment: the unfragmentable part, the Fragment header, a piece of the rest. */
+static struct sk_buff *net6_frag_make(const struct sk_buff *skb,
+				      const struct net6_unfragmentable *part,
+				      unsigned int offset, unsigned int len, bool more, __be32 id)
 {
-	struct sk_buff *frag = alloc_skb(NET6_HEADROOM + len, GFP_ATOMIC);
-	const struct ipv6hdr *h = ipv6_hdr(skb);
+	struct sk_buff *frag = alloc_skb(LL_MAX_HEADER + part->len + sizeof(struct frag_hdr) + len,
+					 GFP_ATOMIC);
 	struct frag_hdr *fh;
+	u8 *head;
 
 	if (!frag)
 		return NULL;
-	skb_reserve(frag, NET6_HEADROOM);
-	if (skb_copy_bits(skb, sizeof(*h) + offset, skb_put(frag, len), len)) {
+	skb_reserve(frag, LL_MAX_HEADER);
+	skb_reset_network_header(frag);
+	head = skb_put(frag, part->len);
+	fh = skb_put(frag, sizeof(*fh));
+	if (skb_copy_bits(skb, 0, head, part->len) ||
+	    skb_copy_bits(skb, part->len + offset, skb_put(frag, len), len)) {
 		kfree_skb(frag);
 		return NULL;
 	}
-	fh = skb_push(frag, sizeof(*fh));
-	fh->nexthdr = h->nexthdr;
+	fh->nexthdr = head[part->nexthdr];
 	fh->reserved = 0;
 	fh->frag_off = htons(offset | (more ? IP6_MF : 0));
 	fh->identification = id;
-	net6_push_header(frag, &h->saddr, &h->daddr, NEXTHDR_FRAGMENT, h->hop_limit,
-			 net6_flowinfo(h));
+	head[part->nexthdr] = NEXTHDR_FRAGMENT;
+	ipv6_hdr(frag)->payload_len = htons(frag->len - sizeof(struct ipv6hdr));
+	frag->protocol = htons(ETH_P_IPV6);
 	frag->priority = skb->priority;
 	frag->mark = skb->mark;
 	frag->dev = skb->dev;
@@ -65,7 +73,8 @@ static struct sk_buff *net6_frag_make(const struct sk_buff *skb, unsigned int of
  */
 int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int mtu)
 {
-	unsigned int len = skb->len - sizeof(struct ipv6hdr);
+	struct net6_unfragmentable part = net6_chain_unfragmentable(skb->data, skb_headlen(skb));
+	unsigned int len = skb->len - part.len;
 	unsigned int room, offset, size;
 	struct net6_net *nn = dest->nn;
 	__be32 id = net6_frag_id(ipv6_hdr(skb));
@@ -77,10 +86,14 @@ int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int m
 		goto out;
 	}
 	/* RFC 8200 4.5: each but the last "an integer multiple of 8 octets long" */
-	room = (mtu - sizeof(struct ipv6hdr) - sizeof(struct frag_hdr)) & ~7U;
+	room = (mtu - min_t(unsigned int, mtu, part.len + sizeof(struct frag_hdr))) & ~7U;
+	if (!room) {
+		err = -EMSGSIZE;
+		goto out;
+	}
 	for (offset = 0; offset < len && !err; offset += size) {
 		size = min(room, len - offset);
-		frag = net6_frag_make(skb, offset, size, offset + size < len, id);
+		frag = net6_frag_make(skb, &part, offset, size, offset + size < len, id);
 		if (!frag) {
 			err = -ENOMEM;
 			break;
@@ -91,7 +104,7 @@ int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int m
 out:
 	if (err) {
 		NET6_INC(nn, Ip6OutFragFails);
-		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+		net6_drop(nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG : NET6_DROP_NO_MEMORY);
 	} else {
 		NET6_INC(nn, Ip6OutFragOKs);
 		consume_skb(skb);

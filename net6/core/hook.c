@@ -10,16 +10,18 @@
 #include <linux/rtnetlink.h>
 
 #include "addr.h"
+#include "forward.h"
 #include "ip.h"
 
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 /* A group's packet belongs to both stacks: native keeps the original. */
-static void net6_hook_clone(struct net6_iface *iface, struct sk_buff *skb)
+static void net6_hook_clone(struct net6_iface *iface, struct sk_buff *skb,
+			    const struct net6_accept *accept)
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC);
 
 	if (clone)
-		net6_rcv_accepted(iface, clone, NET6_RX_MULTICAST);
+		net6_rcv_accepted(iface, clone, accept);
 	else
 		this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
 }
@@ -48,17 +50,19 @@ static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 
 	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
-	if (!accept)
+	if (!accept && !net6_forward_wants(iface, skb))
 		return NF_ACCEPT;
-	if (accept->type == NET6_ACCEPT_MULTICAST) {
-		net6_hook_clone(iface, skb);
+	if (accept && accept->type == NET6_ACCEPT_MULTICAST) {
+		net6_hook_clone(iface, skb, accept);
 		return NF_ACCEPT;
 	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
-	if (skb)
-		net6_rcv_accepted(iface, skb, 0);
-	else
+	if (!skb)
 		this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
+	else if (accept)
+		net6_rcv_accepted(iface, skb, accept);
+	else
+		net6_forward(iface, skb, false);
 	return NF_STOLEN;
 }
 

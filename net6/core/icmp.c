@@ -75,13 +75,14 @@ bool net6_icmp_errno(u8 type, u8 code, int *err)
 }
 
 /* RFC 4443 4.2: the reply's source is the request's unicast destination, or one of the
- * interface's addresses for a group; "the data [...] MUST be returned entirely".
+ * interface's addresses for a group or an anycast address; "the data [...] MUST be
+ * returned entirely".
  */
 static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 {
 	struct in6_addr daddr = ipv6_hdr(skb)->saddr;
 	struct in6_addr saddr = ipv6_hdr(skb)->daddr;
-	bool group = ipv6_addr_is_multicast(&saddr);
+	bool group = net6_rx_cb(skb)->flags & (NET6_RX_MULTICAST | NET6_RX_ANYCAST);
 	struct net6_net *nn = iface->nn;
 	struct net6_dest *dest;
 	struct icmp6hdr *h;

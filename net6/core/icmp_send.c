@@ -8,6 +8,7 @@
 #include "addr.h"
 #include "dest.h"
 #include "icmp.h"
+#include "nfhook.h"
 
 /* RFC 4443 2.4 (f), a token bucket: errors at once to one destination, and how many
  * more each second. The namespace's rate is limits.icmp_rate, its burst a tenth of it.
@@ -44,7 +45,15 @@ static bool net6_icmp_take(u32 *tokens, unsigned long *stamp, u32 rate, u32 burs
 	return true;
 }
 
-static bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest)
+/**
+ * net6_icmp_allowed() - may one more error or Redirect be sent?
+ * @nn: namespace
+ * @dest: where it would go
+ *
+ * Context: BH disabled or process. Return: false if a rate limit (RFC 4443 2.4 (f)) is
+ * reached.
+ */
+bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest)
 {
 	u32 rate = min_t(u32, READ_ONCE(nn->limits.icmp_rate), U32_MAX / HZ / 2);
 	bool ok;
@@ -146,6 +155,12 @@ static void net6_icmp_count(struct net6_net *nn, u8 type)
 	switch (type) {
 	case ICMPV6_DEST_UNREACH:
 		NET6_INC(nn, Icmp6OutDestUnreachs);
+		break;
+	case ICMPV6_PKT_TOOBIG:
+		NET6_INC(nn, Icmp6OutPktTooBigs);
+		break;
+	case ICMPV6_TIME_EXCEED:
+		NET6_INC(nn, Icmp6OutTimeExcds);
 		break;
 	case ICMPV6_PARAMPROB:
 		NET6_INC(nn, Icmp6OutParmProblems);
@@ -292,11 +307,14 @@ void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct 
 		    const struct in6_addr *daddr, u8 hop_limit, const u8 *lladdr)
 {
 	struct net6_neigh *neigh;
+	int err;
 
 	if (!net6_icmp_finish(iface, skb, saddr, daddr))
 		return;
 	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit, 0);
 	NET6_ADD(iface->nn, Ip6OutOctets, skb->len);
+	if (net6_nf_out_on() && !net6_nf_output(iface, skb, &err))
+		return;
 	if (lladdr) {
 		iface->ops->send(iface, skb, lladdr);
 		return;
@@ -321,13 +339,15 @@ void net6_icmp_xmit_alert(struct net6_iface *iface, struct sk_buff *skb,
 	 * PadN of two octets
 	 */
 	static const u8 alert[NET6_ICMP_ALERT_LEN] = { IPPROTO_ICMPV6, 0, 5, 2, 0, 0, 1, 0 };
+	int err;
 
 	if (!net6_icmp_finish(iface, skb, saddr, daddr))
 		return;
 	memcpy(skb_push(skb, sizeof(alert)), alert, sizeof(alert));
 	net6_push_header(skb, saddr, daddr, NEXTHDR_HOP, 1, 0);
 	NET6_ADD(iface->nn, Ip6OutOctets, skb->len);
-	net6_icmp_to_group(iface, skb, daddr);
+	if (!net6_nf_out_on() || net6_nf_output(iface, skb, &err))
+		net6_icmp_to_group(iface, skb, daddr);
 }
 
 /**

@@ -17,6 +17,7 @@
 #include "dest.h"
 #include "ip.h"
 #include "nd.h"
+#include "nfhook.h"
 
 static char *attach = "auto";
 module_param(attach, charp, 0444);
@@ -180,6 +181,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	iface->ops = ops;
 	iface->ifindex = dev->ifindex;
 	iface->mtu = max_t(u32, dev->mtu, NET6_MIN_MTU);
+	iface->headroom = min_t(unsigned int, LL_RESERVED_SPACE(dev), U16_MAX);
 	memcpy(iface->lladdr, dev->dev_addr, ops->addr_len);
 	INIT_LIST_HEAD(&iface->addrs);
 	INIT_LIST_HEAD(&iface->prefixes);
@@ -189,6 +191,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	refcount_set(&iface->ref, 1);
 	net6_nd_timers_init(iface);
 	net6_mld_iface_init(iface);
+	net6_anycast_iface_init(iface);
 	net6_param_iface_init(iface);
 	return iface;
 }
@@ -239,10 +242,13 @@ int net6_iface_attach(struct net_device *dev)
 	err = net6_neigh_iface_init(iface);
 	if (err)
 		goto err_free;
+	err = net6_nf_iface_init(iface);
+	if (err)
+		goto err_neigh;
 	if (!net6_iface_is_loopback(iface)) {
 		err = net6_hook_register(iface);
 		if (err)
-			goto err_neigh;
+			goto err_nf;
 	}
 
 	if (net6_iface_private(ops))
@@ -253,11 +259,14 @@ int net6_iface_attach(struct net_device *dev)
 	if (net6_iface_is_loopback(iface))
 		WRITE_ONCE(nn->loopback, iface);
 	net6_iface_join_allnodes(iface);
+	net6_param_iface_attached(iface);
 	net6_iface_follow(iface);
 	if (net6_iface_watcher)
 		net6_iface_watcher->attached(iface);
 	return 0;
 
+err_nf:
+	net6_nf_iface_exit(iface);
 err_neigh:
 	net6_neigh_iface_exit(iface);
 err_free:
@@ -297,15 +306,18 @@ void net6_iface_detach(struct net_device *dev)
 
 	net6_iface_stop(iface);
 	spin_lock_bh(&nn->lock);
+	net6_anycast_leave_all(iface);
 	net6_group_leave_all(iface);
 	spin_unlock_bh(&nn->lock);
 	net6_nd_timers_stop(iface);
+	net6_anycast_iface_exit(iface);
 	net6_mld_iface_exit(iface);
 	net6_dest_iface_gone(iface);
 	net6_loopback_purge(iface);	/* who queues looks under the queue's lock */
 	synchronize_net();
 
 	net6_neigh_iface_exit(iface);
+	net6_nf_iface_exit(iface);
 	netdev_put(dev, &iface->dev_tracker);
 	module_put(iface->ops->owner);
 	net6_iface_put(iface);

@@ -12,6 +12,7 @@
 #include <linux/timer.h>
 #include <net6/link.h>
 
+#include "anycast.h"
 #include "mld.h"
 #include "netns.h"
 
@@ -46,10 +47,13 @@ enum {
  *	least every few hours (RFC 4861 6.3.2)
  * @retrans: RetransTimer in jiffies
  * @dad_transmits: DupAddrDetectTransmits (RFC 4862 5.1); 0 switches DAD off
- * @accept_ra: Router Advertisements are processed
+ * @accept_ra: Router Advertisements are processed: 1 by a host, 2 by a router, too
  * @autoconf: prefixes with the A flag make addresses
+ * @forwarding: unicast packets for others are forwarded, and we are a router to others
  * @ndisc_notify: new addresses are announced to routers (RFC 9131)
+ * @optimistic_dad: addresses are used while DAD is running (RFC 4429)
  * @use_tempaddr: 1: temporary addresses too, 2: they are preferred as sources
+ * @headroom: bytes of room that the device wants in front of a packet
  * @temp_valid: TEMP_VALID_LIFETIME, seconds; @temp_preferred: TEMP_PREFERRED_LIFETIME
  * @rs_timer: router solicitation; @rs_delay: jiffies to the next one (RFC 7559)
  * @life_timer: the next end of a router's or prefix's lifetime
@@ -57,15 +61,17 @@ enum {
  * @addrs: struct net6_addr.iface_list; written under nn->lock, read under RCU
  * @prefixes: struct net6_prefix.life.list; same
  * @routers: struct net6_router.life.list; same
- * @routes: struct net6_fib_route.life.list; nn->lock
+ * @routes: struct net6_fib_route.life.list; same
  * @groups: struct net6_accept.list of joined groups; same
  * @mld: what routers are told about them
+ * @anycast: its anycast addresses; nn->lock
  * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes alike
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
  * @neigh_lock: protects @neigh_lru and insertion; below nn->lock, above neigh->lock
  * @sysctl: its files (admin/sysctl.c), under RTNL
+ * @rt: what its packets have for a route in netfilter's hooks (core/nfroute.c), or NULL
  * @reachable_renewed: jiffies when @reachable was drawn
  */
 struct net6_iface {
@@ -77,10 +83,13 @@ struct net6_iface {
 	u32				mtu;
 	u8				cur_hop_limit;
 	u8				dad_transmits;
-	bool				accept_ra;
 	bool				autoconf;
+	bool				forwarding;
 	bool				ndisc_notify;
+	bool				optimistic_dad;
+	u8				accept_ra;
 	u8				use_tempaddr;
+	u16				headroom;
 	u32				temp_valid;
 	u32				temp_preferred;
 	u8				lladdr[MAX_ADDR_LEN];
@@ -110,7 +119,9 @@ struct net6_iface {
 	u32				ra_mtu;
 
 	struct net6_mld			mld;
+	struct net6_anycast		anycast;
 	struct net6_sysctl		*sysctl;
+	struct rt6_info			*rt;
 
 	struct nf_hook_ops		hook;
 	netdevice_tracker		dev_tracker;

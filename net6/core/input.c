@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A packet's way up: validity (RFC 8200 section 3, RFC 4291), is it ours, extension
- * headers, and the protocol switch. Packets for others are dropped: this is a host.
+ * headers, and the protocol switch. Packets for others are dropped, or forwarded
+ * where this is a router.
  */
 #include <linux/netfilter.h>
 #include <net/ipv6.h>
@@ -8,7 +9,9 @@
 #include "../transport/proto.h"
 #include "addr.h"
 #include "exthdr.h"
+#include "forward.h"
 #include "icmp.h"
+#include "nfhook.h"
 
 /* Addresses that begin with zeros or ones: the few that are not allowed everywhere. */
 static int net6_rcv_check_addrs(const struct ipv6hdr *h, bool looped)
@@ -40,10 +43,15 @@ static bool net6_rcv_usual_addr(const struct in6_addr *addr)
 	return addr->s6_addr32[0] && addr->s6_addr[0] != 0xff;
 }
 
-/* Returns NET6_DROP_MAX for a packet that is in order; it then ends where its header
- * says.
+/**
+ * net6_rcv_check() - is a received packet in order?
+ * @skb: data at the IPv6 header, which is linear
+ * @looped: sent by ourselves
+ *
+ * Context: any. Return: NET6_DROP_MAX if it is, and it ends where its header says then;
+ * else why it is to be dropped.
  */
-static int net6_rcv_check(struct sk_buff *skb, bool looped)
+int net6_rcv_check(struct sk_buff *skb, bool looped)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	unsigned int len = ntohs(h->payload_len) + sizeof(*h);
@@ -107,19 +115,48 @@ static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
 	}
 }
 
+static const u16 net6_rcv_flags[] = {
+	[NET6_ACCEPT_UNICAST]	= 0,
+	[NET6_ACCEPT_ANYCAST]	= NET6_RX_ANYCAST,
+	[NET6_ACCEPT_MULTICAST]	= NET6_RX_MULTICAST,
+};
+
 /**
- * net6_rcv_accepted() - receive a packet whose destination was found to be ours
+ * net6_rcv_deliver() - hand a packet of ours to whom it is for
  * @iface: interface it came in on
- * @skb: not shared, data at the IPv6 header, which is linear; consumed
- * @flags: NET6_RX_MULTICAST for a group, else 0
+ * @skb: in order, data at the IPv6 header; consumed
+ * @accept: the entry of its destination
+ * @reassembled: it came in fragments
  *
  * Context: softirq or BH disabled, RCU read lock held.
  */
-void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb, u16 flags)
+void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
+		      const struct net6_accept *accept, bool reassembled)
+{
+	struct net6_rx_cb *cb = net6_rx_cb(skb);
+	u16 flags = net6_rcv_flags[accept->type];
+
+	if (skb->pkt_type == PACKET_LOOPBACK)
+		flags |= NET6_RX_LOOPBACK;
+	else if (skb->pkt_type == PACKET_MULTICAST || skb->pkt_type == PACKET_BROADCAST)
+		flags |= NET6_RX_LL_MULTICAST;
+	if (unlikely(reassembled))
+		flags |= NET6_RX_FRAGMENTED;
+	nf_reset_ct(skb);
+	cb->iface = iface;
+	cb->ifindex = iface->ifindex;
+	cb->flags = flags;
+	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
+	cb->nexthdr = ipv6_hdr(skb)->nexthdr;
+	skb_pull_rcsum(skb, sizeof(struct ipv6hdr));
+	net6_rcv_walk(iface->nn, skb);
+}
+
+static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
+			  const struct net6_accept *accept, bool reassembled)
 {
 	bool looped = skb->pkt_type == PACKET_LOOPBACK;
 	struct net6_net *nn = iface->nn;
-	struct net6_rx_cb *cb;
 	int reason;
 
 	NET6_INC(nn, Ip6InReceives);
@@ -131,29 +168,52 @@ void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb, u16 flags)
 		return;
 	}
 
-	if (flags & NET6_RX_MULTICAST)
+	if (accept->type == NET6_ACCEPT_MULTICAST)
 		NET6_INC(nn, Ip6InMcastPkts);
-	if (looped)
-		flags |= NET6_RX_LOOPBACK;
-	else if (skb->pkt_type == PACKET_MULTICAST || skb->pkt_type == PACKET_BROADCAST)
-		flags |= NET6_RX_LL_MULTICAST;
 	skb_orphan(skb);
 	skb_dst_drop(skb);
-	nf_reset_ct(skb);
+	if (!net6_nf_on(NF_INET_LOCAL_IN) || net6_nf_local_in(iface, skb, reassembled))
+		net6_rcv_deliver(iface, skb, accept, reassembled);
+}
 
-	cb = net6_rx_cb(skb);
-	cb->iface = iface;
-	cb->ifindex = iface->ifindex;
-	cb->flags = flags;
-	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
-	cb->nexthdr = ipv6_hdr(skb)->nexthdr;
-	skb_pull_rcsum(skb, sizeof(struct ipv6hdr));
-	net6_rcv_walk(nn, skb);
+/**
+ * net6_rcv_accepted() - receive a packet whose destination was found to be ours
+ * @iface: interface it came in on
+ * @skb: not shared, data at the IPv6 header, which is linear; consumed
+ * @accept: the entry of that address
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ */
+void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb,
+		       const struct net6_accept *accept)
+{
+	net6_rcv_ours(iface, skb, accept, false);
+}
+
+/**
+ * net6_rcv_route() - receive or forward a packet
+ * @iface: usable interface that it came in on
+ * @skb: not shared, data at the IPv6 header, which is linear; consumed
+ * @reassembled: it came in fragments
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ */
+void net6_rcv_route(struct net6_iface *iface, struct sk_buff *skb, bool reassembled)
+{
+	const struct net6_accept *accept;
+	struct net6_net *nn = iface->nn;
+
+	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
+	if (likely(accept))
+		net6_rcv_ours(iface, skb, accept, reassembled);
+	else if (net6_forward_on(iface) && !net6_iface_is_loopback(iface))
+		net6_forward(iface, skb, reassembled);
+	else
+		net6_drop(nn, skb, NET6_DROP_NOT_OURS);
 }
 
 void net6_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
-	const struct net6_accept *accept;
 	struct net6_net *nn = iface->nn;
 
 	if (unlikely(!net6_iface_usable(iface))) {
@@ -165,13 +225,10 @@ void net6_rcv(struct net6_iface *iface, struct sk_buff *skb)
 		return;
 	}
 	skb_reset_network_header(skb);
-	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
-	if (unlikely(!accept)) {
-		net6_drop(nn, skb, NET6_DROP_NOT_OURS);
-		return;
-	}
-	net6_rcv_accepted(iface, skb,
-			  accept->type == NET6_ACCEPT_MULTICAST ? NET6_RX_MULTICAST : 0);
+	if (net6_nf_on(NF_INET_PRE_ROUTING))
+		net6_nf_rcv(iface, skb);
+	else
+		net6_rcv_route(iface, skb, false);
 }
 EXPORT_SYMBOL_GPL(net6_rcv);
 

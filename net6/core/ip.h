@@ -25,6 +25,7 @@
 #define NET6_RX_HOPBYHOP	BIT(3)
 #define NET6_RX_LL_MULTICAST	BIT(4)	/* came in a link-layer group or broadcast frame */
 #define NET6_RX_ROUTER_ALERT	BIT(5)	/* with the option of RFC 2711 */
+#define NET6_RX_ANYCAST		BIT(6)	/* destination is an anycast address */
 
 /**
  * struct net6_rx_cb - what was parsed once, in skb->cb until the transport takes it
@@ -92,6 +93,7 @@ static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *
  * Return: 0, or -ENOBUFS and other negative errnos from the qdisc.
  */
 int net6_output(struct sk_buff *skb, struct net6_dest *dest);
+int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest);
 
 static inline __wsum net6_checksum_pseudo(struct sk_buff *skb, int proto)
 {
@@ -116,7 +118,13 @@ static inline __be32 net6_flowinfo(const struct ipv6hdr *h)
 	return *(const __be32 *)h & htonl(0x0fffffff);
 }
 
-void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb, u16 flags);
+struct net6_accept;
+int net6_rcv_check(struct sk_buff *skb, bool looped);
+void net6_rcv_accepted(struct net6_iface *iface, struct sk_buff *skb,
+		       const struct net6_accept *accept);
+void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
+		      const struct net6_accept *accept, bool reassembled);
+void net6_rcv_route(struct net6_iface *iface, struct sk_buff *skb, bool reassembled);
 
 /* core/frag.c: send @skb in pieces of at most @mtu bytes. BH disabled, RCU held. */
 int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int mtu);

@@ -5,6 +5,8 @@
 
 #include "life.h"
 
+#define NET6_TWO_HOURS	7200	/* seconds */
+
 /**
  * net6_life_set() - a life begins anew
  * @life: it
@@ -32,6 +34,22 @@ u32 net6_lifetime_left(u32 lifetime, unsigned long updated)
 	if (lifetime == NET6_LIFETIME_INFINITE)
 		return lifetime;
 	return gone < lifetime ? lifetime - gone : 0;
+}
+
+/**
+ * net6_lifetime_renewed() - the valid lifetime of an address whose prefix is told again
+ * @left: seconds that it has, NET6_LIFETIME_INFINITE
+ * @told: seconds in the option
+ *
+ * RFC 4862 5.5.3 (e), for options that nobody vouches for: 1. longer than two hours, or than
+ * what is left: taken; 2. two hours or less are left: kept; 3. else two hours.
+ * Context: any. Return: seconds, NET6_LIFETIME_INFINITE.
+ */
+u32 net6_lifetime_renewed(u32 left, u32 told)
+{
+	if (told > NET6_TWO_HOURS || told > left)
+		return told;
+	return min_t(u32, left, NET6_TWO_HOURS);
 }
 
 /**

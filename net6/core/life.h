@@ -24,6 +24,7 @@ struct net6_life {
 
 void net6_life_set(struct net6_life *life, u32 lifetime);
 u32 net6_lifetime_left(u32 lifetime, unsigned long updated);	/* seconds */
+u32 net6_lifetime_renewed(u32 left, u32 told);			/* seconds */
 unsigned long net6_life_expire(struct list_head *head, void (*end)(struct net6_life *life));
 
 /**

@@ -46,14 +46,24 @@ const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6
 	return NULL;
 }
 
-static struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr)
+/**
+ * net6_accept_own() - the entry of an interface itself
+ * @iface: interface
+ * @addr: address
+ * @type: one address may be unicast and anycast
+ *
+ * Context: nn->lock held. Return: entry or NULL.
+ */
+struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr,
+				    enum net6_accept_type type)
 {
 	struct net6_net *nn = iface->nn;
 	struct net6_accept *accept;
 
 	lockdep_assert_held(&nn->lock);
 	hlist_for_each_entry(accept, &nn->accept_hash[net6_accept_hash(nn, addr)], hash_node)
-		if (accept->iface == iface && ipv6_addr_equal(&accept->addr, addr))
+		if (accept->iface == iface && accept->type == type &&
+		    ipv6_addr_equal(&accept->addr, addr))
 			return accept;
 	return NULL;
 }
@@ -62,6 +72,7 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 					   enum net6_accept_type type)
 {
 	struct net6_net *nn = iface->nn;
+	struct hlist_head *bucket = &nn->accept_hash[net6_accept_hash(nn, addr)];
 	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC);
 
 	if (!accept)
@@ -71,14 +82,20 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 	accept->type = type;
 	accept->users = 1;
 	INIT_LIST_HEAD(&accept->list);
-	hlist_add_head_rcu(&accept->hash_node, &nn->accept_hash[net6_accept_hash(nn, addr)]);
+	/* Behind a unicast address of the same bits: that one is found. */
+	if (type == NET6_ACCEPT_ANYCAST) {
+		list_add_tail_rcu(&accept->list, &iface->anycast.list);
+		hlist_add_tail_rcu(&accept->hash_node, bucket);
+	} else {
+		hlist_add_head_rcu(&accept->hash_node, bucket);
+	}
 	return accept;
 }
 
 static void net6_accept_free(struct net6_accept *accept)
 {
 	hlist_del_rcu(&accept->hash_node);
-	if (accept->type == NET6_ACCEPT_MULTICAST)
+	if (accept->type != NET6_ACCEPT_UNICAST)
 		list_del_rcu(&accept->list);
 	kfree_rcu(accept, rcu);
 }
@@ -94,7 +111,7 @@ static void net6_accept_free(struct net6_accept *accept)
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
 		    enum net6_accept_type type)
 {
-	if (net6_accept_own(iface, addr))
+	if (net6_accept_own(iface, addr, type))
 		return -EEXIST;
 	return net6_accept_new(iface, addr, type) ? 0 : -ENOMEM;
 }
@@ -103,12 +120,14 @@ int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
  * net6_accept_del() - no longer receive for an address
  * @iface: its interface
  * @addr: address; may be absent
+ * @type: not NET6_ACCEPT_MULTICAST
  *
  * Context: nn->lock held.
  */
-void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr)
+void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr,
+		     enum net6_accept_type type)
 {
-	struct net6_accept *accept = net6_accept_own(iface, addr);
+	struct net6_accept *accept = net6_accept_own(iface, addr, type);
 
 	if (accept)
 		net6_accept_free(accept);
@@ -171,7 +190,7 @@ int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *gr
 			     const struct net6_mld_filter *old,
 			     const struct net6_mld_filter *new)
 {
-	struct net6_accept *accept = net6_accept_own(iface, group);
+	struct net6_accept *accept = net6_accept_own(iface, group, NET6_ACCEPT_MULTICAST);
 	int err;
 
 	if (!ipv6_addr_is_multicast(group))

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Neighbor Discovery messages, RFC 4861: validation of all of them, Neighbor
- * Solicitation, Neighbor Advertisement and Redirect in and out. Router messages are
- * in ra.c. A host only: no proxy, no Router Solicitations answered.
+/* Neighbor Discovery messages, RFC 4861: validation of all of them, Neighbor and Router
+ * Solicitations and Neighbor Advertisements in and out. Router Advertisements are in ra.c,
+ * Redirects in redirect.c. No proxy; whom a router advertises itself to is left to radvd.
  */
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 
-#include "dest.h"
+#include "forward.h"
 #include "icmp.h"
 #include "nd.h"
 #include "nd_opts.h"
-
-#define NET6_ND_HOP_LIMIT	255	/* RFC 4861 section 4 */
-#define NET6_ND_OPTION_MAX	(8 + NET6_LINK_HEADER_MAX)
 
 /* Neighbor Solicitation and Advertisement, RFC 4861 4.3, 4.4. */
 struct net6_nd_msg {
 	struct icmp6hdr	icmp;
 	struct in6_addr	target;
-};
-
-/* Redirect, RFC 4861 4.5. */
-struct net6_nd_redirect {
-	struct icmp6hdr	icmp;
-	struct in6_addr	target;
-	struct in6_addr	dest;
 };
 
 static void net6_nd_drop(struct net6_iface *iface, struct sk_buff *skb,
@@ -86,9 +76,18 @@ static bool net6_nd_has_lladdr(const struct net6_iface *iface)
 	return iface->ops->addr_len && (iface->ops->flags & NET6_LINK_ND);
 }
 
-/* A link-layer address option: false if it is there and not of this link. */
-static bool net6_nd_lladdr(const struct net6_iface *iface, const u8 *body, unsigned int len,
-			   u8 *buf, const u8 **lladdr)
+/**
+ * net6_nd_lladdr() - read a link-layer address option
+ * @iface: interface it came in on
+ * @body: the option's body, NULL if the message has none
+ * @len: bytes of @body
+ * @buf: MAX_ADDR_LEN bytes to read into
+ * @lladdr: set to @buf, or to NULL if there is nothing to be learned
+ *
+ * Context: any. Return: false if the option is there and not of this link.
+ */
+bool net6_nd_lladdr(const struct net6_iface *iface, const u8 *body, unsigned int len, u8 *buf,
+		    const u8 **lladdr)
 {
 	*lladdr = NULL;
 	/* RFC 4213 3.8: on links without resolution the options "MUST be ignored". */
@@ -123,9 +122,16 @@ static enum net6_drop_reason net6_nd_ns_check(const struct sk_buff *skb,
 	return NET6_DROP_MAX;
 }
 
+static bool net6_nd_optimistic(const struct net6_iface *iface, const struct in6_addr *own)
+{
+	const struct net6_addr *addr = net6_addr_find(iface->nn, own, iface);
+
+	return addr && READ_ONCE(addr->state) == NET6_ADDR_OPTIMISTIC;
+}
+
 /* RFC 4861 7.2.3 and 7.2.4: the target is ours. */
 static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
-			   const struct net6_nd_msg *ns, const u8 *lladdr)
+			   const struct net6_nd_msg *ns, const u8 *lladdr, bool anycast)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	struct net6_neigh_news news = {
@@ -138,13 +144,20 @@ static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
 	 * MUST set the Solicited flag to zero and multicast the advertisement to
 	 * the all-nodes address."
 	 */
-	if (ipv6_addr_any(&h->saddr)) {
-		net6_nd_send_na(iface, &ns->target, &in6addr_linklocal_allnodes, false, true);
+	if (ipv6_addr_any(&h->saddr) && !anycast) {
+		net6_nd_send_na(iface, &ns->target, &ns->target, &in6addr_linklocal_allnodes,
+				false, true);
 		return;
 	}
 	if (lladdr)
 		net6_neigh_learn(iface, &h->saddr, &news);
-	net6_nd_send_na(iface, &ns->target, &h->saddr, true, true);
+	if (anycast) {
+		net6_anycast_solicited(iface, &ns->target, &h->saddr);
+		return;
+	}
+	/* RFC 4429 3.3: the Override flag is clear for an optimistic address. */
+	net6_nd_send_na(iface, &ns->target, &ns->target, &h->saddr, true,
+			!net6_nd_optimistic(iface, &ns->target));
 }
 
 static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
@@ -152,6 +165,7 @@ static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	enum net6_drop_reason reason;
 	const struct net6_nd_msg *ns;
 	struct net6_nd_opts opts;
+	bool anycast = false;
 	u8 buf[MAX_ADDR_LEN];
 	const u8 *lladdr;
 
@@ -165,12 +179,17 @@ static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	reason = NET6_DROP_ND_OPTION;
 	if (!net6_nd_lladdr(iface, opts.slla, opts.slla_len, buf, &lladdr))
 		goto drop;
-	/* RFC 4861 7.2.3: the target must be an address of the receiving interface. */
+	/* RFC 4861 7.2.3: the target must be "a valid unicast or anycast address assigned to
+	 * the receiving interface".
+	 */
 	reason = NET6_DROP_ND_IGNORED;
 	if (net6_dad_ns(iface, &ns->target, ipv6_addr_any(&ipv6_hdr(skb)->saddr),
-			opts.nonce, opts.nonce_len))
-		goto drop;
-	net6_nd_answer(iface, skb, ns, lladdr);
+			opts.nonce, opts.nonce_len)) {
+		anycast = net6_anycast_find(iface, &ns->target);
+		if (!anycast)
+			goto drop;
+	}
+	net6_nd_answer(iface, skb, ns, lladdr, anycast);
 	consume_skb(skb);
 	return;
 
@@ -218,79 +237,36 @@ drop:
 	net6_nd_drop(iface, skb, reason);
 }
 
-/* RFC 4861 8.1: "The IP source address of the Redirect is the same as the current
- * first-hop router for the specified ICMP Destination Address."
- */
-static bool net6_nd_is_first_hop(struct net6_iface *iface, const struct in6_addr *dest, int oif,
-				 const struct in6_addr *router)
-{
-	struct net6_dest *d = net6_dest_lookup(iface->nn, dest, oif);
-	bool is;
-
-	if (IS_ERR(d))
-		return false;
-	is = d->iface == iface && d->neigh && ipv6_addr_equal(&d->neigh->addr, router);
-	net6_dest_put(d);
-	return is;
-}
-
-/* RFC 4861 8.1, behind net6_nd_check(). */
-static enum net6_drop_reason net6_nd_redirect_check(struct net6_iface *iface,
-						    const struct sk_buff *skb,
-						    const struct net6_nd_redirect *rd)
-{
-	const struct ipv6hdr *h = ipv6_hdr(skb);
-
-	/* "IP Source Address is a link-local address." */
-	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
-		return NET6_DROP_ND_SOURCE;
-	/* "The ICMP Destination Address field does not contain a multicast address." */
-	if (ipv6_addr_is_multicast(&rd->dest) || ipv6_addr_any(&rd->dest) ||
-	    ipv6_addr_loopback(&rd->dest))
-		return NET6_DROP_ND_DEST;
-	/* "The ICMP Target Address is either a link-local address (when redirected to
-	 * a router) or the same as the ICMP Destination Address."
-	 */
-	if ((ipv6_addr_type(&rd->target) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST)) !=
-	    IPV6_ADDR_LINKLOCAL && !ipv6_addr_equal(&rd->target, &rd->dest))
-		return NET6_DROP_ND_TARGET;
-	if (!net6_nd_is_first_hop(iface, &rd->dest, iface->ifindex, &h->saddr))
-		return NET6_DROP_ND_SOURCE;
-	return NET6_DROP_MAX;
-}
-
-static void net6_nd_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb)
+/* RFC 4861 6.1.1, 6.2.6. The advertisement that answers is radvd's. */
+static void net6_nd_rs_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
 	struct net6_neigh_news news = {
 		.event		= NET6_NEIGH_EV_LLADDR,
-		.nexthop	= true,
+		.host		= true,
 		.create		= true,
 	};
-	const struct net6_nd_redirect *rd;
+	const struct in6_addr *saddr = &ipv6_hdr(skb)->saddr;
 	enum net6_drop_reason reason;
 	struct net6_nd_opts opts;
 	u8 buf[MAX_ADDR_LEN];
 
-	NET6_INC(iface->nn, Icmp6InRedirects);
-	if (!net6_nd_check(iface, skb, sizeof(*rd), &opts))
+	NET6_INC(iface->nn, Icmp6InRouterSolicits);
+	/* "A host MUST silently discard any received Router Solicitation messages." */
+	reason = NET6_DROP_ND_IGNORED;
+	if (!net6_forward_on(iface))
+		goto drop;
+	if (!net6_nd_check(iface, skb, sizeof(struct icmp6hdr), &opts))
 		return;
-	rd = (const struct net6_nd_redirect *)skb->data;
-	reason = net6_nd_redirect_check(iface, skb, rd);
-	if (reason != NET6_DROP_MAX)
-		goto drop;
+	/* "If the IP source address is the unspecified address, there is no source
+	 * link-layer address option in the message."
+	 */
 	reason = NET6_DROP_ND_OPTION;
-	if (!net6_nd_lladdr(iface, opts.tlla, opts.tlla_len, buf, &news.lladdr))
+	if (opts.slla && ipv6_addr_any(saddr))
 		goto drop;
-
-	/* RFC 4861 8.3: a target that is not the destination is a router. */
-	news.is_router = !ipv6_addr_equal(&rd->target, &rd->dest);
-	reason = NET6_DROP_ND_LIMIT;
-	if (!net6_neigh_learn(iface, &rd->target, &news))
+	if (!net6_nd_lladdr(iface, opts.slla, opts.slla_len, buf, &news.lladdr))
 		goto drop;
-	/* For senders that insist on this interface, and for others if it is theirs. */
-	if (net6_nd_is_first_hop(iface, &rd->dest, 0, &ipv6_hdr(skb)->saddr))
-		net6_dest_redirect(iface, &rd->dest, 0, &rd->target);
-	net6_dest_redirect(iface, &rd->dest, iface->ifindex, &rd->target);
+	if (news.lladdr)
+		net6_neigh_learn(iface, saddr, &news);
 	consume_skb(skb);
 	return;
 
@@ -298,22 +274,24 @@ drop:
 	net6_nd_drop(iface, skb, reason);
 }
 
-/* RFC 4861 6.2.6: "A host MUST silently discard any received Router Solicitation
- * messages."
+/**
+ * net6_nd_put_lladdr() - append a link-layer address option
+ * @iface: interface that the message goes out on
+ * @skb: the message, with NET6_ND_OPTION_MAX bytes of room
+ * @type: NET6_ND_OPT_SLLA or NET6_ND_OPT_TLLA
+ * @lladdr: the address, ops->addr_len bytes
+ *
+ * Does nothing on links without address resolution. Context: any.
  */
-static void net6_nd_rs_rcv(struct net6_iface *iface, struct sk_buff *skb)
-{
-	net6_nd_drop(iface, skb, NET6_DROP_ND_IGNORED);
-}
-
-static void net6_nd_put_lladdr(const struct net6_iface *iface, struct sk_buff *skb, u8 type)
+void net6_nd_put_lladdr(const struct net6_iface *iface, struct sk_buff *skb, u8 type,
+			const u8 *lladdr)
 {
 	u8 buf[NET6_ND_OPTION_MAX];
 	unsigned int len;
 
 	if (!net6_nd_has_lladdr(iface))
 		return;
-	len = iface->ops->write_lladdr_option(type, iface->lladdr, buf);
+	len = iface->ops->write_lladdr_option(type, lladdr, buf);
 	skb_put_data(skb, buf, len);
 }
 
@@ -353,6 +331,11 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	if (!saddr) {
 		if (net6_srcaddr_select(iface->nn, iface, target, 0, &own))
 			return;
+		/* RFC 4429 3.2: who asks from an optimistic address overwrites entries of its
+		 * rightful owner: what waits for the answer waits for DAD's end.
+		 */
+		if (net6_nd_optimistic(iface, &own) && !net6_addr_linklocal(iface, &own))
+			return;
 		saddr = &own;
 	}
 	skb = net6_nd_alloc(NDISC_NEIGHBOUR_SOLICITATION, target, &ns);
@@ -362,7 +345,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	 * unspecified address".
 	 */
 	if (!ipv6_addr_any(saddr))
-		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA);
+		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA, iface->lladdr);
 	if (nonce) {
 		u8 *opt = skb_put(skb, 2 + NET6_NONCE_LEN);
 
@@ -381,7 +364,8 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 /**
  * net6_nd_send_na() - send a Neighbor Advertisement
  * @iface: interface
- * @target: address of ours on @iface; also the source
+ * @target: address of ours on @iface
+ * @saddr: source, @target itself unless that is an anycast address
  * @daddr: who asked, or all-nodes
  * @solicited: Solicited flag
  * @override: Override flag
@@ -389,7 +373,8 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
  * RFC 4861 4.4, 7.2.4. Context: RCU read lock held, BH disabled; no locks held.
  */
 void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
-		     const struct in6_addr *daddr, bool solicited, bool override)
+		     const struct in6_addr *saddr, const struct in6_addr *daddr, bool solicited,
+		     bool override)
 {
 	u8 mapped[MAX_ADDR_LEN] = {};
 	const u8 *lladdr = NULL;
@@ -399,15 +384,16 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 	skb = net6_nd_alloc(NDISC_NEIGHBOUR_ADVERTISEMENT, target, &na);
 	if (!skb)
 		return;
+	na->icmp.icmp6_router = net6_forward_on(iface);
 	na->icmp.icmp6_solicited = solicited;
 	na->icmp.icmp6_override = override;
-	net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA);
+	net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA, iface->lladdr);
 	if (ipv6_addr_is_multicast(daddr)) {
 		iface->ops->map_multicast(iface, daddr, mapped);
 		lladdr = mapped;
 	}
 	NET6_INC(iface->nn, Icmp6OutNeighborAdvertisements);
-	net6_icmp_xmit(iface, skb, target, daddr, NET6_ND_HOP_LIMIT, lladdr);
+	net6_icmp_xmit(iface, skb, saddr, daddr, NET6_ND_HOP_LIMIT, lladdr);
 }
 
 /**
@@ -432,7 +418,7 @@ void net6_nd_send_rs(struct net6_iface *iface)
 	rs = skb_put_zero(skb, sizeof(*rs));
 	rs->icmp6_type = NDISC_ROUTER_SOLICITATION;
 	if (!ipv6_addr_any(&saddr))
-		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA);
+		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA, iface->lladdr);
 	iface->ops->map_multicast(iface, &in6addr_linklocal_allrouters, mapped);
 	NET6_INC(iface->nn, Icmp6OutRouterSolicits);
 	net6_icmp_xmit(iface, skb, &saddr, &in6addr_linklocal_allrouters,
@@ -450,7 +436,7 @@ int net6_nd_init(void)
 	net6_icmp_handle(NDISC_ROUTER_ADVERTISEMENT, net6_ra_rcv);
 	net6_icmp_handle(NDISC_NEIGHBOUR_SOLICITATION, net6_nd_ns_rcv);
 	net6_icmp_handle(NDISC_NEIGHBOUR_ADVERTISEMENT, net6_nd_na_rcv);
-	net6_icmp_handle(NDISC_REDIRECT, net6_nd_redirect_rcv);
+	net6_icmp_handle(NDISC_REDIRECT, net6_redirect_rcv);
 	net6_mld_init();
 	return 0;
 }

@@ -7,6 +7,10 @@
 #include "fib.h"
 #include "neigh.h"
 
+#define NET6_ND_HOP_LIMIT	255	/* RFC 4861 section 4 */
+#define NET6_ND_OPTION_MAX	(8 + NET6_LINK_HEADER_MAX)	/* bytes, a link-layer address */
+#define NET6_ND_RD_HEADER	8	/* bytes of a Redirected Header option before the packet */
+
 /**
  * struct net6_router - a default router [RLE]
  * @addr: its link-local address
@@ -56,12 +60,14 @@ void net6_nd_iface_down(struct net6_iface *iface);	/* forgets routers and prefix
 void net6_nd_arm_life(struct net6_iface *iface);
 unsigned long net6_router_expire(struct net6_iface *iface);
 unsigned long net6_prefix_expire(struct net6_iface *iface);
-void net6_router_forget_all(struct net6_iface *iface);
+void net6_router_forget_all(struct net6_iface *iface, bool manual);
 void net6_prefix_forget_all(struct net6_iface *iface, bool manual);
 void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr); /* takes it */
 void net6_nd_timers_init(struct net6_iface *iface);
 void net6_nd_timers_stop(struct net6_iface *iface);	/* process context, waits */
 void net6_nd_draw_reachable(struct net6_iface *iface);
+void net6_nd_set_router(struct net6_iface *iface);	/* nn->lock held */
+void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);	/* nn->lock held */
 
 /* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724.
  * A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.
@@ -70,7 +76,8 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 		     const struct in6_addr *daddr, const struct in6_addr *saddr,
 		     const u8 *lladdr, const u8 *nonce);
 void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
-		     const struct in6_addr *daddr, bool solicited, bool override);
+		     const struct in6_addr *saddr, const struct in6_addr *daddr, bool solicited,
+		     bool override);
 void net6_nd_send_rs(struct net6_iface *iface);
 
 void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */
@@ -79,6 +86,10 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */
 struct net6_nd_opts;
 bool net6_nd_check(struct net6_iface *iface, struct sk_buff *skb, unsigned int len,
 		   struct net6_nd_opts *opts);	/* false: dropped */
+bool net6_nd_lladdr(const struct net6_iface *iface, const u8 *body, unsigned int len, u8 *buf,
+		    const u8 **lladdr);		/* false: not of this link */
+void net6_nd_put_lladdr(const struct net6_iface *iface, struct sk_buff *skb, u8 type,
+			const u8 *lladdr);
 
 int net6_nd_init(void);
 void net6_nd_exit(void);

@@ -123,7 +123,7 @@ static void net6_neigh_solicit(struct net6_neigh *neigh, const struct net6_neigh
 	struct in6_addr group;
 
 	own = net6_addr_find(iface->nn, &todo->saddr, iface);
-	if (own && net6_addr_is_assigned(own))
+	if (own && net6_addr_is_assigned(own) && !net6_addr_in_dad(own))
 		saddr = &todo->saddr;
 	if (todo->actions & NET6_NEIGH_DO_UNICAST) {
 		net6_nd_send_ns(iface, &neigh->addr, &neigh->addr, saddr, todo->lladdr, NULL);
@@ -344,6 +344,10 @@ static void net6_neigh_event(struct net6_neigh *neigh, enum net6_neigh_event eve
 		cond |= NET6_NEIGH_IF_DIFFERS;
 	if (news && news->is_router)
 		neigh->is_router = true;
+	if (news && news->host) {
+		todo.router_lost = neigh->is_router;
+		neigh->is_router = false;
+	}
 	if (news && news->nexthop)
 		neigh->flags |= NET6_NEIGH_F_NEXTHOP;
 	net6_neigh_apply(neigh, net6_neigh_fsm(neigh->state, event, cond), lladdr,
@@ -448,4 +452,22 @@ bool net6_neigh_reachable(const struct net6_neigh *neigh)
 	u8 state = READ_ONCE(neigh->state);
 
 	return state != NET6_NEIGH_INCOMPLETE && state != NET6_NEIGH_FAILED;
+}
+
+/**
+ * net6_neigh_lladdr() - a neighbor's link-layer address
+ * @neigh: neighbor
+ * @lladdr: MAX_ADDR_LEN bytes to copy it to
+ *
+ * Context: any with BH disabled. Return: false if it is not known.
+ */
+bool net6_neigh_lladdr(struct net6_neigh *neigh, u8 *lladdr)
+{
+	bool known;
+
+	spin_lock_bh(&neigh->lock);
+	known = net6_neigh_reachable(neigh);
+	memcpy(lladdr, neigh->lladdr, sizeof(neigh->lladdr));
+	spin_unlock_bh(&neigh->lock);
+	return known;
 }

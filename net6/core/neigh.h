@@ -88,6 +88,7 @@ int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *ad
  * @lladdr: its link-layer address, NULL if the message has none
  * @solicited, @override, @router: flags of a Neighbor Advertisement
  * @is_router: set the IsRouter flag (Router Advertisement, Redirect to a router)
+ * @host: clear the IsRouter flag (Router Solicitation)
  * @nexthop: others will be reached through it (Redirect)
  * @create: make an entry if there is none
  */
@@ -98,6 +99,7 @@ struct net6_neigh_news {
 	bool			override;
 	bool			router;
 	bool			is_router;
+	bool			host;
 	bool			nexthop;
 	bool			create;
 };
@@ -117,5 +119,6 @@ void net6_neigh_iface_exit(struct net6_iface *iface);	/* process context, sleeps
  * is INCOMPLETE or its probes failed.
  */
 bool net6_neigh_reachable(const struct net6_neigh *neigh);
+bool net6_neigh_lladdr(struct net6_neigh *neigh, u8 *lladdr);
 
 #endif /* _NET6_NEIGH_H */

@@ -281,7 +281,9 @@ void net6_neigh_set_nexthop(struct net6_neigh *neigh)
 	spin_unlock_bh(&neigh->lock);
 }
 
-/* A router's entry stays, for the list refers to it, and starts over. */
+/* A router's entry stays, for the list refers to it, and starts over. What it learns from
+ * now on is not the administrator's.
+ */
 static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queue)
 {
 	u8 was;
@@ -289,6 +291,7 @@ static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queu
 	spin_lock(&neigh->lock);
 	was = neigh->state;
 	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
+	neigh->flags &= ~NET6_NEIGH_F_MANUAL;
 	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
 	net6_neigh_disarm(neigh);
 	skb_queue_splice_tail_init(&neigh->queue, queue);
@@ -331,16 +334,19 @@ static void net6_neigh_refresh(struct net6_neigh *neigh)
 
 static void net6_neigh_clear(struct net6_iface *iface, bool all)
 {
+	bool gone = test_bit(NET6_IFACE_DEAD, &iface->flags);
 	struct net6_neigh *neigh, *next;
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
 	spin_lock_bh(&iface->neigh_lock);
 	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
-		if (!all && ((neigh->flags & NET6_NEIGH_F_MANUAL) ||
-			     !net6_neigh_resolves(iface, &neigh->addr)))
+		bool listed = (neigh->flags & NET6_NEIGH_F_ROUTER) && !gone;
+		bool mapped = !net6_neigh_resolves(iface, &neigh->addr);
+
+		if (mapped ? !all || listed : !all && (neigh->flags & NET6_NEIGH_F_MANUAL))
 			net6_neigh_refresh(neigh);
-		else if (!all && (neigh->flags & NET6_NEIGH_F_ROUTER))
+		else if (listed)
 			net6_neigh_reset(neigh, &queue);
 		else
 			net6_neigh_unlink(neigh, &queue);
@@ -363,7 +369,8 @@ void net6_neigh_flush(struct net6_iface *iface)
 
 /**
  * net6_neigh_purge() - forget all neighbors
- * @iface: interface that goes down or away; no router refers to an entry any more
+ * @iface: interface that goes down or away; entries of routers that the administrator has
+ *	set start over if it only goes down
  *
  * Context: any; no locks of net6 held.
  */

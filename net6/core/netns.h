@@ -59,10 +59,12 @@ struct net6_limits {
  *	have changed: all cached destinations with another number are stale
  * @fib: routing table, struct net6_fib_route in its nodes; written under @lock
  * @fib_count: its routes
+ * @policy: policy table of RFC 6724, NULL: the RFC's; written under RTNL, read under RCU
  * @secret: key of all hashes and identifiers, random per namespace
  * @iid_secret: RFC 7217 secret_key, 128 bits, never shown
  * @limits: see struct net6_limits
  * @param_default: what new interfaces begin with (enum net6_param); under @lock
+ * @bindv6only: what new sockets have as IPV6_V6ONLY
  * @mib: counters
  * @wq: ordered; whatever may sleep or takes RTNL runs here. Flushed in pernet
  *	exit only (a flush under RTNL deadlocks); work looks devices up again.
@@ -84,10 +86,12 @@ struct net6_net {
 	atomic_t		dest_gen;
 	struct net6_trie	fib;
 	u32			fib_count;
+	struct net6_policy __rcu *policy;
 	siphash_key_t		secret;
 	siphash_key_t		iid_secret;
 	struct net6_limits	limits;
 	u32			param_default[NET6_PARAMS];
+	u8			bindv6only;
 	struct net6_mib __percpu *mib;
 	struct workqueue_struct	*wq;
 	struct work_struct	rescan;
@@ -96,6 +100,7 @@ struct net6_net {
 	struct fqdir		*fqdir;		/* core/reasm.c */
 	struct net6_tunnel_net	*tunnels;	/* link/tunnel.c */
 	struct net6_tcp_net	*tcp;		/* transport/tcp/ */
+	struct net6_nf_net	*nf;		/* core/nfroute.c */
 };
 
 extern unsigned int net6_net_id;

@@ -8,6 +8,7 @@
 #include "../link/link.h"
 #include "addr.h"
 #include "ip.h"
+#include "nfhook.h"
 
 /* Does the sender want its own datagrams to a group? (RFC 3493 5.2: by default) */
 static bool net6_output_wants_loop(const struct sk_buff *skb)
@@ -58,11 +59,32 @@ static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
 	return -EMSGSIZE;
 }
 
+/**
+ * net6_output_finish() - send a packet that netfilter has seen
+ * @skb: complete, data at the IPv6 header, skb->dev set; consumed
+ * @dest: where to, by an interface that is usable
+ *
+ * Context: BH disabled, RCU read lock held. Return: as net6_output().
+ */
+int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
+{
+	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
+		if (dest->flags & NET6_DEST_LOCAL)
+			return net6_loopback_queue(dest->iface, skb);
+		skb = net6_output_multicast(skb, dest->iface);
+		if (!skb)
+			return 0;
+	}
+	if (unlikely(skb->len > READ_ONCE(dest->pmtu) && !skb_is_gso(skb)))
+		return net6_output_too_big(skb, dest);
+	return net6_neigh_output(dest->neigh, skb);
+}
+
 int net6_output(struct sk_buff *skb, struct net6_dest *dest)
 {
 	struct net6_iface *iface = dest->iface;
 	struct net6_net *nn = dest->nn;
-	int err = 0;
+	int err;
 
 	rcu_read_lock_bh();
 	NET6_INC(nn, Ip6OutRequests);
@@ -73,19 +95,8 @@ int net6_output(struct sk_buff *skb, struct net6_dest *dest)
 		goto out;
 	}
 	skb->dev = iface->dev;
-	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
-		if (dest->flags & NET6_DEST_LOCAL) {
-			err = net6_loopback_queue(iface, skb);
-			goto out;
-		}
-		skb = net6_output_multicast(skb, iface);
-		if (!skb)
-			goto out;
-	}
-	if (unlikely(skb->len > READ_ONCE(dest->pmtu) && !skb_is_gso(skb)))
-		err = net6_output_too_big(skb, dest);
-	else
-		err = net6_neigh_output(dest->neigh, skb);
+	if (!net6_nf_out_on() || net6_nf_output(iface, skb, &err))
+		err = net6_output_finish(skb, dest);
 out:
 	rcu_read_unlock_bh();
 	return err;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parameters of an interface that operators set, through netlink or sysctl. */
+#include "forward.h"
 #include "ip.h"
 #include "nd.h"
 #include "param.h"
 
 const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
 	[NET6_PARAM_MTU]		= { 0, 65535, 0 },
+	[NET6_PARAM_FORWARDING]		= { 0, 1, 0 },
 	[NET6_PARAM_HOP_LIMIT]		= { 1, 255, NET6_DEFAULT_HOP_LIMIT },
 	[NET6_PARAM_DAD_TRANSMITS]	= { 0, 16, 1 },	/* RFC 4862 5.1 */
-	[NET6_PARAM_ACCEPT_RA]		= { 0, 1, 1 },
+	[NET6_PARAM_ACCEPT_RA]		= { 0, 2, 1 },
 	[NET6_PARAM_AUTOCONF]		= { 0, 1, 1 },
 	[NET6_PARAM_NDISC_NOTIFY]	= { 0, 1, 0 },
+	[NET6_PARAM_OPTIMISTIC_DAD]	= { 0, 1, 0 },
 	[NET6_PARAM_USE_TEMPADDR]	= { 0, 2, 0 },
 	/* RFC 8981 3.8: two days, one day */
 	[NET6_PARAM_TEMP_VALID]		= { 60, 31536000, 2 * 24 * 3600 },
@@ -32,6 +35,8 @@ u32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 	switch (param) {
 	case NET6_PARAM_MTU:
 		return READ_ONCE(iface->mtu);
+	case NET6_PARAM_FORWARDING:
+		return net6_forward_on(iface);
 	case NET6_PARAM_HOP_LIMIT:
 		return READ_ONCE(iface->cur_hop_limit);
 	case NET6_PARAM_DAD_TRANSMITS:
@@ -42,6 +47,8 @@ u32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 		return READ_ONCE(iface->autoconf);
 	case NET6_PARAM_NDISC_NOTIFY:
 		return READ_ONCE(iface->ndisc_notify);
+	case NET6_PARAM_OPTIMISTIC_DAD:
+		return READ_ONCE(iface->optimistic_dad);
 	case NET6_PARAM_USE_TEMPADDR:
 		return READ_ONCE(iface->use_tempaddr);
 	case NET6_PARAM_TEMP_VALID:
@@ -85,6 +92,9 @@ int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value)
 	switch (param) {
 	case NET6_PARAM_MTU:
 		return net6_param_set_mtu(iface, value);
+	case NET6_PARAM_FORWARDING:
+		net6_forward_set(iface, value);
+		break;
 	case NET6_PARAM_HOP_LIMIT:
 		WRITE_ONCE(iface->cur_hop_limit, value);
 		break;
@@ -92,13 +102,16 @@ int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value)
 		WRITE_ONCE(iface->dad_transmits, value);
 		break;
 	case NET6_PARAM_ACCEPT_RA:
-		WRITE_ONCE(iface->accept_ra, value);
+		net6_nd_set_accept_ra(iface, value);
 		break;
 	case NET6_PARAM_AUTOCONF:
 		WRITE_ONCE(iface->autoconf, value);
 		break;
 	case NET6_PARAM_NDISC_NOTIFY:
 		WRITE_ONCE(iface->ndisc_notify, value);
+		break;
+	case NET6_PARAM_OPTIMISTIC_DAD:
+		WRITE_ONCE(iface->optimistic_dad, value);
 		break;
 	case NET6_PARAM_USE_TEMPADDR:
 		WRITE_ONCE(iface->use_tempaddr, value);
@@ -141,6 +154,7 @@ void net6_param_net_init(struct net6_net *nn)
  * net6_param_iface_init() - give a new interface its namespace's defaults
  * @iface: interface that nobody else sees yet
  *
+ * MTU is the device's, and net6_param_iface_attached() follows for what needs the tables.
  * Context: process; takes nn->lock.
  */
 void net6_param_iface_init(struct net6_iface *iface)
@@ -149,7 +163,22 @@ void net6_param_iface_init(struct net6_iface *iface)
 	unsigned int i;
 
 	spin_lock_bh(&nn->lock);
-	for (i = NET6_PARAM_MTU + 1; i < NET6_PARAMS; i++)
+	for (i = NET6_PARAM_FORWARDING + 1; i < NET6_PARAMS; i++)
 		net6_param_set(iface, i, nn->param_default[i]);
+	spin_unlock_bh(&nn->lock);
+}
+
+/**
+ * net6_param_iface_attached() - the rest of net6_param_iface_init()
+ * @iface: interface that is in the tables now
+ *
+ * Context: process; takes nn->lock.
+ */
+void net6_param_iface_attached(struct net6_iface *iface)
+{
+	struct net6_net *nn = iface->nn;
+
+	spin_lock_bh(&nn->lock);
+	net6_param_set(iface, NET6_PARAM_FORWARDING, nn->param_default[NET6_PARAM_FORWARDING]);
 	spin_unlock_bh(&nn->lock);
 }

@@ -10,11 +10,13 @@ struct net6_net;
 
 enum net6_param {
 	NET6_PARAM_MTU,			/* bytes, 0: the device's */
+	NET6_PARAM_FORWARDING,
 	NET6_PARAM_HOP_LIMIT,
 	NET6_PARAM_DAD_TRANSMITS,
 	NET6_PARAM_ACCEPT_RA,
 	NET6_PARAM_AUTOCONF,
 	NET6_PARAM_NDISC_NOTIFY,
+	NET6_PARAM_OPTIMISTIC_DAD,
 	NET6_PARAM_USE_TEMPADDR,
 	NET6_PARAM_TEMP_VALID,		/* seconds */
 	NET6_PARAM_TEMP_PREFERRED,	/* seconds */
@@ -43,6 +45,8 @@ u32 net6_param_get(const struct net6_iface *iface, enum net6_param param);	/* an
 int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value);
 
 void net6_param_net_init(struct net6_net *nn);
-void net6_param_iface_init(struct net6_iface *iface);	/* takes nn->lock */
+/* Both take nn->lock. */
+void net6_param_iface_init(struct net6_iface *iface);
+void net6_param_iface_attached(struct net6_iface *iface);
 
 #endif /* _NET6_PARAM_H */

@@ -8,6 +8,7 @@
 #include <net/ndisc.h>
 
 #include "../observe/note.h"
+#include "forward.h"
 #include "ip.h"
 #include "nd.h"
 #include "nd_opts.h"
@@ -89,6 +90,14 @@ static unsigned long net6_rs_backoff(unsigned long prev)
 	return next - next / 10 + get_random_u32_below(next / 5);
 }
 
+/* RFC 4861 6.3: hosts discover routers. A router at the customer's end of a line (RFC 7084)
+ * is a host on that link, but forwards.
+ */
+static bool net6_nd_wants_ra(const struct net6_iface *iface)
+{
+	return READ_ONCE(iface->accept_ra) > net6_forward_on(iface);
+}
+
 static void net6_nd_rs_fn(struct timer_list *t)
 {
 	struct net6_iface *iface = from_timer(iface, t, rs_timer);
@@ -96,7 +105,8 @@ static void net6_nd_rs_fn(struct timer_list *t)
 
 	rcu_read_lock();
 	spin_lock(&iface->nn->lock);
-	send = net6_iface_usable(iface) && !timer_pending(&iface->rs_timer);
+	send = net6_iface_usable(iface) && net6_nd_wants_ra(iface) &&
+	       !timer_pending(&iface->rs_timer);
 	if (send) {
 		iface->rs_delay = net6_rs_backoff(iface->rs_delay);
 		mod_timer(&iface->rs_timer, jiffies + iface->rs_delay);
@@ -120,11 +130,61 @@ void net6_nd_timers_stop(struct net6_iface *iface)
 	del_timer_sync(&iface->life_timer);
 }
 
+/* nn->lock held. RFC 4861 6.3.7: after a random delay of at most MAX_RTR_SOLICITATION_DELAY. */
+static void net6_nd_discover(struct net6_iface *iface)
+{
+	if (!net6_nd_wants_ra(iface) || test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return;
+	iface->rs_delay = 0;
+	mod_timer(&iface->rs_timer, jiffies + 1 +
+		  get_random_u32_below(NET6_MAX_RTR_SOLICITATION_DELAY * HZ));
+}
+
+/**
+ * net6_nd_set_router() - a host has become a router, or a router a host
+ * @iface: interface whose forwarding was changed
+ *
+ * Context: nn->lock held.
+ */
+void net6_nd_set_router(struct net6_iface *iface)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	if (!net6_forward_on(iface)) {
+		if (net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_ND))
+			net6_nd_discover(iface);
+		return;
+	}
+	net6_dad_set_router(iface);
+	if (net6_nd_wants_ra(iface))
+		return;
+	del_timer(&iface->rs_timer);
+	net6_router_forget_all(iface, false);
+	net6_fib_forget_all(iface, false);
+	net6_nd_arm_life(iface);
+}
+
+/**
+ * net6_nd_set_accept_ra() - believe routers from now on, or no more
+ * @iface: interface
+ * @accept_ra: 0 to 2, see struct net6_iface
+ *
+ * What was learned stays, and is not renewed if they are not believed any more.
+ * Context: nn->lock held.
+ */
+void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra)
+{
+	bool before = net6_nd_wants_ra(iface);
+
+	lockdep_assert_held(&iface->nn->lock);
+	WRITE_ONCE(iface->accept_ra, accept_ra);
+	if (!before && net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_ND))
+		net6_nd_discover(iface);
+}
+
 /**
  * net6_nd_iface_up() - start router discovery
  * @iface: interface, usable
  *
- * RFC 4861 6.3.7: after a random delay of at most MAX_RTR_SOLICITATION_DELAY.
  * Context: process or softirq; takes nn->lock.
  */
 void net6_nd_iface_up(struct net6_iface *iface)
@@ -133,11 +193,7 @@ void net6_nd_iface_up(struct net6_iface *iface)
 		return;
 	spin_lock_bh(&iface->nn->lock);
 	net6_nd_draw_reachable(iface);
-	if (iface->accept_ra && !test_bit(NET6_IFACE_DEAD, &iface->flags)) {
-		iface->rs_delay = 0;
-		mod_timer(&iface->rs_timer, jiffies + 1 +
-			  get_random_u32_below(NET6_MAX_RTR_SOLICITATION_DELAY * HZ));
-	}
+	net6_nd_discover(iface);
 	spin_unlock_bh(&iface->nn->lock);
 }
 
@@ -152,7 +208,7 @@ void net6_nd_iface_down(struct net6_iface *iface)
 {
 	spin_lock_bh(&iface->nn->lock);
 	del_timer(&iface->rs_timer);
-	net6_router_forget_all(iface);
+	net6_router_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
 	net6_prefix_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
 	net6_fib_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
 	iface->ra_mtu = 0;
@@ -324,7 +380,7 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	    net6_addr_find(iface->nn, &saddr, iface))
 		goto drop;
 	reason = NET6_DROP_ND_IGNORED;
-	if (!READ_ONCE(iface->accept_ra) || !net6_iface_usable(iface) ||
+	if (!net6_nd_wants_ra(iface) || !net6_iface_usable(iface) ||
 	    !(iface->ops->flags & NET6_LINK_ND))
 		goto drop;
 	reason = NET6_DROP_ND_OPTION;

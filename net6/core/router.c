@@ -160,13 +160,14 @@ void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
 	spin_unlock_bh(&iface->nn->lock);
 }
 
-void net6_router_forget_all(struct net6_iface *iface)
+void net6_router_forget_all(struct net6_iface *iface, bool manual)
 {
 	struct net6_router *router, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
 	list_for_each_entry_safe(router, next, &iface->routers, life.list)
-		net6_router_free(router);
+		if (manual || !router->manual)
+			net6_router_free(router);
 }
 
 static void net6_router_end(struct net6_life *life)

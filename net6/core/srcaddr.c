@@ -6,7 +6,7 @@
 #include <net/ipv6.h>
 
 #include "addr.h"
-#include "srcaddr_rules.h"
+#include "policy.h"
 
 /* Candidates of one interface; true if *best was changed. */
 static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
@@ -14,23 +14,25 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
 				struct net6_srcaddr *best)
 {
 	/* RFC 5014 section 6: what the program says goes before what is configured. */
+	const struct net6_policy *policy = net6_policy(iface->nn);
 	bool temporary = prefs ? prefs & IPV6_PREFER_SRC_TMP :
 				 READ_ONCE(iface->use_tempaddr) > 1;
 	const struct net6_addr *addr;
 
 	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
 		u8 state = READ_ONCE(addr->state);
+		/* RFC 4429 3.1: optimistic addresses are treated as deprecated ones */
 		struct net6_srcaddr candidate = {
 			.addr		= addr->addr,
 			.plen		= addr->plen,
-			.deprecated	= state == NET6_ADDR_DEPRECATED,
+			.deprecated	= state != NET6_ADDR_PREFERRED,
 			.outgoing	= outgoing,
 			.privacy	= (addr->origin == NET6_ADDR_TEMPORARY) == temporary,
 		};
 
-		if (state != NET6_ADDR_PREFERRED && state != NET6_ADDR_DEPRECATED)
+		if (!net6_addr_is_assigned(addr))
 			continue;
-		if (!found || net6_srcaddr_cmp(&candidate, best, daddr) > 0)
+		if (!found || net6_srcaddr_cmp(&candidate, best, daddr, policy) > 0)
 			*best = candidate;
 		found = true;
 	}

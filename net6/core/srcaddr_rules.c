@@ -6,21 +6,20 @@
 
 #include "srcaddr_rules.h"
 
-/* RFC 6724 section 2.1; precedences serve destination selection only. */
-static const struct {
-	u8	prefix[16];
-	u8	plen;
-	u8	label;
-} net6_policy[] = {
-	{ { [15] = 1 },				128, 0 },	/* ::1 */
-	{ { [10] = 0xff, [11] = 0xff },		96, 4 },	/* ::ffff:0:0/96 */
-	{ { 0 },				96, 3 },	/* ::/96 */
-	{ { 0x20, 0x01 },			32, 5 },	/* 2001::/32 */
-	{ { 0x20, 0x02 },			16, 2 },	/* 2002::/16 */
-	{ { 0x3f, 0xfe },			16, 12 },	/* 3ffe::/16 */
-	{ { 0xfe, 0xc0 },			10, 11 },	/* fec0::/10 */
-	{ { 0xfc },				7, 13 },	/* fc00::/7 */
-	{ { 0 },				0, 1 },		/* ::/0 */
+/* RFC 6724 section 2.1 */
+const struct net6_policy net6_policy_default = {
+	.n = 9,
+	.entries = {
+		{ { [15] = 1 },				128, 0, 50 },	/* ::1 */
+		{ { [10] = 0xff, [11] = 0xff },		96, 4, 35 },	/* ::ffff:0:0/96 */
+		{ { 0 },				96, 3, 1 },	/* ::/96 */
+		{ { 0x20, 0x01 },			32, 5, 5 },	/* 2001::/32 */
+		{ { 0x20, 0x02 },			16, 2, 30 },	/* 2002::/16 */
+		{ { 0x3f, 0xfe },			16, 12, 1 },	/* 3ffe::/16 */
+		{ { 0xfe, 0xc0 },			10, 11, 1 },	/* fec0::/10 */
+		{ { 0xfc },				7, 13, 3 },	/* fc00::/7 */
+		{ { 0 },				0, 1, 40 },	/* ::/0 */
+	},
 };
 
 static unsigned int net6_srcaddr_common_bytes(const u8 *a, const u8 *b)
@@ -44,15 +43,23 @@ unsigned int net6_srcaddr_common(const struct in6_addr *a, const struct in6_addr
 	return net6_srcaddr_common_bytes(a->s6_addr, b->s6_addr);
 }
 
-u8 net6_srcaddr_label(const struct in6_addr *addr)
+const struct net6_policy_entry *net6_policy_match(const struct net6_policy *policy,
+						  const struct in6_addr *addr)
 {
-	unsigned int i;
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(net6_policy) - 1; i++)
-		if (net6_srcaddr_common_bytes(addr->s6_addr, net6_policy[i].prefix) >=
-		    net6_policy[i].plen)
-			break;
-	return net6_policy[i].label;
+	for (i = 0; i < policy->n; i++)
+		if (net6_srcaddr_common_bytes(addr->s6_addr, policy->entries[i].prefix) >=
+		    policy->entries[i].plen)
+			return &policy->entries[i];
+	return NULL;
+}
+
+u32 net6_policy_label(const struct net6_policy *policy, const struct in6_addr *addr)
+{
+	const struct net6_policy_entry *entry = net6_policy_match(policy, addr);
+
+	return entry ? entry->label : NET6_POLICY_NO_LABEL;
 }
 
 int net6_srcaddr_scope(const struct in6_addr *addr)
@@ -73,14 +80,14 @@ int net6_srcaddr_scope(const struct in6_addr *addr)
 }
 
 int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
-		     const struct in6_addr *daddr)
+		     const struct in6_addr *daddr, const struct net6_policy *policy)
 {
 	int scope_a = net6_srcaddr_scope(&a->addr), scope_b = net6_srcaddr_scope(&b->addr);
 	unsigned int len_a = net6_srcaddr_common(&a->addr, daddr);
 	unsigned int len_b = net6_srcaddr_common(&b->addr, daddr);
-	u8 label = net6_srcaddr_label(daddr);
 	int scope = net6_srcaddr_scope(daddr);
 	bool match_a, match_b;
+	u32 label;
 
 	/* Rule 1: prefer same address */
 	match_a = len_a == 128;
@@ -99,8 +106,9 @@ int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
 	if (a->outgoing != b->outgoing)
 		return a->outgoing ? 1 : -1;
 	/* Rule 6: prefer matching label */
-	match_a = net6_srcaddr_label(&a->addr) == label;
-	match_b = net6_srcaddr_label(&b->addr) == label;
+	label = net6_policy_label(policy, daddr);
+	match_a = net6_policy_label(policy, &a->addr) == label;
+	match_b = net6_policy_label(policy, &b->addr) == label;
 	if (match_a != match_b)
 		return match_a ? 1 : -1;
 	/* Rule 7: prefer temporary addresses, or public ones, as is configured */

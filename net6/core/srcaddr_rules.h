@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which of two source addresses is better for a destination, RFC 6724 section 5.
- * Pure: no tables, no locks.
+/* Which of two source addresses is better for a destination, RFC 6724 section 5, and the
+ * policy table that one of the rules asks. Pure: no locks.
  */
 #ifndef _NET6_SRCADDR_RULES_H
 #define _NET6_SRCADDR_RULES_H
 
 #include <linux/in6.h>
+#include <linux/limits.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 /**
@@ -24,15 +26,49 @@ struct net6_srcaddr {
 	bool		privacy;
 };
 
+/**
+ * struct net6_policy_entry - what the policy table says of a prefix
+ * @prefix: bits beyond @plen zero
+ * @plen: length of the prefix, bits
+ * @label: addresses of one label belong together
+ * @precedence: of destination addresses; no rule of ours asks for it
+ */
+struct net6_policy_entry {
+	u8	prefix[16];
+	u8	plen;
+	u32	label;
+	u32	precedence;
+};
+
+/* Of what no entry matches; none can have it, as on Linux. */
+#define NET6_POLICY_NO_LABEL	U32_MAX
+
+/**
+ * struct net6_policy - the policy table, RFC 6724 section 2.1
+ * @rcu: freed after a grace period
+ * @n: number of @entries
+ * @entries: longest prefixes first, so that the first match is the longest
+ */
+struct net6_policy {
+	struct rcu_head			rcu;
+	u32				n;
+	struct net6_policy_entry	entries[];
+};
+
+extern const struct net6_policy net6_policy_default;
+
+/* The entry of the longest prefix that matches, or NULL. */
+const struct net6_policy_entry *net6_policy_match(const struct net6_policy *policy,
+						  const struct in6_addr *addr);
+u32 net6_policy_label(const struct net6_policy *policy, const struct in6_addr *addr);
+
 /* RFC 6724 section 3.1: scopes of unicast addresses as multicast scope values */
 int net6_srcaddr_scope(const struct in6_addr *addr);
-/* RFC 6724 section 2.1: label by the default policy table */
-u8 net6_srcaddr_label(const struct in6_addr *addr);
 /* Leading bits that are the same, 0 to 128 */
 unsigned int net6_srcaddr_common(const struct in6_addr *a, const struct in6_addr *b);
 
 /* Above 0 if @a is better, below 0 if @b is, 0 if no rule tells. */
 int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
-		     const struct in6_addr *daddr);
+		     const struct in6_addr *daddr, const struct net6_policy *policy);
 
 #endif /* _NET6_SRCADDR_RULES_H */

@@ -97,7 +97,7 @@ void net6_temp_update(const struct net6_addr *public)
 		addr->preferred_lft = min(net6_temp_cap(addr, preferred, addr->temp_preferred),
 					  addr->valid_lft);
 		addr->updated = jiffies;
-		if (addr->state != NET6_ADDR_TENTATIVE && !net6_addr_age(addr))
+		if (!net6_addr_in_dad(addr) && !net6_addr_age(addr))
 			net6_addr_remove(addr);
 	}
 	if (READ_ONCE(iface->use_tempaddr) && !current_one)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Longest-prefix match of IPv6 addresses: a binary trie with compressed paths. A look-up
- * visits no more nodes than there are prefixes of the address in it and joins above
- * them, at most 129.
+ * goes down by single bits and compares only with prefixes that something is known of; it
+ * visits at most 129 nodes.
  */
 #include <asm/byteorder.h>
 #include <asm/unaligned.h>
@@ -33,14 +33,28 @@ static bool net6_trie_matches(const struct net6_trie_node *node, const struct in
 	return net6_trie_common(&node->key, addr) >= node->plen;
 }
 
-static struct net6_trie_node *net6_trie_if_match(struct net6_trie_node *node,
-						 const struct in6_addr *addr)
+/* The child on the way to an address; whether its prefix fits is another matter. */
+static struct net6_trie_node *net6_trie_down(struct net6_trie_node *node,
+					     const struct in6_addr *addr)
 {
+	if (node->plen == 128)
+		return NULL;
+	return rcu_dereference_raw(node->child[net6_trie_bit(addr, node->plen)]);
+}
+
+/* @node, or the next one below it that has items. A join that does not fit leads to nodes
+ * that do not fit either.
+ */
+static struct net6_trie_node *net6_trie_match(struct net6_trie_node *node,
+					      const struct in6_addr *addr)
+{
+	while (node && list_empty(&node->items))
+		node = net6_trie_down(node, addr);
 	return node && net6_trie_matches(node, addr) ? node : NULL;
 }
 
 /**
- * net6_trie_first() - the first node on the way to an address
+ * net6_trie_first() - the shortest prefix of an address that has items
  * @trie: trie
  * @addr: address
  *
@@ -48,22 +62,19 @@ static struct net6_trie_node *net6_trie_if_match(struct net6_trie_node *node,
  */
 struct net6_trie_node *net6_trie_first(const struct net6_trie *trie, const struct in6_addr *addr)
 {
-	return net6_trie_if_match(rcu_dereference_raw(trie->root), addr);
+	return net6_trie_match(rcu_dereference_raw(trie->root), addr);
 }
 
 /**
- * net6_trie_next() - the next one
- * @node: a node whose prefix @addr has
+ * net6_trie_next() - the next longer one
+ * @node: the one before
  * @addr: address
  *
  * Context: as net6_trie_first(). Return: NULL at the end.
  */
 struct net6_trie_node *net6_trie_next(struct net6_trie_node *node, const struct in6_addr *addr)
 {
-	if (node->plen == 128)
-		return NULL;
-	return net6_trie_if_match(rcu_dereference_raw(node->child[net6_trie_bit(addr, node->plen)]),
-				  addr);
+	return net6_trie_match(net6_trie_down(node, addr), addr);
 }
 
 /**
@@ -72,7 +83,7 @@ struct net6_trie_node *net6_trie_next(struct net6_trie_node *node, const struct 
  * @key: prefix, bits beyond @plen zero
  * @plen: its length
  *
- * Context: as net6_trie_first(). Return: NULL if there is none.
+ * Context: as net6_trie_first(). Return: NULL if there is none, or nothing in it.
  */
 struct net6_trie_node *net6_trie_find(const struct net6_trie *trie, const struct in6_addr *key,
 				      u8 plen)

@@ -38,7 +38,7 @@ struct net6_trie_node *net6_trie_next(struct net6_trie_node *node, const struct 
 struct net6_trie_node *net6_trie_first(const struct net6_trie *trie,
 				       const struct in6_addr *addr);
 
-/* All nodes on the way to @addr whose prefix it has, the shortest first. RCU. */
+/* All nodes with items whose prefix @addr has, the shortest first. RCU. */
 #define net6_trie_for_each_match(node, trie, addr)			\
 	for (node = net6_trie_first(trie, addr); node; node = net6_trie_next(node, addr))
 

@@ -7,6 +7,7 @@
 #include <linux/interrupt.h>
 #include <net/dst.h>
 
+#include "../core/nfhook.h"
 #include "link.h"
 
 /* Packets that may wait on one CPU (as net.core.netdev_max_backlog's default). */
@@ -45,7 +46,7 @@ int net6_loopback_queue(struct net6_iface *iface, struct sk_buff *skb)
 
 	skb_orphan(skb);
 	skb_dst_drop(skb);
-	nf_reset_ct(skb);
+	net6_nf_reset(skb);
 	skb_clear_tstamp(skb);
 	skb->dev = iface->dev;
 	skb->pkt_type = PACKET_LOOPBACK;

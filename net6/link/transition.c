@@ -57,9 +57,12 @@ static void net6_transition_collect(struct net *net, struct net6_transition_addr
 			continue;
 		in_dev_for_each_ifa_rtnl(ifa, in_dev) {
 			if (ifa->ifa_scope >= RT_SCOPE_HOST ||
-			    !net6_tunnel_v4_unicast(ifa->ifa_local) ||
-			    addrs->n == NET6_TRANSITION_MAX)
+			    !net6_tunnel_v4_unicast(ifa->ifa_local))
 				continue;
+			if (addrs->n == NET6_TRANSITION_MAX) {
+				NET6_INC(net6_pernet(net), TransitionAddrLimit);
+				continue;
+			}
 			addrs->a[addrs->n].addr = ifa->ifa_local;
 			addrs->a[addrs->n++].link = dev->ifindex;
 		}

@@ -291,11 +291,26 @@ static int net6_tunnel_iflink(const struct net_device *dev)
 	return t->parms.link ?: dev->ifindex;
 }
 
+/* What was dropped is an error here; the counters have the reasons. Own multicast that
+ * is not heard is none.
+ */
+static void net6_tunnel_stats64(struct net_device *dev, struct rtnl_link_stats64 *stats)
+{
+	const struct net6_tunnel *t = netdev_priv(dev);
+	int i;
+
+	dev_get_tstats64(dev, stats);
+	for (i = 0; i < NET6_TUNNEL_RX_OWN; i++)
+		stats->rx_errors += net6_tunnel_read(t, i);
+	for (i = NET6_TUNNEL_TX_NO_ROUTE; i < NET6_TUNNEL_ICMP_TOO_BIG; i++)
+		stats->tx_errors += net6_tunnel_read(t, i);
+}
+
 static const struct net_device_ops net6_tunnel_netdev_ops = {
 	.ndo_init		= net6_tunnel_dev_init,
 	.ndo_uninit		= net6_tunnel_dev_uninit,
 	.ndo_start_xmit		= net6_tunnel_xmit,
-	.ndo_get_stats64	= dev_get_tstats64,
+	.ndo_get_stats64	= net6_tunnel_stats64,
 	.ndo_get_iflink		= net6_tunnel_iflink,
 };
 
@@ -451,6 +466,8 @@ int net6_tunnel_add(struct net *net, const char *name, enum net6_tunnel_kind kin
 	net6_tunnel_set_addrs(t);
 	err = register_netdevice(dev);
 	if (err) {
+		if (err == -EEXIST)
+			NL_SET_ERR_MSG(extack, "there is a device of this name");
 		free_netdev(dev);
 		return err;
 	}
@@ -472,13 +489,15 @@ int net6_tunnel_add(struct net *net, const char *name, enum net6_tunnel_kind kin
  * @parms: all of them
  * @extack: why not
  *
- * Addresses, sockets and routes of the interface stay.
+ * Addresses, sockets and routes of the interface stay, and so does the MTU, unless
+ * @parms begins or ends to follow the path's.
  * Context: process, RTNL held. Return: 0, -EINVAL or -EEXIST.
  */
 int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *parms,
 		       struct netlink_ext_ack *extack)
 {
 	struct net6_iface *iface = net6_link_iface(t->dev);
+	bool new_mtu = t->parms.pmtu != parms->pmtu;
 	struct in6_addr router;
 	int err;
 
@@ -501,6 +520,8 @@ int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *pa
 	net6_tunnel_set_addrs(t);
 	net6_tunnel_hash(t);
 	dst_cache_reset(&t->dst_cache);
+	if (new_mtu)
+		dev_set_mtu(t->dev, net6_tunnel_initial_mtu(t));
 	/* Neighbors are mapped anew. */
 	call_netdevice_notifiers(NETDEV_CHANGEADDR, t->dev);
 	if (iface && net6_iface_usable(iface))

@@ -64,6 +64,13 @@ struct net6_net;
 	/* Multicast Listener Discovery, RFC 3810 */				\
 	X(MLD_HEADER,		IP_INHDR,	"MLD message without router alert, with hop limit other than 1, or of no link-local source") \
 	X(MLD_SHORT,		PKT_TOO_SMALL,	"MLD message of no valid length")	\
+	/* forwarding */							\
+	X(FORWARD_HOP_LIMIT,	IP_INHDR,	"hop limit over on the way to somebody else")	\
+	X(FORWARD_SCOPE,	IP_INADDRERRORS,	"link-local source on its way to another link")	\
+	X(FORWARD_BACK,		IP_INADDRERRORS,	"back to the end of a point-to-point link that it came from")	\
+	X(FORWARD_TOO_BIG,	PKT_TOO_BIG,	"packet larger than the next link's MTU")	\
+	X(FORWARD_LRO,		NOT_SPECIFIED,	"packet to be forwarded was merged by the device")	\
+	X(NETFILTER,		NETFILTER_DROP,	"a rule of netfilter said no, or a program's own fragment would pass it by") \
 	/* output */								\
 	X(NO_ROUTE,		IP_OUTNOROUTES,	"no route to the destination")		\
 	X(OUT_TOO_BIG,		PKT_TOO_BIG,	"packet larger than the path MTU")	\

@@ -12,6 +12,7 @@
 #define NET6_MIB_NAMES(X)							\
 	X(Ip6InReceives) X(Ip6InOctets) X(Ip6InDelivers) X(Ip6InMcastPkts)	\
 	X(Ip6OutRequests) X(Ip6OutOctets) X(Ip6OutMcastPkts) X(Ip6OutNoRoutes)	\
+	X(Ip6OutForwDatagrams)							\
 	X(Ip6ReasmReqds) X(Ip6ReasmOKs) X(Ip6ReasmFails)			\
 	X(Ip6OutFragOKs) X(Ip6OutFragFails) X(Ip6OutFragCreates)		\
 	X(Ip6DestCreated) X(Ip6DestEvicted)					\
@@ -19,15 +20,17 @@
 	X(Icmp6InEchos) X(Icmp6InEchoReplies) X(Icmp6OutEchoReplies)		\
 	X(Icmp6InDestUnreachs) X(Icmp6InPktTooBigs) X(Icmp6InTimeExcds)	\
 	X(Icmp6InParmProblems) X(Icmp6OutDestUnreachs) X(Icmp6OutParmProblems)	\
+	X(Icmp6OutPktTooBigs) X(Icmp6OutTimeExcds)				\
 	X(Icmp6InRouterAdvertisements) X(Icmp6OutRouterSolicits)		\
+	X(Icmp6InRouterSolicits)						\
 	X(Icmp6InNeighborSolicits) X(Icmp6OutNeighborSolicits)			\
 	X(Icmp6InNeighborAdvertisements) X(Icmp6OutNeighborAdvertisements)	\
-	X(Icmp6InRedirects)							\
+	X(Icmp6InRedirects) X(Icmp6OutRedirects)				\
 	X(Icmp6InGroupMembQueries) X(Icmp6InGroupMembResponses)			\
 	X(Icmp6OutGroupMembResponses) X(Icmp6OutGroupMembReductions)		\
 	X(Icmp6OutMLDv2Reports) X(MldLeaveLimit) X(NdRouteLimit) X(NdDnsOptions)				\
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
-	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped)	\
+	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped) X(TransitionAddrLimit)	\
 	X(NdNeighFailed) X(NdNeighTableFull)			\
 	X(Udp6InDatagrams) X(Udp6NoPorts) X(Udp6InErrors) X(Udp6OutDatagrams)	\
 	X(Udp6RcvbufErrors) X(Udp6SndbufErrors) X(Udp6InCsumErrors)		\

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Socket addresses: checking what programs pass, bind(), getsockname(), getpeername()
- * and the calls that every type of socket shares. IPv4-mapped addresses are refused:
- * no IPv4 comes or goes through these sockets.
+ * and the calls that every type of socket shares. IPv4-mapped addresses are for mapped.c.
  */
 #include <net/addrconf.h>
 #include <net/inet_common.h>
@@ -9,6 +8,7 @@
 #include "../compat/bpf_cgroup.h"
 #include "../compat/inet_sock.h"
 #include "../core/addr.h"
+#include "mapped.h"
 #include "sock.h"
 
 /**
@@ -106,28 +106,54 @@ int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
 	return err;
 }
 
+/* Ports to try until one is free for IPv6 and IPv4. */
+#define NET6_BIND_TRIES		128
+
 static void net6_reset_saddr(struct sock *sk)
 {
 	memset(&sk->sk_v6_rcv_saddr, 0, sizeof(sk->sk_v6_rcv_saddr));
 	memset(&inet6_sk(sk)->saddr, 0, sizeof(struct in6_addr));
 }
 
-static int net6_bind_port(struct sock *sk, unsigned short snum)
+/**
+ * net6_bind_port() - take a port, on IPv4 too if the socket is bound to :: and may use IPv4
+ * @sk: socket, owned; its address is set
+ * @snum: port, host byte order, 0 to choose one
+ * @bpf: BPF programs are asked
+ *
+ * Context: process. Return: 0 or -errno, as native bind().
+ */
+int net6_bind_port(struct sock *sk, unsigned short snum, bool bpf)
 {
+	int tries = snum ? 1 : NET6_BIND_TRIES;
 	int err;
 
-	if (!snum && net6_opt(sk, BIND_ADDRESS_NO_PORT))
-		return 0;
-	err = sk->sk_prot->get_port(sk, snum);
-	if (err)
-		return err;
-	err = BPF_CGROUP_RUN_PROG_INET6_POST_BIND(sk);
-	if (err && sk->sk_prot->put_port)
-		sk->sk_prot->put_port(sk);
+	do {
+		err = sk->sk_prot->get_port(sk, snum);
+		if (err)
+			return err;
+		if (bpf)
+			err = BPF_CGROUP_RUN_PROG_INET6_POST_BIND(sk);
+		if (!err)
+			err = net6_mapped_bind_any(sk);
+		if (!err)
+			return 0;
+		if (sk->sk_prot->put_port)
+			sk->sk_prot->put_port(sk);
+	} while (err == -EADDRINUSE && --tries);
 	return err;
 }
 
-static int __net6_bind(struct sock *sk, const struct sockaddr_in6 *addr, int len)
+/* To an IPv4 address. */
+static int net6_bind_mapped(struct socket *sock, struct sock *sk, const struct sockaddr_in6 *addr)
+{
+	if (sk->sk_type == SOCK_STREAM)
+		return net6_mapped_stream_bind(sock, sk, addr);
+	return net6_mapped_dgram_bind(sk, addr);
+}
+
+static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockaddr_in6 *addr,
+		       int len)
 {
 	unsigned short snum = ntohs(addr->sin6_port);
 	struct inet_sock *inet = inet_sk(sk);
@@ -137,6 +163,8 @@ static int __net6_bind(struct sock *sk, const struct sockaddr_in6 *addr, int len
 	sock_owned_by_me(sk);
 	if (sk->sk_state != TCP_CLOSE || inet->inet_num)
 		return -EINVAL;
+	if (net6_mapped_addr(sk, addr, len))
+		return net6_bind_mapped(sock, sk, addr);
 	err = net6_bind_check(sk, addr, len);
 	if (err)
 		return err;
@@ -144,7 +172,9 @@ static int __net6_bind(struct sock *sk, const struct sockaddr_in6 *addr, int len
 	sk->sk_v6_rcv_saddr = addr->sin6_addr;
 	if (!(type & IPV6_ADDR_MULTICAST))
 		inet6_sk(sk)->saddr = addr->sin6_addr;
-	err = net6_bind_port(sk, snum);
+	err = 0;
+	if (snum || !net6_opt(sk, BIND_ADDRESS_NO_PORT))
+		err = net6_bind_port(sk, snum, true);
 	if (err) {
 		net6_reset_saddr(sk);
 		return err;
@@ -170,11 +200,13 @@ static int __net6_bind(struct sock *sk, const struct sockaddr_in6 *addr, int len
 int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
-	struct sock *sk = sock->sk;
+	struct sock *sk = READ_ONCE(sock->sk);
 	u32 flags = BIND_WITH_LOCK;
 	unsigned short snum;
 	int err;
 
+	if (net6_sk_is_ipv4(sk))
+		return net6_mapped_rebind(sock, addr, addr_len);
 	if (sk->sk_prot->bind)
 		return sk->sk_prot->bind(sk, uaddr, addr_len);
 	if (addr_len < SIN6_LEN_RFC2133)
@@ -194,8 +226,9 @@ int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	    !ns_capable(sock_net(sk)->user_ns, CAP_NET_BIND_SERVICE))
 		return -EACCES;
 
-	lock_sock(sk);
-	err = __net6_bind(sk, addr, addr_len);
+	sk = net6_lock_sock(sock);
+	/* Another thread has been faster: it is bound. */
+	err = net6_sk_is_ipv4(sk) ? -EINVAL : __net6_bind(sock, sk, addr, addr_len);
 	release_sock(sk);
 	return err;
 }
@@ -212,11 +245,13 @@ int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)uaddr;
-	struct sock *sk = sock->sk;
+	struct sock *sk = READ_ONCE(sock->sk);
 	struct inet_sock *inet = inet_sk(sk);
 	struct ipv6_pinfo *np = inet6_sk(sk);
 	int len = sizeof(*sin6);
 
+	if (net6_sk_is_ipv4(sk))
+		return net6_mapped_getname(sock, uaddr, peer);
 	sin6->sin6_family = AF_INET6;
 	sin6->sin6_flowinfo = 0;
 	lock_sock(sk);
@@ -251,12 +286,22 @@ int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 int net6_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
+	int err;
 
 	if (!sk)
 		return -EINVAL;
-	if (sk->sk_type != SOCK_STREAM) {
+	/* The sock of ours that it replaced is released as any, with what it has joined. */
+	if (net6_sk_is_ipv4(sk)) {
+		err = inet_release(sock);
+		net6_mapped_stream_release(sock);
+		return err;
+	}
+	net6_mapped_release(sk);
+	if (sk->sk_type != SOCK_STREAM || inet6_sk(sk)->ipv6_ac_list) {
 		lock_sock(sk);
-		net6_sk_group_leave_all(sk);
+		net6_sk_anycast_leave_all(sk);
+		if (sk->sk_type != SOCK_STREAM)
+			net6_sk_group_leave_all(sk);
 		release_sock(sk);
 	}
 	return inet_release(sock);
@@ -273,7 +318,7 @@ int net6_release(struct socket *sock)
  */
 int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	struct sock *sk = sock->sk;
+	struct sock *sk = READ_ONCE(sock->sk);
 
 	if (!sk->sk_prot->ioctl)
 		return -ENOIOCTLCMD;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ancillary data of RFC 3542: what a program gives with a datagram and what it is told
- * about one. Extension headers can be received, not sent.
+ * about one. Extension headers that are sent: exthdr.c.
  */
 #include <linux/udp.h>
 #include <net/dsfield.h>
@@ -74,6 +74,14 @@ static int net6_cmsg_ipv6(struct sock *sk, const struct cmsghdr *cmsg, struct ne
 			return -EINVAL;
 		tx->flowinfo = *(__be32 *)CMSG_DATA(cmsg) & IPV6_FLOWINFO_MASK;
 		return 0;
+	case IPV6_HOPOPTS:
+	case IPV6_2292HOPOPTS:
+	case IPV6_RTHDRDSTOPTS:
+	case IPV6_RTHDR:
+	case IPV6_2292RTHDR:
+	case IPV6_DSTOPTS:
+	case IPV6_2292DSTOPTS:
+		return net6_cmsg_exthdr(sk, cmsg, tx);
 	default:
 		return -EINVAL;
 	}
@@ -133,14 +141,20 @@ static void net6_cmsg_recv_exthdrs(struct sock *sk, struct msghdr *msg, struct s
 		case NEXTHDR_HOP:
 			if (np->rxopt.bits.hopopts)
 				put_cmsg(msg, SOL_IPV6, IPV6_HOPOPTS, len, ptr);
+			if (np->rxopt.bits.ohopopts)
+				put_cmsg(msg, SOL_IPV6, IPV6_2292HOPOPTS, len, ptr);
 			break;
 		case NEXTHDR_ROUTING:
 			if (np->rxopt.bits.srcrt)
 				put_cmsg(msg, SOL_IPV6, IPV6_RTHDR, len, ptr);
+			if (np->rxopt.bits.osrcrt)
+				put_cmsg(msg, SOL_IPV6, IPV6_2292RTHDR, len, ptr);
 			break;
 		case NEXTHDR_DEST:
 			if (np->rxopt.bits.dstopts)
 				put_cmsg(msg, SOL_IPV6, IPV6_DSTOPTS, len, ptr);
+			if (np->rxopt.bits.odstopts)
+				put_cmsg(msg, SOL_IPV6, IPV6_2292DSTOPTS, len, ptr);
 			break;
 		case NEXTHDR_FRAGMENT:
 			break;
@@ -164,6 +178,19 @@ static void net6_cmsg_recv_origdst(struct msghdr *msg, struct sk_buff *skb, int 
 	put_cmsg(msg, SOL_IPV6, IPV6_ORIGDSTADDR, sizeof(sin6), &sin6);
 }
 
+/* Of an IPv4 packet there is only its destination to tell, as on Linux. */
+static void net6_cmsg_recv_ipv4(const struct ipv6_pinfo *np, struct msghdr *msg,
+				struct sk_buff *skb, int ifindex)
+{
+	struct in6_pktinfo info = { .ipi6_ifindex = ifindex };
+
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &info.ipi6_addr);
+	if (np->rxopt.bits.rxinfo)
+		put_cmsg(msg, SOL_IPV6, IPV6_PKTINFO, sizeof(info), &info);
+	if (np->rxopt.bits.rxoinfo)
+		put_cmsg(msg, SOL_IPV6, IPV6_2292PKTINFO, sizeof(info), &info);
+}
+
 /**
  * net6_cmsg_recv() - tell a program what it asked to know about a packet
  * @sk: datagram socket with at least one bit of rxopt set
@@ -181,6 +208,10 @@ void net6_cmsg_recv(struct sock *sk, struct msghdr *msg, struct sk_buff *skb, in
 	__be32 flowinfo;
 	int val;
 
+	if (unlikely(skb->protocol == htons(ETH_P_IP))) {
+		net6_cmsg_recv_ipv4(np, msg, skb, ifindex);
+		return;
+	}
 	if (np->rxopt.bits.rxinfo || np->rxopt.bits.rxoinfo) {
 		info.ipi6_ifindex = ifindex;
 		info.ipi6_addr = h->daddr;
@@ -201,7 +232,8 @@ void net6_cmsg_recv(struct sock *sk, struct msghdr *msg, struct sk_buff *skb, in
 	flowinfo = ip6_flowinfo(h);
 	if (np->rxopt.bits.rxflow && flowinfo)
 		put_cmsg(msg, SOL_IPV6, IPV6_FLOWINFO, sizeof(flowinfo), &flowinfo);
-	if (np->rxopt.bits.hopopts || np->rxopt.bits.srcrt || np->rxopt.bits.dstopts)
+	if (np->rxopt.bits.hopopts || np->rxopt.bits.srcrt || np->rxopt.bits.dstopts ||
+	    np->rxopt.bits.ohopopts || np->rxopt.bits.osrcrt || np->rxopt.bits.odstopts)
 		net6_cmsg_recv_exthdrs(sk, msg, skb);
 	if (np->rxopt.bits.rxorigdstaddr)
 		net6_cmsg_recv_origdst(msg, skb, ifindex);

@@ -3,6 +3,7 @@
  * sockets, and for unconnected ones that talk to one peer at a time.
  */
 #include "../core/addr.h"
+#include "../core/exthdr.h"
 #include "sock.h"
 
 /* Put @dest (reference passed in, or NULL) in the place of what was there. */
@@ -46,7 +47,7 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 /**
  * net6_dgram_dest() - the destination of one datagram
  * @sk: datagram socket
- * @tx: where it goes
+ * @tx: where it goes; a routing header of its headers says by way of whom
  *
  * Usually two compares: the last datagram went there too.
  * Context: RCU read lock held, which also keeps the result; does not sleep.
@@ -55,11 +56,14 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 {
 	struct net6_dest *dest = READ_ONCE(net6_sk(sk)->dest);
+	const struct in6_addr *hop = &tx->daddr;
 
+	if (unlikely(tx->opt))
+		hop = net6_exthdr_first_hop(tx->opt, hop);
 	if (likely(dest && net6_dest_valid(dest) && dest->key.oif == tx->oif &&
-		   ipv6_addr_equal(&dest->key.daddr, &tx->daddr)))
+		   ipv6_addr_equal(&dest->key.daddr, hop)))
 		return dest;
-	dest = net6_dest_lookup(net6_pernet(sock_net(sk)), &tx->daddr, tx->oif);
+	dest = net6_dest_lookup(net6_pernet(sock_net(sk)), hop, tx->oif);
 	if (!IS_ERR(dest))
 		net6_sk_dest_set(sk, dest);
 	return dest;

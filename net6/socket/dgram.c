@@ -5,6 +5,9 @@
 #include <net/sock_reuseport.h>
 
 #include "../compat/inet_sock.h"
+#include "../core/exthdr.h"
+#include "../core/nfhook.h"
+#include "mapped.h"
 #include "sock.h"
 
 /* Save and restore what a failed connect() must leave as it was. */
@@ -30,6 +33,10 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	int oif, err;
 
 	sock_owned_by_me(sk);
+	if (unlikely(net6_mapped_addr(sk, addr, len)))
+		return net6_mapped_dgram_connect(sk, addr, len);
+	if (unlikely(ipv6_addr_v4mapped(&np->saddr)))
+		return -EAFNOSUPPORT;
 	err = net6_sk_check_addr(sk, addr, len, &oif);
 	if (err)
 		return err;
@@ -99,6 +106,7 @@ int net6_dgram_disconnect(struct sock *sk, int flags)
 	struct inet_sock *inet = inet_sk(sk);
 
 	lock_sock(sk);
+	net6_mapped_dgram_disconnect(sk);
 	sk->sk_state = TCP_CLOSE;
 	memset(&sk->sk_v6_daddr, 0, sizeof(sk->sk_v6_daddr));
 	inet->inet_dport = 0;
@@ -149,7 +157,8 @@ static int net6_dgram_set_name(struct sock *sk, struct msghdr *msg, struct net6_
  * @tx: filled in
  * @connected: set to whether it goes to the socket's peer by the socket's settings
  *
- * Context: process. Return: 0; -EDESTADDRREQ without a peer; other -errno.
+ * Context: process. Return: 0; -EDESTADDRREQ without a peer; -ENETUNREACH: to an IPv4
+ * address (net6_mapped_dgram_sendmsg()); other -errno.
  */
 int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected)
 {
@@ -159,6 +168,7 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 	tx->hop_limit = -1;
 	tx->tclass = -1;
 	tx->dontfrag = -1;
+	tx->opt = NULL;
 	tx->gso_size = READ_ONCE(net6_dgram_sk(sk)->gso_size);
 	sockcm_init(&tx->sockc, sk);
 	tx->sockc.mark = READ_ONCE(sk->sk_mark);
@@ -170,6 +180,8 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 		if (sk->sk_state != TCP_ESTABLISHED)
 			return -EDESTADDRREQ;
 		tx->daddr = sk->sk_v6_daddr;
+		if (unlikely(ipv6_addr_v4mapped(&tx->daddr)))
+			return -ENETUNREACH;
 		tx->dport = inet_sk(sk)->inet_dport;
 		tx->flowinfo = inet6_sk(sk)->flow_label;
 		tx->oif = net6_sk_oif(sk, &tx->daddr);
@@ -209,7 +221,7 @@ u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest)
  * @skb: data at the IPv6 header; consumed
  * @dest: where it goes
  *
- * To groups the path's MTU alone decides.
+ * To groups, and where netfilter has rules, the path's MTU alone decides.
  * Context: RCU read lock held, process. Return: as net6_output().
  */
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest)
@@ -219,7 +231,7 @@ int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *de
 
 	if (likely(!set || skb->len <= set || skb_is_gso(skb) || !skb->ignore_df ||
 		   (dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST)) ||
-		   !net6_iface_usable(dest->iface)))
+		   !net6_iface_usable(dest->iface)) || net6_nf_out_on())
 		return net6_output(skb, dest);
 	rcu_read_lock_bh();
 	skb->dev = dest->iface->dev;
@@ -230,12 +242,20 @@ int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *de
 	return err;
 }
 
+/* RFC 7112 section 5: "the first fragment MUST include the entire IPv6 header chain" */
+static bool net6_dgram_chain_fits(const struct sock *sk, unsigned int room, u32 mtu)
+{
+	unsigned int transport = sk->sk_type == SOCK_RAW ? 0 : sizeof(struct udphdr);
+
+	return sizeof(struct ipv6hdr) + sizeof(struct frag_hdr) + room + transport <= mtu;
+}
+
 /**
  * net6_dgram_mtu_check() - may a datagram of this size be sent?
  * @sk: socket
  * @tx: how it is sent
  * @dest: where it goes
- * @len: bytes behind the IPv6 header
+ * @len: bytes behind the IPv6 header and the extension headers of @tx
  *
  * Context: RCU read lock held.
  * Return: 0 (fragmenting is allowed, or it fits), or -EMSGSIZE, of which the program
@@ -244,30 +264,29 @@ int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *de
 int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
 			 unsigned int len)
 {
+	unsigned int room = net6_exthdr_room(tx->opt);
 	u32 mtu = net6_dgram_mtu(sk, dest);
 	bool dontfrag;
 
-	if (likely(len + sizeof(struct ipv6hdr) <= mtu))
+	if (likely(len + room + sizeof(struct ipv6hdr) <= mtu))
 		return 0;
 	dontfrag = tx->dontfrag >= 0 ? tx->dontfrag : net6_opt(sk, DONTFRAG);
-	if (len <= IPV6_MAXPLEN && !dontfrag && net6_dgram_may_fragment(sk))
+	if (len + room <= IPV6_MAXPLEN && !dontfrag && net6_dgram_may_fragment(sk) &&
+	    (!room || net6_dgram_chain_fits(sk, room, mtu)))
 		return 0;
+	/* What remains for the datagram with its IPv6 header, as on Linux. */
+	mtu -= min(mtu, room);
 	if (dontfrag)
 		net6_queue_path_mtu(sk, &tx->daddr, tx->oif, mtu);
 	net6_queue_local_error(sk, EMSGSIZE, &tx->daddr, tx->dport, mtu);
 	return -EMSGSIZE;
 }
 
-/**
- * net6_dgram_flowinfo() - traffic class and flow label of a datagram
- * @sk: socket
- * @tx: how it is sent
- *
- * Our own label depends on socket and destination port, so that flows differ and each
- * keeps its label (RFC 6437 section 3); 0 if IPV6_AUTOFLOWLABEL is off.
- * Context: any. Return: network byte order, low 28 bits.
+/* Traffic class and flow label. Our own label depends on socket and destination port, so
+ * that flows differ and each keeps its label (RFC 6437 section 3); 0 if
+ * IPV6_AUTOFLOWLABEL is off.
  */
-__be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
+static __be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
 {
 	int tclass = tx->tclass >= 0 ? tx->tclass : inet6_sk(sk)->tclass;
 	__be32 label = tx->flowinfo;
@@ -279,15 +298,8 @@ __be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
 	return htonl(tclass << 20) | label;
 }
 
-/**
- * net6_dgram_hop_limit() - hop limit of a datagram
- * @sk: socket
- * @tx: how it is sent
- * @dest: where it goes
- *
- * Context: RCU read lock held. Return: 0..255.
- */
-u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx, const struct net6_dest *dest)
+static u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx,
+			       const struct net6_dest *dest)
 {
 	int hops = tx->hop_limit;
 
@@ -297,4 +309,38 @@ u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx, const struct 
 	if (hops < 0)
 		hops = READ_ONCE(dest->iface->cur_hop_limit);
 	return hops;
+}
+
+/**
+ * net6_dgram_push_headers() - put everything in front of a datagram's transport header
+ * @sk: datagram socket
+ * @skb: data at the transport header, whose checksum is the final destination's
+ * @tx: how it is sent, after net6_tx_exthdrs()
+ * @dest: where it goes first
+ * @saddr: source
+ * @proto: of the transport header
+ *
+ * Context: RCU read lock held, process. Return: 0, or -errno with @skb still the caller's.
+ */
+int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
+			    struct net6_dest *dest, const struct in6_addr *saddr, u8 proto)
+{
+	const struct in6_addr *hop = &tx->daddr;
+	int err;
+
+	if (unlikely(tx->opt)) {
+		/* No device promises to find the checksum behind extension headers. */
+		if (skb->ip_summed == CHECKSUM_PARTIAL) {
+			err = skb_checksum_help(skb);
+			if (err)
+				return err;
+		}
+		err = net6_exthdr_push(skb, tx->opt, &proto, hop);
+		if (err)
+			return err;
+		hop = net6_exthdr_first_hop(tx->opt, hop);
+	}
+	net6_push_header(skb, saddr, hop, proto, net6_dgram_hop_limit(sk, tx, dest),
+			 net6_dgram_flowinfo(sk, tx));
+	return 0;
 }

@@ -3,6 +3,7 @@
  * path MTU event of IPV6_RECVPATHMTU (RFC 3542 11.3), of which the last one counts.
  */
 #include <linux/errqueue.h>
+#include <linux/icmp.h>
 #include <net/ipv6.h>
 
 #include "../compat/inet_sock.h"
@@ -24,6 +25,18 @@ static void net6_queue_error(struct sock *sk, struct sk_buff *skb,
 	skb_reset_transport_header(skb);
 	if (sock_queue_err_skb(sk, skb))
 		kfree_skb(skb);
+}
+
+/* RFC 4884 section 4.2: these two may say how long the quoted datagram is, in units of 8
+ * octets, and have extensions behind it. The program is told where those begin in its
+ * payload. @skb: data there, transport header at the ICMPv6 header.
+ */
+static void net6_error_extensions(const struct sk_buff *skb, const struct net6_icmp_error *icmp,
+				  struct sock_ee_data_rfc4884 *out)
+{
+	if (icmp->type == ICMPV6_DEST_UNREACH || icmp->type == ICMPV6_TIME_EXCEED)
+		ip_icmp_error_rfc4884(skb, out, sizeof(struct icmp6hdr),
+				      icmp6_hdr(skb)->icmp6_datagram_len * 8);
 }
 
 /**
@@ -63,6 +76,8 @@ void net6_queue_icmp_error(struct sock *sk, struct sk_buff *skb, int err, __be16
 		kfree_skb(skb);
 		return;
 	}
+	if (net6_opt(sk, RECVERR6_RFC4884))
+		net6_error_extensions(skb, icmp, &ee.ee_rfc4884);
 	net6_queue_error(sk, skb, &ee, port, offset, icmp->ifindex);
 }
 

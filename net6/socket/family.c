@@ -117,6 +117,9 @@ int net6_sk_init(struct sock *sk)
 	np->hop_limit = -1;
 	np->mcast_hops = IPV6_DEFAULT_MCASTHOPS;
 	np->pmtudisc = IPV6_PMTUDISC_WANT;
+	/* The kernel's own users know IPv6 only. */
+	sk->sk_ipv6only = !sk->sk_net_refcnt ||
+			  READ_ONCE(net6_pernet(sock_net(sk))->bindv6only);
 	net6_opt_set(sk, MC6_LOOP, 1);
 	net6_opt_set(sk, MC6_ALL, 1);
 	inet->uc_ttl = -1;
@@ -140,6 +143,7 @@ void net6_sk_destruct(struct sock *sk)
 
 	net6_sk_dest_reset(sk);
 	kfree_skb(xchg(&np->rxpmtu, NULL));
+	net6_sticky_free(sk);
 	inet_sock_destruct(sk);
 }
 

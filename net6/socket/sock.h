@@ -23,6 +23,8 @@ struct net6_icmp_error;
  * struct net6_sk - the part of a socket that is net6's
  * @dest: cached destination, reference held. Replaced with xchg(); readers own the
  *	socket (streams) or are in an RCU section (datagrams, which send without lock)
+ * @inner: the native IPv4 socket beside this one (mapped.c), with a struct socket of its
+ *	own that release() releases; NULL for most. Set once, under the socket lock
  *
  * The socket's IPv6 options are in the kernel's struct ipv6_pinfo (inet6_sk()),
  * its addresses in sk_v6_rcv_saddr, sk_v6_daddr and inet6_sk()->saddr, its ports in
@@ -30,6 +32,7 @@ struct net6_icmp_error;
  */
 struct net6_sk {
 	struct net6_dest	*dest;
+	struct sock		*inner;
 };
 
 /**
@@ -42,6 +45,8 @@ struct net6_sk {
  * @gso_size: bytes of payload per datagram (UDP_SEGMENT), 0 for one datagram
  * @oif: interface insisted on, 0 for any
  * @hop_limit, @tclass, @dontfrag: as given, -1 for the socket's
+ * @opt: extension headers, NULL for the socket's or none
+ * @headers: those of ancillary data, which @opt then points to; else not initialised
  * @sockc: SOL_SOCKET ancillary data
  */
 struct net6_tx {
@@ -54,6 +59,8 @@ struct net6_tx {
 	int			hop_limit;
 	int			tclass;
 	int			dontfrag;
+	struct ipv6_txoptions	*opt;
+	struct ipv6_txoptions	headers;
 	struct sockcm_cookie	sockc;
 };
 
@@ -99,7 +106,7 @@ struct net6_sk_group {
  * @cork: UDP_CORK
  * @pending: bytes of payload waiting in sk_write_queue to become one datagram
  * @corked: sk_write_queue holds the beginning of a datagram; under the socket lock
- * @tx: what that datagram will be sent with
+ * @tx: what that datagram will be sent with; its headers are its own (net6_tx_keep())
  */
 struct net6_dgram_sock {
 	struct udp6_sock	udp6;
@@ -131,18 +138,36 @@ static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
  *	has one, with the kernel's meaning and units.
  * @n6: the part that every net6 socket has
  * @port: local port it owns, NULL if not bound
- * @accept_list: a listener's children ready for accept(), under rskq_lock; a child's
- *	place in it
- * @listener: while in a listener's accept queue, that listener (no reference)
  * @ca: congestion control module in use, counted (transport/tcp/cong.c)
+ * @accept_first, @accept_last: a listener's children ready for accept(), under rskq_lock
+ * @accept_next: a child's successor in that queue
+ * @listener: while in a listener's accept queue, that listener (no reference)
+ * @shadow_of: the struct socket in which an IPv4 sock has taken this one's place
+ *	(socket/mapped_stream.c)
+ * @shadow: the struct socket that keeps this one meanwhile
+ *
+ * What a listener, a child and a replaced socket have shares its place: eight bytes more,
+ * and a slab of 32 KB holds 12 of them, not 13.
  */
 struct net6_tcp_sock {
 	struct tcp6_sock	tcp6;
 	struct net6_sk		n6;
 	struct net6_tcp_port	*port;
-	struct list_head	accept_list;
-	struct sock		*listener;
 	struct net6_tcp_ca	*ca;
+	union {
+		struct {
+			struct net6_tcp_sock	*accept_first;
+			struct net6_tcp_sock	*accept_last;
+		};
+		struct {
+			struct net6_tcp_sock	*accept_next;
+			struct sock		*listener;
+		};
+		struct {
+			struct socket		*shadow_of;
+			struct socket		*shadow;
+		};
+	};
 };
 
 static inline struct net6_sk *net6_sk(const struct sock *sk)
@@ -182,11 +207,12 @@ void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
 
 /* Validates a sockaddr for bind/connect/sendto: length, family AF_INET6 (AF_UNSPEC
  * where allowed by the caller beforehand), scope id against SO_BINDTODEVICE;
- * mapped IPv4 addresses give -ENETUNREACH / -EINVAL. Returns 0 or -errno and the
- * interface index in *oif.
+ * mapped IPv4 addresses, which mapped.c takes before, give -ENETUNREACH / -EINVAL.
+ * Returns 0 or -errno and the interface index in *oif.
  */
 int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
 int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len);
+int net6_bind_port(struct sock *sk, unsigned short snum, bool bpf);
 
 /* IPPROTO_IPV6 level options (socket/sockopt.c) and ancillary data (socket/cmsg.c). */
 int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
@@ -225,8 +251,19 @@ u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
 int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
 			 unsigned int len);
-__be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx);
-u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx, const struct net6_dest *dest);
+int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
+			    struct net6_dest *dest, const struct in6_addr *saddr, u8 proto);
+
+/* Sticky extension headers hold where the call gave none. RCU read lock held until the
+ * datagram is sent.
+ */
+static inline void net6_tx_exthdrs(struct sock *sk, struct net6_tx *tx)
+{
+	struct ipv6_txoptions *sticky = rcu_dereference(inet6_sk(sk)->opt);
+
+	if (unlikely(sticky) && !tx->opt)
+		tx->opt = sticky;
+}
 
 /* IPV6_MTU_DISCOVER: may what does not fit the path be fragmented? PROBE and INTERFACE
  * send up to the link's MTU in one piece instead.
@@ -239,6 +276,11 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 }
 
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
+
+/* Anycast addresses of a socket (socket/anycast.c). sk owned, process context. */
+int net6_sk_anycast_join(struct sock *sk, int ifindex, const struct in6_addr *addr);
+int net6_sk_anycast_leave(struct sock *sk, int ifindex, const struct in6_addr *addr);
+void net6_sk_anycast_leave_all(struct sock *sk);
 
 /* Groups of a datagram socket (socket/group.c). sk owned, process context. */
 int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr,
@@ -259,6 +301,15 @@ int net6_get_mcast_filter(struct sock *sk, char __user *optval, int __user *optl
 void net6_sk_filter_free(struct sock *sk, struct net6_sk_filter *filter);
 struct net6_mld_filter net6_sk_filter_wish(const struct net6_sk_filter *filter);
 bool net6_sk_filter_match(const struct net6_sk_filter *filter, const struct in6_addr *source);
+
+/* Extension headers to be sent (socket/exthdr.c). */
+int net6_sticky_set(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen);
+int net6_sticky_get(struct sock *sk, int optname, char __user *optval, int __user *optlen,
+		    unsigned int len);
+void net6_sticky_free(struct sock *sk);
+int net6_cmsg_exthdr(struct sock *sk, const struct cmsghdr *cmsg, struct net6_tx *tx);
+int net6_tx_keep(struct sock *sk, struct net6_tx *tx);
+void net6_tx_forget(struct sock *sk, struct net6_tx *tx);
 
 /* Ancillary data (socket/cmsg.c). skb: a received packet, network header set. */
 int net6_cmsg_send(struct sock *sk, struct msghdr *msg, struct net6_tx *tx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options of level IPPROTO_IPV6 (RFC 3493, RFC 3542 and what Linux added), with Linux's
- * errors. Sticky extension headers, flow label management, anycast membership,
- * multicast routing and IPsec policies are not built: -ENOPROTOOPT.
+ * errors. Flow label management, multicast routing and IPsec policies are not built:
+ * -ENOPROTOOPT.
  */
 #include <linux/in6.h>
 #include <net/compat.h>
@@ -25,6 +25,9 @@ static u16 net6_rxopt_bit(int optname)
 	case IPV6_RECVRTHDR:		return RXOPT(srcrt);
 	case IPV6_RECVHOPOPTS:		return RXOPT(hopopts);
 	case IPV6_RECVDSTOPTS:		return RXOPT(dstopts);
+	case IPV6_2292RTHDR:		return RXOPT(osrcrt);
+	case IPV6_2292HOPOPTS:		return RXOPT(ohopopts);
+	case IPV6_2292DSTOPTS:		return RXOPT(odstopts);
 	case IPV6_RECVTCLASS:		return RXOPT(rxtclass);
 	case IPV6_FLOWINFO:		return RXOPT(rxflow);
 	case IPV6_RECVPATHMTU:		return RXOPT(rxpmtu);
@@ -114,6 +117,20 @@ static int net6_set_membership(struct sock *sk, int optname, sockptr_t optval,
 	return net6_sk_group_leave(sk, mreq.ipv6mr_ifindex, &mreq.ipv6mr_multiaddr);
 }
 
+static int net6_set_anycast(struct sock *sk, int optname, sockptr_t optval,
+			    unsigned int optlen)
+{
+	struct ipv6_mreq mreq;
+
+	if (optlen < sizeof(mreq))
+		return -EINVAL;
+	if (copy_from_sockptr(&mreq, optval, sizeof(mreq)))
+		return -EFAULT;
+	if (optname == IPV6_JOIN_ANYCAST)
+		return net6_sk_anycast_join(sk, mreq.ipv6mr_ifindex, &mreq.ipv6mr_acaddr);
+	return net6_sk_anycast_leave(sk, mreq.ipv6mr_ifindex, &mreq.ipv6mr_acaddr);
+}
+
 /* RFC 3678 section 5.1; the 32-bit layout differs by the alignment of the address. */
 static int net6_set_mcast_group(struct sock *sk, int optname, sockptr_t optval,
 				unsigned int optlen)
@@ -195,7 +212,6 @@ static int net6_set_flag(struct sock *sk, int optname, int val)
 
 	switch (optname) {
 	case IPV6_V6ONLY:
-		/* Both values do nothing: no IPv4 arrives here. */
 		if (inet_sk(sk)->inet_num)
 			return -EINVAL;
 		sk->sk_ipv6only = !!val;
@@ -251,9 +267,17 @@ static int net6_set_other(struct sock *sk, int optname, int val, sockptr_t optva
 		return net6_set_unicast_if(sk, val, optlen);
 	case IPV6_PKTINFO:
 		return net6_set_pktinfo(sk, optval, optlen);
+	case IPV6_HOPOPTS:
+	case IPV6_RTHDRDSTOPTS:
+	case IPV6_RTHDR:
+	case IPV6_DSTOPTS:
+		return net6_sticky_set(sk, optname, optval, optlen);
 	case IPV6_ADD_MEMBERSHIP:
 	case IPV6_DROP_MEMBERSHIP:
 		return net6_set_membership(sk, optname, optval, optlen);
+	case IPV6_JOIN_ANYCAST:
+	case IPV6_LEAVE_ANYCAST:
+		return net6_set_anycast(sk, optname, optval, optlen);
 	case MCAST_JOIN_GROUP:
 	case MCAST_LEAVE_GROUP:
 		return net6_set_mcast_group(sk, optname, optval, optlen);
@@ -506,6 +530,9 @@ int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval
 		return -EFAULT;
 	if (optname == MCAST_MSFILTER)
 		return net6_get_mcast_filter(sk, optval, optlen, len);
+	if (optname == IPV6_HOPOPTS || optname == IPV6_RTHDRDSTOPTS || optname == IPV6_RTHDR ||
+	    optname == IPV6_DSTOPTS)
+		return net6_sticky_get(sk, optname, optval, optlen, len);
 	if (optname == IPV6_PATHMTU)
 		return net6_get_pathmtu(sk, optval, optlen, len);
 	err = net6_get_int(sk, optname, &val);

@@ -66,6 +66,9 @@ int net6_dgram_ioctl(struct sock *sk, int cmd, unsigned long arg);
 int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_autobind(struct sock *sk);
 
+/* udp.c: a datagram with its UDP header, for one socket; softirq; consumes */
+void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb);
+
 /* udp_send.c */
 int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 int net6_udp_push_pending(struct sock *sk);		/* sk owned */

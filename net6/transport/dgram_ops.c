@@ -4,6 +4,7 @@
 #include <net/inet_common.h>
 
 #include "../compat/bpf_cgroup.h"
+#include "../socket/mapped.h"
 #include "dgram.h"
 
 /**
@@ -33,6 +34,7 @@ void net6_dgram_close(struct sock *sk, long timeout)
 {
 	lock_sock(sk);
 	skb_queue_purge(&sk->sk_write_queue);
+	net6_tx_forget(sk, &net6_dgram_sk(sk)->tx);
 	net6_dgram_sk(sk)->corked = false;
 	release_sock(sk);
 	sk_common_release(sk);
@@ -114,6 +116,8 @@ static __poll_t net6_dgram_poll(struct file *file, struct socket *sock,
 	if ((mask & EPOLLRDNORM) && !(file->f_flags & O_NONBLOCK) &&
 	    !(sk->sk_shutdown & RCV_SHUTDOWN) && net6_dgram_first_len(sk) < 0)
 		mask &= ~(EPOLLIN | EPOLLRDNORM);
+	if (unlikely(net6_mapped_inner(sk)) && (mask & EPOLLOUT))
+		mask = net6_mapped_dgram_poll(net6_mapped_inner(sk), mask);
 	if (inet6_sk(sk)->rxopt.bits.rxpmtu && READ_ONCE(inet6_sk(sk)->rxpmtu))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
@@ -161,8 +165,8 @@ const struct proto_ops net6_dgram_ops = {
 	.ioctl		= net6_ioctl,
 	.gettstamp	= sock_gettstamp,
 	.listen		= sock_no_listen,
-	.shutdown	= inet_shutdown,
-	.setsockopt	= sock_common_setsockopt,
+	.shutdown	= net6_mapped_shutdown,
+	.setsockopt	= net6_sock_setsockopt,
 	.getsockopt	= sock_common_getsockopt,
 	.sendmsg	= net6_dgram_sendmsg,
 	.recvmsg	= net6_dgram_sock_recvmsg,

@@ -35,7 +35,10 @@ static void net6_dgram_name(struct sock *sk, struct msghdr *msg, struct sk_buff 
 	sin6->sin6_family = AF_INET6;
 	sin6->sin6_port = net6_sk_is_udp(sk) ? udp_hdr(skb)->source : 0;
 	sin6->sin6_flowinfo = 0;
-	sin6->sin6_addr = ipv6_hdr(skb)->saddr;
+	if (unlikely(skb->protocol == htons(ETH_P_IP)))
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &sin6->sin6_addr);
+	else
+		sin6->sin6_addr = ipv6_hdr(skb)->saddr;
 	sin6->sin6_scope_id = ipv6_iface_scope_id(&sin6->sin6_addr, net6_rx_cb(skb)->ifindex);
 	*addr_len = sizeof(*sin6);
 	if (net6_sk_is_udp(sk))

@@ -53,7 +53,7 @@ static int net6_ping_check(const struct icmp6hdr *h)
 	return h->icmp6_type == ICMPV6_ECHO_REQUEST && !h->icmp6_code ? 0 : -EINVAL;
 }
 
-static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx)
+static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *tx)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	struct icmp6hdr *h = icmp6_hdr(skb);
@@ -62,19 +62,19 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, const struct net
 	struct in6_addr buf;
 	int err;
 
+	net6_tx_exthdrs(sk, tx);
 	dest = net6_dgram_dest(sk, tx);
 	err = IS_ERR(dest) ? PTR_ERR(dest) : net6_dgram_mtu_check(sk, tx, dest, skb->len);
-	if (err) {
-		kfree_skb(skb);
-		return err;
-	}
+	if (err)
+		goto drop;
 	saddr = ipv6_addr_any(&tx->saddr) ? net6_sk_source(sk, dest, &buf) : &tx->saddr;
 	h->icmp6_identifier = inet_sk(sk)->inet_sport;
 	h->icmp6_cksum = 0;
 	h->icmp6_cksum = csum_ipv6_magic(saddr, &tx->daddr, skb->len, IPPROTO_ICMPV6,
 					 skb_checksum(skb, 0, skb->len, 0));
-	net6_push_header(skb, saddr, &tx->daddr, IPPROTO_ICMPV6,
-			 net6_dgram_hop_limit(sk, tx, dest), net6_dgram_flowinfo(sk, tx));
+	err = net6_dgram_push_headers(sk, skb, tx, dest, saddr, IPPROTO_ICMPV6);
+	if (err)
+		goto drop;
 	skb->priority = READ_ONCE(sk->sk_priority);
 	skb->mark = tx->sockc.mark;
 	skb->ignore_df = net6_dgram_may_fragment(sk);
@@ -82,6 +82,9 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, const struct net
 		net6_compat_tx_timestamp(skb, &tx->sockc);
 	NET6_INC(nn, Icmp6OutMsgs);
 	return net6_dgram_output(sk, skb, dest);
+drop:
+	kfree_skb(skb);
+	return err;
 }
 
 static int net6_ping_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)

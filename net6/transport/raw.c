@@ -158,8 +158,8 @@ static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struc
 }
 
 /* Consumes @skb in any case, as does what it calls on success. */
-static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
-			 u8 proto, bool whole)
+static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *tx, u8 proto,
+			 bool whole)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	const struct in6_addr *saddr;
@@ -167,6 +167,11 @@ static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 	struct in6_addr buf;
 	int err;
 
+	/* A program that writes the IPv6 header writes the others, too. */
+	if (whole)
+		tx->opt = NULL;
+	else
+		net6_tx_exthdrs(sk, tx);
 	dest = net6_dgram_dest(sk, tx);
 	if (IS_ERR(dest)) {
 		err = PTR_ERR(dest);
@@ -182,10 +187,10 @@ static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 	err = net6_dgram_mtu_check(sk, tx, dest, skb->len);
 	if (!err && net6_raw_sk(sk)->checksum)
 		err = net6_raw_checksum(sk, skb, proto, saddr, &tx->daddr);
+	if (!err)
+		err = net6_dgram_push_headers(sk, skb, tx, dest, saddr, proto);
 	if (err)
 		goto drop;
-	net6_push_header(skb, saddr, &tx->daddr, proto, net6_dgram_hop_limit(sk, tx, dest),
-			 net6_dgram_flowinfo(sk, tx));
 	net6_raw_settings(sk, skb, tx);
 	skb->ignore_df = net6_dgram_may_fragment(sk);
 	if (proto == IPPROTO_ICMPV6)

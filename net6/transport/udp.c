@@ -15,8 +15,14 @@
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
 
-/* A datagram with its UDP header, for one socket. Consumes. */
-static void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
+/**
+ * net6_udp_deliver_one() - a datagram's last steps: filter, accounting, queue
+ * @sk: socket
+ * @skb: data at the UDP header; consumed
+ *
+ * Context: softirq.
+ */
+void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	int err;

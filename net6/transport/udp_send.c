@@ -10,6 +10,8 @@
 #include "../compat/bpf_cgroup.h"
 #include "../compat/inet_sock.h"
 #include "../compat/sock.h"
+#include "../core/exthdr.h"
+#include "../socket/mapped.h"
 #include "dgram.h"
 
 #define NET6_UDP_MAX	(IPV6_MAXPLEN - sizeof(struct udphdr))	/* bytes of payload */
@@ -62,13 +64,17 @@ static int net6_udp_set_gso(struct sock *sk, struct sk_buff *skb, const struct n
 			    struct net6_dest *dest)
 {
 	unsigned int len = skb->len - sizeof(struct udphdr);
+	unsigned int room = net6_exthdr_room(tx->opt);
 	unsigned int size = tx->gso_size;
 
-	if (sizeof(struct ipv6hdr) + sizeof(struct udphdr) + min(len, size) >
+	if (sizeof(struct ipv6hdr) + room + sizeof(struct udphdr) + min(len, size) >
 	    net6_dgram_mtu(sk, dest))
 		return -EMSGSIZE;
 	if (len > size * NET6_UDP_MAX_SEGMENTS)
 		return -EINVAL;
+	/* As Linux: such a checksum is made in software, once for all segments. */
+	if (room)
+		return -EIO;
 	if (len > size) {
 		skb_shinfo(skb)->gso_size = size;
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
@@ -92,7 +98,7 @@ static void net6_udp_write_header(struct sock *sk, struct sk_buff *skb,
 }
 
 /* Headers, and away. RCU read lock held; consumes skb. */
-static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx)
+static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *tx)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	const struct in6_addr *saddr;
@@ -100,6 +106,7 @@ static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 	struct in6_addr buf;
 	int err;
 
+	net6_tx_exthdrs(sk, tx);
 	dest = net6_dgram_dest(sk, tx);
 	if (IS_ERR(dest)) {
 		err = PTR_ERR(dest);
@@ -109,10 +116,19 @@ static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, const struct net6
 		net6_dgram_mtu_check(sk, tx, dest, skb->len);
 	if (unlikely(err))
 		goto drop;
-	saddr = ipv6_addr_any(&tx->saddr) ? net6_sk_source(sk, dest, &buf) : &tx->saddr;
+	if (ipv6_addr_any(&tx->saddr)) {
+		saddr = net6_sk_source(sk, dest, &buf);
+	} else {
+		/* Bound or connected to IPv4. */
+		err = -EAFNOSUPPORT;
+		if (unlikely(ipv6_addr_v4mapped(&tx->saddr)))
+			goto drop;
+		saddr = &tx->saddr;
+	}
 	net6_udp_write_header(sk, skb, tx, saddr);
-	net6_push_header(skb, saddr, &tx->daddr, IPPROTO_UDP,
-			 net6_dgram_hop_limit(sk, tx, dest), net6_dgram_flowinfo(sk, tx));
+	err = net6_dgram_push_headers(sk, skb, tx, dest, saddr, IPPROTO_UDP);
+	if (unlikely(err))
+		goto drop;
 	skb->priority = READ_ONCE(sk->sk_priority);
 	skb->mark = tx->sockc.mark;
 	skb->tstamp = tx->sockc.transmit_time;
@@ -144,9 +160,12 @@ static int net6_udp_too_long(struct sock *sk, const struct net6_tx *tx)
 
 static void net6_udp_flush_pending(struct sock *sk)
 {
+	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
+
 	skb_queue_purge(&sk->sk_write_queue);
-	net6_dgram_sk(sk)->corked = false;
-	net6_dgram_sk(sk)->pending = 0;
+	net6_tx_forget(sk, &ds->tx);
+	ds->corked = false;
+	ds->pending = 0;
 }
 
 /**
@@ -160,6 +179,7 @@ int net6_udp_push_pending(struct sock *sk)
 	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
 	size_t len = ds->pending, off = sizeof(struct udphdr);
 	bool linear = len <= NET6_UDP_LINEAR;
+	struct net6_tx tx = ds->tx;
 	struct sk_buff *skb, *piece;
 	struct iov_iter iter;
 	struct kvec kv;
@@ -186,7 +206,7 @@ int net6_udp_push_pending(struct sock *sk)
 		off += piece->len;
 	}
 	rcu_read_lock();
-	err = net6_udp_xmit(sk, skb, &ds->tx);
+	err = net6_udp_xmit(sk, skb, &tx);
 	rcu_read_unlock();
 flush:
 	net6_udp_flush_pending(sk);
@@ -204,6 +224,9 @@ static int net6_udp_append(struct sock *sk, struct msghdr *msg, size_t len,
 	sock_owned_by_me(sk);
 	if (tx) {
 		ds->tx = *tx;
+		err = net6_tx_keep(sk, &ds->tx);
+		if (err)
+			return err;
 		ds->corked = true;
 		ds->pending = 0;
 	}
@@ -268,6 +291,8 @@ static int net6_udp_sendmsg_corked(struct sock *sk, struct msghdr *msg, size_t l
 			err = net6_udp_append(sk, msg, len, &tx, more);
 	}
 	release_sock(sk);
+	if (unlikely(err == -ENETUNREACH))
+		return net6_mapped_dgram_sendmsg(sk, msg, len);
 	return err ?: len;
 }
 
@@ -315,7 +340,7 @@ int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 					       ds->cork || msg->msg_flags & MSG_MORE);
 	err = net6_dgram_set_tx(sk, msg, &tx, &connected);
 	if (unlikely(err))
-		return err;
+		return err == -ENETUNREACH ? net6_mapped_dgram_sendmsg(sk, msg, len) : err;
 	if (cgroup_bpf_enabled(CGROUP_UDP6_SENDMSG) && !connected) {
 		err = net6_udp_bpf_sendmsg(sk, msg, &tx);
 		if (err)

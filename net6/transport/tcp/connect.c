@@ -94,6 +94,8 @@ int net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
 	err = net6_tcp_connect_dest(sk);
 	if (err)
 		goto failed;
+	if (!net6_tcp_was_connection(sk))
+		net6_tcp_timers_init(sk);
 	/* Until the peer tells: RFC 9293 3.7.1, MUST-16. */
 	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;
 	net6_tcp_set_state(sk, TCP_SYN_SENT);
@@ -107,6 +109,7 @@ int net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
 	if (!tp->write_seq)
 		WRITE_ONCE(tp->write_seq, isn);
 	tp->tsoffset = ts_offset;
+	net6_tcp_held_send(net6_tcp_nn(sk));
 	err = net6_tcp_send_syn(sk);
 	if (err)
 		goto failed_late;

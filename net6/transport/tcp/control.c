@@ -9,12 +9,13 @@
 /* A bare segment; charged to nobody, freed by the device. */
 static struct sk_buff *tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
 {
-	struct sk_buff *skb = alloc_skb(NET6_TCP_HEADROOM, sk_gfp_mask(sk, gfp));
+	unsigned int room = net6_tcp_headroom(sk);
+	struct sk_buff *skb = alloc_skb(room, sk_gfp_mask(sk, gfp));
 	struct tcp_skb_cb *cb;
 
 	if (unlikely(!skb))
 		return NULL;
-	skb_reserve(skb, NET6_TCP_HEADROOM);
+	skb_reserve(skb, room);
 	cb = TCP_SKB_CB(skb);
 	memset(cb, 0, sizeof(*cb));
 	cb->seq = seq;
@@ -174,7 +175,11 @@ int net6_tcp_send_syn(struct sock *sk)
 	tp->packets_out++;
 	WRITE_ONCE(tp->snd_nxt, tp->write_seq);
 	tp->pushed_seq = tp->write_seq;
-	net6_tcp_arm(sk, ICSK_TIME_RETRANS, inet_csk(sk)->icsk_rto);
+	/* The timer itself runs no longer than what will be sent next needs it: if that
+	 * comes soon, nobody has to set it again; else it goes on to the SYN's time.
+	 */
+	net6_tcp_arm(sk, ICSK_TIME_RETRANS, TCP_RTO_MIN);
+	inet_csk(sk)->icsk_timeout = jiffies + inet_csk(sk)->icsk_rto;
 	return 0;
 }
 
@@ -232,6 +237,14 @@ void net6_tcp_send_fin(struct sock *sk)
 	net6_tcp_push_pending(sk, net6_tcp_current_mss(sk), TCP_NAGLE_OFF);
 }
 
+static void tcp_send_bare(struct sock *sk, u8 flags, gfp_t gfp)
+{
+	struct sk_buff *skb = tcp_bare_skb(sk, tcp_acceptable_seq(sk), flags, gfp);
+
+	if (likely(skb))
+		net6_tcp_transmit(sk, skb, false, 0);
+}
+
 /**
  * net6_tcp_send_active_reset() - abort, RFC 9293 3.10.5
  * @sk: socket, about to be closed
@@ -239,14 +252,14 @@ void net6_tcp_send_fin(struct sock *sk)
  */
 void net6_tcp_send_active_reset(struct sock *sk, gfp_t gfp)
 {
-	struct sk_buff *skb;
-
 	NET6_INC(net6_tcp_nn(sk), TcpOutRsts);
-	skb = tcp_bare_skb(sk, tcp_acceptable_seq(sk), TCPHDR_ACK | TCPHDR_RST, gfp);
-	if (!skb)
-		return;
 	net6_tcp_clock(tcp_sk(sk));
-	net6_tcp_transmit(sk, skb, false, 0);
+	/* Without the handshake's last ACK the peer would forget a request, and its program
+	 * never hear of the connection.
+	 */
+	if (unlikely(inet_csk(sk)->icsk_ack.pending & NET6_TCP_ACK_HELD))
+		tcp_send_bare(sk, TCPHDR_ACK, gfp);
+	tcp_send_bare(sk, TCPHDR_ACK | TCPHDR_RST, gfp);
 }
 
 /**

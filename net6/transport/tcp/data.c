@@ -114,13 +114,24 @@ void net6_tcp_data_event(struct sock *sk, struct sk_buff *skb)
 		net6_tcp_grow_window(sk, skb);
 }
 
+static void net6_tcp_ack_later(struct sock *sk, unsigned long timeout)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct timer_list *timer = &icsk->icsk_delack_timer;
+
+	icsk->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_TIMER;
+	icsk->icsk_ack.timeout = timeout;
+	/* A timer that fires too early goes on from icsk_ack.timeout. */
+	if (!timer_pending(timer) || time_before(timeout, timer->expires))
+		sk_reset_timer(sk, timer, timeout);
+}
+
 /* RFC 9293 MUST-58, 59: delayed by 500 ms at most; here by at most 200, and less when
  * the round trip is shorter.
  */
 static void net6_tcp_delay_ack(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct timer_list *timer = &icsk->icsk_delack_timer;
 	const struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long timeout, max;
 	u32 ato = icsk->icsk_ack.ato;
@@ -147,11 +158,71 @@ static void net6_tcp_delay_ack(struct sock *sk)
 		if (time_before(icsk->icsk_ack.timeout, timeout))
 			timeout = icsk->icsk_ack.timeout;
 	}
-	icsk->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_TIMER;
-	icsk->icsk_ack.timeout = timeout;
-	/* A timer that fires too early goes on from icsk_ack.timeout. */
-	if (!timer_pending(timer) || time_before(timeout, timer->expires))
-		sk_reset_timer(sk, timer, timeout);
+	net6_tcp_ack_later(sk, timeout);
+}
+
+/**
+ * net6_tcp_awaited() - will a program do something with this socket soon?
+ * @sk: socket
+ *
+ * Does one sleep until something comes for it, is one in a call on it, did it send something
+ * in this tick, or has it still to accept it? Wake-ups leave a sleeper in the queue until it
+ * runs.
+ * Context: sk locked.
+ */
+bool net6_tcp_awaited(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct socket_wq *wq;
+	bool awaited;
+
+	if (sock_owned_by_user(sk) || READ_ONCE(net6_tcp_sk(sk)->listener) ||
+	    (tp->data_segs_out && tp->lsndtime == tcp_jiffies32))
+		return true;
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	/* A hint: who comes to sleep just now waits for the tick at worst. */
+	awaited = wq && waitqueue_active(&wq->wait);
+	rcu_read_unlock();
+	return awaited;
+}
+
+/**
+ * net6_tcp_ack_program() - let an ACK wait for what the program does, or the next tick
+ * @sk: socket, net6_tcp_awaited()
+ *
+ * Context: sk locked.
+ */
+void net6_tcp_ack_program(struct sock *sk)
+{
+	inet_csk(sk)->icsk_ack.pending |= NET6_TCP_ACK_PROGRAM;
+	net6_tcp_ack_later(sk, jiffies);
+}
+
+/* Less than a full segment came. A program that waited for it runs now and mostly answers:
+ * its answer carries the ACK. If it waits again instead (recvmsg, poll), that sends it; else
+ * the next tick does.
+ */
+static void net6_tcp_ack_soon(struct sock *sk)
+{
+	if (net6_tcp_awaited(sk))
+		net6_tcp_ack_program(sk);
+	else
+		net6_tcp_send_ack(sk);
+}
+
+/**
+ * net6_tcp_ack_idle() - the program waits again: what it did carried no ACK
+ * @sk: socket
+ *
+ * Context: sk locked.
+ */
+void net6_tcp_ack_idle(struct sock *sk)
+{
+	if (likely(!(inet_csk(sk)->icsk_ack.pending & NET6_TCP_ACK_PROGRAM)))
+		return;
+	net6_tcp_clock(tcp_sk(sk));
+	net6_tcp_send_ack(sk);
 }
 
 /* RFC 5681 4.2: at least every second full segment, unless the reader lags so that the
@@ -183,13 +254,15 @@ void net6_tcp_ack_check(struct sock *sk, bool ofo_possible)
 		net6_tcp_user_receive(sk);
 	if (!inet_csk_ack_scheduled(sk))
 		return;
-	if (net6_tcp_ack_every_second(sk) ||
-	    (icsk->icsk_ack.quick && !inet_csk_in_pingpong_mode(sk)) ||
-	    icsk->icsk_ack.pending & ICSK_ACK_NOW ||
+	if (net6_tcp_ack_every_second(sk) || icsk->icsk_ack.pending & ICSK_ACK_NOW ||
 	    (ofo_possible && !RB_EMPTY_ROOT(&tcp_sk(sk)->out_of_order_queue)))
 		net6_tcp_send_ack(sk);
-	else
+	else if (!icsk->icsk_ack.quick || inet_csk_in_pingpong_mode(sk))
 		net6_tcp_delay_ack(sk);
+	else if (tcp_sk(sk)->rcv_nxt - tcp_sk(sk)->rcv_wup < tcp_sk(sk)->advmss)
+		net6_tcp_ack_soon(sk);
+	else
+		net6_tcp_send_ack(sk);
 }
 
 /* A duplicate, or outside the window: an ACK at once tells the peer where we are. */

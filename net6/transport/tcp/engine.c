@@ -5,7 +5,33 @@
 #include "../../compat/timer.h"
 #include "engine.h"
 
-/* What a new socket, a child and a disconnected socket have in common. */
+/* What is not zero in a new socket, a child and a disconnected socket. */
+static void tcp_defaults(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	INIT_LIST_HEAD(&tp->tsorted_sent_queue);
+	icsk->icsk_rto = TCP_TIMEOUT_INIT;	/* RFC 6298 2.1 */
+	icsk->icsk_ack.rcv_mss = TCP_MIN_MSS;
+	tp->mdev_us = jiffies_to_usecs(TCP_TIMEOUT_INIT);
+	minmax_reset(&tp->rtt_min, tcp_jiffies32, ~0U);
+
+	/* RFC 6928: ten segments until something is known. */
+	tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
+	tp->snd_cwnd_clamp = ~0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->app_limited = ~0U;	/* until the first full window */
+	tp->rate_app_limited = 1;
+	tp->mss_cache = TCP_MSS_DEFAULT;
+	tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+	tp->rack.reo_wnd_steps = 1;
+	tp->undo_retrans = -1;
+}
+
+/* What a child and a disconnected socket have to forget. Not sk_tsq_flags: they stand for
+ * references, which who set them or release_cb gives back.
+ */
 static void tcp_fresh(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -13,55 +39,39 @@ static void tcp_fresh(struct sock *sk)
 
 	tp->out_of_order_queue = RB_ROOT;
 	sk->tcp_rtx_queue = RB_ROOT;
-	INIT_LIST_HEAD(&tp->tsq_node);
-	INIT_LIST_HEAD(&tp->tsorted_sent_queue);
 	tp->ooo_last_skb = NULL;
 	tp->highest_sack = NULL;
 	tp->retransmit_skb_hint = NULL;
 	tp->lost_skb_hint = NULL;
 
-	icsk->icsk_rto = TCP_TIMEOUT_INIT;	/* RFC 6298 2.1 */
 	icsk->icsk_retransmits = 0;
 	icsk->icsk_backoff = 0;
 	icsk->icsk_probes_out = 0;
 	icsk->icsk_probes_tstamp = 0;
 	icsk->icsk_ca_state = TCP_CA_Open;
 	memset(&icsk->icsk_ack, 0, sizeof(icsk->icsk_ack));
-	icsk->icsk_ack.rcv_mss = TCP_MIN_MSS;
 
 	tp->srtt_us = 0;
-	tp->mdev_us = jiffies_to_usecs(TCP_TIMEOUT_INIT);
 	tp->mdev_max_us = 0;
 	tp->rttvar_us = 0;
 	tp->rtt_seq = 0;
-	minmax_reset(&tp->rtt_min, tcp_jiffies32, ~0U);
 
-	/* RFC 6928: ten segments until something is known. */
-	tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
 	tp->snd_cwnd_cnt = 0;
 	tp->snd_cwnd_used = 0;
-	tp->snd_cwnd_clamp = ~0;
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	tp->prior_cwnd = 0;
 	tp->prior_ssthresh = 0;
 	tp->is_cwnd_limited = 0;
 	tp->max_packets_out = 0;
 	tp->cwnd_usage_seq = 0;
-	tp->app_limited = ~0U;	/* until the first full window */
-	tp->rate_app_limited = 1;
 	tp->rate_delivered = 0;
 	tp->rate_interval_us = 0;
 	tp->first_tx_mstamp = 0;
 	tp->delivered_mstamp = 0;
-	tp->mss_cache = TCP_MSS_DEFAULT;
 	tp->gso_segs = 0;
 
-	tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
 	tp->reord_seen = 0;
 	memset(&tp->rack, 0, sizeof(tp->rack));
-	tp->rack.reo_wnd_steps = 1;
 	tp->undo_marker = 0;
-	tp->undo_retrans = -1;
 	tp->retrans_stamp = 0;
 	tp->high_seq = 0;
 	tp->tlp_high_seq = 0;
@@ -80,7 +90,7 @@ static void tcp_fresh(struct sock *sk)
 	memset(&tp->rcv_rtt_est, 0, sizeof(tp->rcv_rtt_est));
 	memset(&tp->rcvq_space, 0, sizeof(tp->rcvq_space));
 	tp->rcv_rtt_last_tsecr = 0;
-	WRITE_ONCE(sk->sk_tsq_flags, 0);
+	tcp_defaults(sk);
 }
 
 static void tcp_fresh_counters(struct tcp_sock *tp)
@@ -123,9 +133,7 @@ void net6_tcp_engine_init(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	net6_tcp_timers_init(sk);
-	tcp_fresh(sk);
-	tcp_fresh_counters(tp);
+	tcp_defaults(sk);
 	icsk->icsk_rto_min = TCP_RTO_MIN;
 	icsk->icsk_delack_max = TCP_DELACK_MAX;
 	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;
@@ -147,6 +155,7 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 	struct tcp_sock *tp = tcp_sk(child);
 
 	net6_tcp_timers_init(child);
+	child->sk_tsq_flags = 0;
 	tcp_fresh(child);
 	tcp_fresh_counters(tp);
 	tp->saved_syn = NULL;
@@ -158,7 +167,7 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 
 /**
  * net6_tcp_engine_established() - the handshake is done
- * @sk: socket in ESTABLISHED with all that was negotiated
+ * @sk: socket in ESTABLISHED with all that was negotiated; tcp_mstamp up to date
  *
  * Context: any.
  */
@@ -173,7 +182,6 @@ void net6_tcp_engine_established(struct sock *sk)
 	/* The peer's segment size, until some have been seen. */
 	icsk->icsk_ack.rcv_mss = clamp_t(u32, min_t(u32, tp->advmss, tp->mss_cache),
 					 TCP_MIN_MSS, max_t(u32, TCP_MIN_MSS, TCP_MSS_DEFAULT));
-	net6_tcp_clock(tp);
 	/* RFC 6298 5.7: the SYN was retransmitted and no sample came of it. */
 	if (!tp->srtt_us && tp->total_retrans > 0)
 		icsk->icsk_rto = TCP_TIMEOUT_FALLBACK;

@@ -66,16 +66,6 @@ struct net6_tcp_ack_state {
 	const struct net6_tcp_opts	*opts;
 };
 
-/* ---- clock ---- */
-
-static inline void net6_tcp_clock(struct tcp_sock *tp)
-{
-	u64 now = tcp_clock_ns();
-
-	tp->tcp_clock_cache = now;
-	tp->tcp_mstamp = div_u64(now, NSEC_PER_USEC);
-}
-
 /* ---- timers: lazily armed ----
  * A pending timer that fires too early finds icsk_timeout in the future and goes on
  * from there, so arming costs two stores unless the timer is idle or late.
@@ -255,6 +245,8 @@ void net6_tcp_cwnd_idle(struct sock *sk);
 /* data.c, ofo.c: what arrives */
 void net6_tcp_data(struct sock *sk, struct sk_buff *skb);
 void net6_tcp_data_event(struct sock *sk, struct sk_buff *skb);
+bool net6_tcp_awaited(const struct sock *sk);
+void net6_tcp_ack_program(struct sock *sk);
 void net6_tcp_ofo_insert(struct sock *sk, struct sk_buff *skb);
 void net6_tcp_ofo_deliver(struct sock *sk);
 void net6_tcp_ofo_purge(struct sock *sk);

@@ -545,6 +545,38 @@ int net6_tcp_give(struct sock *sk, struct sock *listener)
 EXPORT_SYMBOL_GPL(net6_tcp_give);
 
 /**
+ * net6_tcp_release() - hear no more of a taken connection
+ * @sk: connection; the module's reference stays, for net6_tcp_graft() or net6_tcp_finish()
+ *
+ * From here on it is as one that waits in an accept queue: it receives, and may end.
+ * Context: sk locked; does not sleep.
+ */
+void net6_tcp_release(struct sock *sk)
+{
+	net6_tcp_owner_clear(sk);
+}
+EXPORT_SYMBOL_GPL(net6_tcp_release);
+
+/**
+ * net6_tcp_graft() - a released connection becomes a socket's, as by accept()
+ * @sk: connection, not locked, maybe closed; the reference is the socket's now
+ * @sock: the socket, without a sock; its operations are the caller's business
+ *
+ * Its memory is charged to the process, as after accept().
+ * Context: process, may sleep.
+ */
+void net6_tcp_graft(struct sock *sk, struct socket *sock)
+{
+	net6_tcp_memcg_charge(sk);
+	lock_sock(sk);
+	sock_rps_record_flow(sk);
+	sock_graft(sk, sock);
+	sock->state = SS_CONNECTED;
+	release_sock(sk);
+}
+EXPORT_SYMBOL_GPL(net6_tcp_graft);
+
+/**
  * net6_tcp_finish_locked() - the end of a taken connection, from a callback
  * @sk: connection; the module's reference is gone afterwards
  * @reset: drop what is queued and reset; else it is closed as by close(): a reset only

@@ -6,6 +6,7 @@
 #include <net6/tcp.h>
 
 #include "../../compat/tcp.h"
+#include "../../socket/mapped.h"
 #include "tcp.h"
 
 /**
@@ -27,7 +28,7 @@ int net6_tcp_listen(struct sock *sk, int backlog)
 		return 0;
 
 	WRITE_ONCE(sk->sk_ack_backlog, 0);
-	INIT_LIST_HEAD(&net6_tcp_sk(sk)->accept_list);
+	net6_tcp_sk(sk)->accept_first = NULL;
 	/* In this state others see the conflict while the port is checked again. */
 	net6_tcp_set_state(sk, TCP_LISTEN);
 	err = net6_tcp_get_port(sk, inet_sk(sk)->inet_num);
@@ -51,14 +52,19 @@ int net6_tcp_listen(struct sock *sk, int backlog)
 bool net6_tcp_accept_queue_add(struct sock *listener, struct sock *child)
 {
 	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	struct net6_tcp_sock *ls = net6_tcp_sk(listener), *new = net6_tcp_sk(child);
 	bool ok;
 
 	spin_lock(&queue->rskq_lock);
 	ok = listener->sk_state == TCP_LISTEN;
 	if (likely(ok)) {
-		net6_tcp_sk(child)->listener = listener;
-		list_add_tail(&net6_tcp_sk(child)->accept_list,
-			      &net6_tcp_sk(listener)->accept_list);
+		new->listener = listener;
+		new->accept_next = NULL;
+		if (ls->accept_first)
+			ls->accept_last->accept_next = new;
+		else
+			WRITE_ONCE(ls->accept_first, new);
+		ls->accept_last = new;
 		sk_acceptq_added(listener);
 	}
 	spin_unlock(&queue->rskq_lock);
@@ -108,11 +114,11 @@ static struct sock *net6_tcp_accept_queue_pop(struct sock *listener)
 	struct net6_tcp_sock *child;
 
 	spin_lock_bh(&queue->rskq_lock);
-	child = list_first_entry_or_null(&net6_tcp_sk(listener)->accept_list,
-					 struct net6_tcp_sock, accept_list);
+	child = net6_tcp_sk(listener)->accept_first;
 	if (child) {
-		list_del_init(&child->accept_list);
-		child->listener = NULL;
+		WRITE_ONCE(net6_tcp_sk(listener)->accept_first, child->accept_next);
+		child->accept_next = NULL;
+		WRITE_ONCE(child->listener, NULL);
 		sk_acceptq_removed(listener);
 	}
 	spin_unlock_bh(&queue->rskq_lock);
@@ -121,7 +127,26 @@ static struct sock *net6_tcp_accept_queue_pop(struct sock *listener)
 
 static bool net6_tcp_accept_queue_empty(const struct sock *sk)
 {
-	return list_empty_careful(&net6_tcp_sk(sk)->accept_list);
+	return !READ_ONCE(net6_tcp_sk(sk)->accept_first) && !net6_mapped_accept_ready(sk);
+}
+
+/* The next connection: in turn from here and from the IPv4 listener beside us. */
+static struct sock *net6_tcp_accept_next(struct sock *sk, bool kern)
+{
+	struct net6_tcp_port *port = net6_tcp_sk(sk)->port;
+	struct sock *child = NULL;
+
+	/* Without a port it listens no more. */
+	if (unlikely(net6_mapped_inner(sk)) && port) {
+		port->inner_turn ^= 1;
+		if (port->inner_turn)
+			child = net6_mapped_accept(sk, kern);
+	}
+	if (!child)
+		child = net6_tcp_accept_queue_pop(sk);
+	if (!child)
+		child = net6_mapped_accept(sk, kern);
+	return child;
 }
 
 static int net6_tcp_accept_wait(struct sock *sk, long timeo)
@@ -161,7 +186,8 @@ static int net6_tcp_accept_wait(struct sock *sk, long timeo)
  * @kern: for the kernel's own use
  *
  * Context: process.
- * Return: the child, with the queue's reference, or NULL.
+ * Return: the child, with the queue's reference, or NULL. It is a native one when the
+ * connection came by IPv4.
  */
 struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
 {
@@ -174,7 +200,9 @@ struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
 		error = -EINVAL;
 		goto out;
 	}
-	while (!(child = net6_tcp_accept_queue_pop(sk))) {
+	while (!(child = net6_tcp_accept_next(sk, kern))) {
+		if (net6_tcp_held_send(net6_tcp_nn(sk)))
+			continue;
 		timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
 		error = timeo ? net6_tcp_accept_wait(sk, timeo) : -EAGAIN;
 		if (error)
@@ -184,10 +212,10 @@ struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
 		net6_tcp_accept_queue_room(sk);
 out:
 	release_sock(sk);
-	if (child)
-		net6_tcp_memcg_charge(child);
-	else
+	if (!child)
 		*err = error;
+	else if (likely(!net6_sk_is_ipv4(child)))
+		net6_tcp_memcg_charge(child);
 	return child;
 }
 
@@ -223,6 +251,8 @@ void net6_tcp_listen_stop(struct sock *sk)
 		sock_put(child);
 		cond_resched();
 	}
+	/* In a connection this place has another meaning. */
+	net6_tcp_sk(sk)->accept_last = NULL;
 }
 
 /* A child that could not be entered: it never was a connection. */
@@ -285,10 +315,11 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
 	struct inet_sock *inet = inet_sk(child);
 
 	ns->port = NULL;
+	ns->n6.inner = NULL;
 	ns->n6.dest = net6_dest_hold(req->dest);
 	ns->listener = NULL;
 	RCU_INIT_POINTER(inet_csk(child)->icsk_ulp_data, NULL);
-	INIT_LIST_HEAD(&ns->accept_list);
+	ns->accept_next = NULL;
 	memset(&inet_csk(child)->icsk_accept_queue, 0,
 	       sizeof(inet_csk(child)->icsk_accept_queue));
 	spin_lock_init(&inet_csk(child)->icsk_accept_queue.rskq_lock);
@@ -355,8 +386,9 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 	req->saved_syn = NULL;
 	net6_tcp_set_caps(child, req->dest);
 	net6_tcp_set_state(child, TCP_ESTABLISHED);
+	net6_tcp_clock(tcp_sk(child));
 	if (req->sent_us)
-		net6_tcp_handshake_rtt(child, tcp_clock_us() - req->sent_us);
+		net6_tcp_handshake_rtt(child, tcp_sk(child)->tcp_mstamp - req->sent_us);
 	net6_tcp_engine_established(child);
 	if (sock_flag(child, SOCK_KEEPOPEN))
 		net6_tcp_reset_sk_timer(child, keepalive_time_when(tcp_sk(child)));

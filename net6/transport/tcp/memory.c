@@ -2,9 +2,6 @@
 /* Buffers of the write queue and the memory they are charged to. */
 #include "send.h"
 
-/* What every segment has in front of its payload, rounded so that payload is aligned. */
-#define NET6_TCP_SKB_HEADROOM	L1_CACHE_ALIGN(NET6_TCP_HEADROOM)
-
 /**
  * net6_tcp_mem_force() - set memory aside whatever the limits of all sockets say
  * @sk: socket, locked
@@ -64,7 +61,9 @@ int net6_tcp_wmem_schedule(struct sock *sk, int size)
  */
 struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp, bool force)
 {
-	struct sk_buff *skb = alloc_skb_fclone(NET6_TCP_SKB_HEADROOM + size, gfp);
+	/* Rounded, so that the payload is aligned. */
+	unsigned int room = L1_CACHE_ALIGN(net6_tcp_headroom(sk));
+	struct sk_buff *skb = alloc_skb_fclone(room + size, gfp);
 
 	if (unlikely(!skb)) {
 		net6_tcp_enter_memory_pressure(sk);
@@ -77,7 +76,7 @@ struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp
 		__kfree_skb(skb);
 		return NULL;
 	}
-	skb_reserve(skb, NET6_TCP_SKB_HEADROOM);
+	skb_reserve(skb, room);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	INIT_LIST_HEAD(&skb->tcp_tsorted_anchor);
 	return skb;

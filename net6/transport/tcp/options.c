@@ -77,6 +77,13 @@ int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net
 	unsigned int size;
 
 	memset(o, 0, sizeof(*o));
+	if (len == NET6_TCPOLEN_TIMESTAMPS_ALIGNED &&
+	    get_unaligned_be32(opt) == NET6_TCPOPT_TIMESTAMPS_ALIGNED) {
+		o->tstamp_ok = true;
+		o->tsval = get_unaligned_be32(opt + 4);
+		o->tsecr = get_unaligned_be32(opt + 8);
+		return 0;
+	}
 	while (len) {
 		if (opt[0] == NET6_TCPOPT_EOL)
 			return 0;

@@ -23,6 +23,11 @@
 #define NET6_TCPOLEN_SACK_BLOCK		8
 #define NET6_TCPOLEN_TIMESTAMPS		10
 
+/* RFC 7323 appendix A: how everybody lays it out, two NOPs in front. */
+#define NET6_TCPOLEN_TIMESTAMPS_ALIGNED	12
+#define NET6_TCPOPT_TIMESTAMPS_ALIGNED	(NET6_TCPOPT_NOP << 24 | NET6_TCPOPT_NOP << 16 |	\
+					 NET6_TCPOPT_TIMESTAMPS << 8 | NET6_TCPOLEN_TIMESTAMPS)
+
 #define NET6_TCP_MAX_WSCALE		14	/* RFC 7323 2.3 */
 #define NET6_TCP_MAX_SACKS		4	/* what fits 40 bytes of options */
 #define NET6_TCP_SYN_OPTIONS_MAX	20	/* what net6_tcp_write_syn_options() writes */

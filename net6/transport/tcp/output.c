@@ -172,6 +172,8 @@ static inline void tcp_ack_sent(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
 	tcp_dec_quickack_mode(sk);
+	if (unlikely(icsk->icsk_ack.pending & NET6_TCP_ACK_HELD))
+		net6_tcp_held_forget(sk);
 	icsk->icsk_ack.pending = 0;
 	icsk->icsk_ack.retry = 0;
 }

@@ -5,6 +5,7 @@
 #include <asm/ioctls.h>
 
 #include "../../compat/tcp.h"
+#include "../../socket/mapped.h"
 #include "tcp.h"
 
 static bool net6_tcp_readable(const struct sock *sk, int target)
@@ -52,18 +53,41 @@ static __poll_t net6_tcp_poll_data(struct sock *sk, u8 shutdown)
 	return mask;
 }
 
+/* The program finds nothing that it wants: it will sleep, and an ACK that waits for what it
+ * does must not. The tick sends it if somebody else uses the socket now.
+ */
+static void net6_tcp_poll_idle(struct sock *sk)
+{
+	local_bh_disable();
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk))
+		net6_tcp_ack_idle(sk);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+static __poll_t net6_tcp_poll_listener(struct sock *sk)
+{
+	do {
+		if (READ_ONCE(net6_tcp_sk(sk)->accept_first) || net6_mapped_accept_ready(sk))
+			return EPOLLIN | EPOLLRDNORM;
+	} while (net6_tcp_held_send(net6_tcp_nn(sk)));
+	return 0;
+}
+
 /**
  * net6_tcp_poll() - poll(2); proto_ops->poll
  * @file: file of the socket
  * @sock: socket
+ * @sk: its sock, as the caller has found it
  * @wait: table to be woken through
  *
  * Context: process; the socket is not locked.
  * Return: EPOLL* bits.
  */
-__poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait)
+__poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct sock *sk,
+		       struct poll_table_struct *wait)
 {
-	struct sock *sk = sock->sk;
 	__poll_t mask = 0;
 	u8 shutdown;
 	int state;
@@ -72,8 +96,7 @@ __poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct poll_table
 	/* Pairs with net6_tcp_set_state(). */
 	state = smp_load_acquire(&sk->sk_state);
 	if (state == TCP_LISTEN)
-		return list_empty_careful(&net6_tcp_sk(sk)->accept_list) ?
-		       0 : EPOLLIN | EPOLLRDNORM;
+		return net6_tcp_poll_listener(sk);
 
 	shutdown = READ_ONCE(sk->sk_shutdown);
 	if (shutdown == SHUTDOWN_MASK || state == TCP_CLOSE)
@@ -86,6 +109,9 @@ __poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct poll_table
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
+	if (unlikely(READ_ONCE(inet_csk(sk)->icsk_ack.pending) & NET6_TCP_ACK_PROGRAM) &&
+	    !(mask & poll_requested_events(wait)))
+		net6_tcp_poll_idle(sk);
 	return mask;
 }
 

@@ -52,6 +52,7 @@ static struct net6_tcp_port *net6_tcp_port_create(struct net6_tcp_port_bucket *b
 	tb->net = net;
 	tb->port = port;
 	tb->connect_only = connect_only;
+	tb->inner_turn = false;
 	INIT_HLIST_HEAD(&tb->owners);
 	hlist_add_head(&tb->node, &bucket->head);
 	return tb;

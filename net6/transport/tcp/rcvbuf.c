@@ -122,6 +122,7 @@ void net6_tcp_cleanup_rbuf(struct sock *sk, int copied)
 		/* Two segments are unacknowledged, or a burst was read to its end. */
 		due = tp->rcv_nxt - tp->rcv_wup > icsk->icsk_ack.rcv_mss ||
 		      (copied > 0 && !atomic_read(&sk->sk_rmem_alloc) &&
+		       !(pending & NET6_TCP_ACK_PROGRAM) &&
 		       (pending & ICSK_ACK_PUSHED2 ||
 			(pending & ICSK_ACK_PUSHED && !inet_csk_in_pingpong_mode(sk))));
 	}
@@ -197,7 +198,7 @@ measure:
 
 /**
  * net6_tcp_buffers_init() - buffers of a connection that is now established
- * @sk: socket, copied_seq, rcv_wnd, window_clamp and advmss set
+ * @sk: socket, copied_seq, rcv_wnd, window_clamp, advmss and tcp_mstamp set
  *
  * Context: sk locked.
  */
@@ -207,7 +208,6 @@ void net6_tcp_buffers_init(struct sock *sk)
 	u32 full = max(tcp_full_space(sk), 0);
 
 	net6_tcp_sndbuf_expand(sk);
-	net6_tcp_clock(tp);
 	tp->rcvq_space.time = tp->tcp_mstamp;
 	tp->rcvq_space.seq = tp->copied_seq;
 

@@ -192,7 +192,7 @@ static void tcp_synsent_synack(struct sock *sk, struct sk_buff *skb, const struc
 		icsk->icsk_ack.pending |= ICSK_ACK_TIMER;
 		icsk->icsk_ack.timeout = jiffies + TCP_DELACK_MAX;
 		sk_reset_timer(sk, &icsk->icsk_delack_timer, icsk->icsk_ack.timeout);
-	} else {
+	} else if (!net6_tcp_hold_ack(sk)) {
 		net6_tcp_send_ack(sk);
 	}
 }
@@ -289,6 +289,14 @@ static void tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
 	net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_CLOSE);
 }
 
+/* An orphan does not wait for the peer's FIN for ever. */
+static void tcp_finwait2_timer(struct sock *sk)
+{
+	int tmo = tcp_fin_time(sk);
+
+	net6_tcp_reset_sk_timer(sk, tmo > TCP_TIMEWAIT_LEN ? tmo - TCP_TIMEWAIT_LEN : tmo);
+}
+
 /* FIN-WAIT-1 and our FIN is acknowledged. Returns false if the socket is done with
  * and @skb consumed.
  */
@@ -308,18 +316,18 @@ static bool tcp_finwait1_acked(struct sock *sk, struct sk_buff *skb)
 		tcp_abort_on_data(sk, skb);
 		return false;
 	}
+	/* It comes with this segment: mostly that is the end. */
+	if (tcp_hdr(skb)->fin)
+		return true;
 	tmo = tcp_fin_time(sk);
-	if (tmo > TCP_TIMEWAIT_LEN) {
-		net6_tcp_reset_sk_timer(sk, tmo - TCP_TIMEWAIT_LEN);
-	} else if (tcp_hdr(skb)->fin || sock_owned_by_user(sk)) {
-		/* The FIN is processed below, or the socket is being closed just now. */
-		net6_tcp_reset_sk_timer(sk, tmo);
-	} else {
-		net6_tcp_time_wait(sk, TCP_FIN_WAIT2, tmo);
-		consume_skb(skb);
-		return false;
+	/* A process is in a call, or it takes long: the socket itself waits. */
+	if (tmo > TCP_TIMEWAIT_LEN || sock_owned_by_user(sk)) {
+		tcp_finwait2_timer(sk);
+		return true;
 	}
-	return true;
+	net6_tcp_time_wait(sk, TCP_FIN_WAIT2, tmo);
+	consume_skb(skb);
+	return false;
 }
 
 /* Fifth: what an acceptable ACK changes in each state. Returns false if the socket is
@@ -401,6 +409,8 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_tcp_opts opts;
 	int acceptable;
+	bool fin;
+	int was;
 
 	net6_tcp_clock(tp);
 	tcp_segs_in(tp, skb);
@@ -430,11 +440,16 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 			return;
 		}
 	}
+	was = sk->sk_state;
 	if (!tcp_state_acked(sk, skb))
 		return;
 	net6_tcp_urg(sk, skb, th);
+	fin = was == TCP_FIN_WAIT1 && th->fin;
 	if (!tcp_state_data(sk, skb))
 		return;
+	/* The FIN was not the next byte, or there was no room for it. */
+	if (unlikely(fin && sk->sk_state == TCP_FIN_WAIT2 && sock_flag(sk, SOCK_DEAD)))
+		tcp_finwait2_timer(sk);
 	net6_tcp_data_snd_check(sk);
 	net6_tcp_ack_check(sk, true);
 }

@@ -192,6 +192,7 @@ static void net6_tcp_recv_wait(struct net6_tcp_recv *r, struct sk_buff *last)
 		__sk_flush_backlog(sk);
 	} else {
 		net6_tcp_cleanup_rbuf(sk, r->copied);
+		net6_tcp_ack_idle(sk);
 		sk_wait_data(sk, &r->timeo, last);
 	}
 	/* Another reader was faster: go on where it ended. */
@@ -224,8 +225,12 @@ static void net6_tcp_recv_loop(struct net6_tcp_recv *r)
 		}
 		if (r->copied >= r->target && !READ_ONCE(sk->sk_backlog.tail))
 			break;
-		if (net6_tcp_recv_stop(r))
+		if (net6_tcp_recv_stop(r)) {
+			/* A program that begins by reading wants to hear first. */
+			if (unlikely(inet_csk(sk)->icsk_ack.pending & NET6_TCP_ACK_HELD))
+				net6_tcp_ack_idle(sk);
 			break;
+		}
 		net6_tcp_recv_wait(r, last);
 	} while (r->len > 0);
 }
@@ -369,13 +374,13 @@ int net6_tcp_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
 
 /**
  * net6_tcp_peek_len() - how much a reader finds; proto_ops->peek_len
- * @sock: socket
+ * @sk: socket
  *
  * Return: bytes.
  */
-int net6_tcp_peek_len(struct socket *sock)
+int net6_tcp_peek_len(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sock->sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
 }

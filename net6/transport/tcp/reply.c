@@ -29,14 +29,16 @@ void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 	struct net6_dest *dest;
 	struct tcphdr *th;
 	struct sk_buff *skb;
+	unsigned int room;
 
 	dest = net6_dest_lookup(nn, r->daddr, r->oif);
 	if (IS_ERR(dest))
 		return;
-	skb = alloc_skb(NET6_TCP_HEADROOM, GFP_ATOMIC);
+	room = net6_tcp_ip_headroom(dest) + len;
+	skb = alloc_skb(room, GFP_ATOMIC);
 	if (!skb)
 		goto out;
-	skb_reserve(skb, NET6_TCP_HEADROOM);
+	skb_reserve(skb, room);
 	th = skb_push(skb, len);
 	skb_reset_transport_header(skb);
 	memset(th, 0, sizeof(*th));
@@ -101,5 +103,6 @@ void net6_tcp_send_reset(struct sock *sk, struct sk_buff *skb)
 		r.tclass = inet6_sk(sk)->tclass;
 	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
 		r.oif = sk && sk_fullsock(sk) ? sk->sk_bound_dev_if : 0;
-	net6_tcp_reply(net6_pernet(dev_net(skb->dev)), &r);
+	/* Behind a backlog the device may be gone. */
+	net6_tcp_reply(net6_pernet(sk ? sock_net(sk) : dev_net(skb->dev)), &r);
 }

@@ -75,16 +75,16 @@ static struct sk_buff *net6_tcp_synack_alloc(const struct net6_tcp_request *req,
 		.tstamp_ok	= req->tstamp_ok,
 		.tsecr		= req->ts_recent,
 	};
+	unsigned int room = net6_tcp_ip_headroom(req->dest), len;
 	u32 now = net6_compat_tcp_ts();
 	struct tcphdr *th;
 	struct sk_buff *skb;
-	unsigned int len;
 
-	skb = alloc_skb(NET6_TCP_HEADROOM, GFP_ATOMIC);
+	skb = alloc_skb(room + NET6_TCP_HEADER_MAX, GFP_ATOMIC);
 	if (!skb)
 		return NULL;
 	o.tsval = (cookie ? net6_tcp_cookie_ts(req, now) : now) + req->ts_offset;
-	skb_reserve(skb, NET6_HEADROOM);
+	skb_reserve(skb, room);
 	th = (struct tcphdr *)skb->data;
 	memset(th, 0, sizeof(*th));
 	len = sizeof(*th) + net6_tcp_write_syn_options((u8 *)(th + 1), &o);

@@ -57,7 +57,6 @@ int net6_tcp_init_sock(struct sock *sk)
 	inet_csk(sk)->icsk_sync_mss = net6_tcp_sync_mss;
 	spin_lock_init(&queue->rskq_lock);
 	spin_lock_init(&queue->fastopenq.lock);
-	INIT_LIST_HEAD(&net6_tcp_sk(sk)->accept_list);
 	sk->sk_write_space = net6_tcp_write_space;
 	sock_set_flag(sk, SOCK_USE_WRITE_QUEUE);
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(net->ipv4.sysctl_tcp_wmem[1]));
@@ -76,10 +75,12 @@ int net6_tcp_init_sock(struct sock *sk)
  */
 void net6_tcp_destroy_sock(struct sock *sk)
 {
-	net6_tcp_timers_clear(sk);
 	net6_tcp_cong_release(sk);
-	net6_tcp_write_queue_purge(sk);
-	net6_tcp_rbtree_purge(&tcp_sk(sk)->out_of_order_queue);
+	if (net6_tcp_was_connection(sk)) {
+		net6_tcp_timers_clear(sk);
+		net6_tcp_write_queue_purge(sk);
+		net6_tcp_rbtree_purge(&tcp_sk(sk)->out_of_order_queue);
+	}
 	if (net6_tcp_sk(sk)->port)
 		net6_tcp_put_port(sk);
 	kfree(tcp_sk(sk)->saved_syn);
@@ -132,7 +133,6 @@ struct proto net6_tcp_prot = {
 	.keepalive		= net6_tcp_set_keepalive,
 	.recvmsg		= net6_tcp_recvmsg,
 	.sendmsg		= net6_tcp_sendmsg,
-	.splice_eof		= net6_tcp_splice_eof,
 	.sendpage		= net6_tcp_sendpage,
 	.backlog_rcv		= net6_tcp_do_rcv,
 	.release_cb		= net6_tcp_release_cb,
@@ -149,7 +149,7 @@ struct proto net6_tcp_prot = {
 	.sysctl_mem		= memory_limits,
 	.sysctl_wmem_offset	= offsetof(struct net, ipv4.sysctl_tcp_wmem),
 	.sysctl_rmem_offset	= offsetof(struct net, ipv4.sysctl_tcp_rmem),
-	.max_header		= NET6_TCP_HEADROOM,
+	.max_header		= NET6_HEADROOM + NET6_TCP_HEADER_MAX,
 	.obj_size		= sizeof(struct net6_tcp_sock),
 	.slab_flags		= SLAB_TYPESAFE_BY_RCU,
 	.no_autobind		= true,

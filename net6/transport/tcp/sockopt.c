@@ -44,6 +44,7 @@ static void net6_tcp_set_quickack(struct sock *sk, int val)
 	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) &&
 	    inet_csk_ack_scheduled(sk)) {
 		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_PUSHED;
+		inet_csk(sk)->icsk_ack.pending &= ~NET6_TCP_ACK_PROGRAM;
 		net6_tcp_cleanup_rbuf(sk, 1);
 		if (!(val & 1))
 			inet_csk_enter_pingpong_mode(sk);

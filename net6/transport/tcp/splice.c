@@ -170,13 +170,12 @@ int net6_tcp_splice_loop(struct net6_tcp_send *s, struct msghdr *msg)
 
 /**
  * net6_tcp_splice_eof() - a splice has ended short: what MSG_MORE held back goes out
- * @sock: socket
+ * @sk: socket
  *
  * Context: process.
  */
-void net6_tcp_splice_eof(struct socket *sock)
+void net6_tcp_splice_eof(struct sock *sk)
 {
-	struct sock *sk = sock->sk;
 	int mss, goal;
 
 	if (!tcp_write_queue_tail(sk))
@@ -306,6 +305,7 @@ static int net6_tcp_splice_wait(struct sock *sk, long *timeo, size_t spliced)
 	/* Bytes are there, but the pipe is full or urgent data are in the way. */
 	if (!skb_queue_empty(&sk->sk_receive_queue))
 		return 0;
+	net6_tcp_ack_idle(sk);
 	sk_wait_data(sk, timeo, NULL);
 	if (signal_pending(current))
 		return sock_intr_errno(*timeo);
@@ -315,6 +315,7 @@ static int net6_tcp_splice_wait(struct sock *sk, long *timeo, size_t spliced)
 /**
  * net6_tcp_splice_read() - splice(2) from a socket
  * @sock: socket
+ * @sk: its sock, as the caller has found it
  * @ppos: not used, a socket cannot seek
  * @pipe: where to
  * @len: bytes at most
@@ -323,12 +324,11 @@ static int net6_tcp_splice_wait(struct sock *sk, long *timeo, size_t spliced)
  * Context: process.
  * Return: bytes, 0 at the end of the stream, or -errno.
  */
-ssize_t net6_tcp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
-			     size_t len, unsigned int flags)
+ssize_t net6_tcp_splice_read(struct socket *sock, struct sock *sk, loff_t *ppos,
+			     struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
 	struct net6_tcp_splice tss = { .pipe = pipe, .len = len, .flags = flags };
 	read_descriptor_t desc = { .arg.data = &tss };
-	struct sock *sk = sock->sk;
 	size_t spliced = 0;
 	long timeo;
 	int n = 0;

@@ -41,7 +41,9 @@ static bool net6_tcp_valid(struct net6_net *nn, struct sk_buff *skb)
 {
 	const struct tcphdr *th;
 
-	if (unlikely(net6_rx_cb(skb)->flags & (NET6_RX_MULTICAST | NET6_RX_LL_MULTICAST))) {
+	/* RFC 9293 MUST-57; and no connection has an anycast address at its end. */
+	if (unlikely(net6_rx_cb(skb)->flags &
+		     (NET6_RX_MULTICAST | NET6_RX_LL_MULTICAST | NET6_RX_ANYCAST))) {
 		net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 		return false;
 	}

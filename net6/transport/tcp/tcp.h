@@ -23,7 +23,6 @@ struct net6_tcp_user;
 
 /* Longest TCP header: 20 + 40 bytes of options (RFC 9293 3.1). */
 #define NET6_TCP_HEADER_MAX	60
-#define NET6_TCP_HEADROOM	(NET6_HEADROOM + NET6_TCP_HEADER_MAX)
 #define NET6_TCP_MIN_MSS	(NET6_MIN_MTU - 60)
 #define NET6_TCP_DEFAULT_MSS	1220	/* RFC 9293 3.7.1: IPv6 default send MSS */
 
@@ -32,12 +31,31 @@ static inline struct net6_net *net6_tcp_nn(const struct sock *sk)
 	return net6_pernet(sock_net(sk));
 }
 
+/* Room in front of a TCP header on its way to @dest. What its device needs, and no more:
+ * with the core's data behind it a segment without payload takes 512 bytes, not 1024, all
+ * of which the kernel clears. Who finds too little makes room (skb_cow_head()).
+ */
+static inline unsigned int net6_tcp_ip_headroom(const struct net6_dest *dest)
+{
+	return dest->iface->headroom + sizeof(struct ipv6hdr);
+}
+
+/* The same in front of the payload; @sk may have forgotten where it goes. */
+static inline unsigned int net6_tcp_headroom(const struct sock *sk)
+{
+	const struct net6_dest *dest = net6_sk(sk)->dest;
+
+	return (likely(dest) ? net6_tcp_ip_headroom(dest) : NET6_HEADROOM) + NET6_TCP_HEADER_MAX;
+}
+
 /**
  * struct net6_tcp_net - TCP's part of a network namespace
  * @req_count, @tw_count: embryonic and TIME-WAIT connections
  * @orphans: sockets without a process
  * @challenge_stamp: second in which @challenge_left was filled
  * @challenge_left: challenge ACKs that may still be sent in it (RFC 5961 7)
+ * @held: the one connection whose handshake's ACK waits for its program (held.c), without a
+ *	reference: it takes itself out before it goes; or NULL
  */
 struct net6_tcp_net {
 	atomic_t	req_count;
@@ -45,6 +63,7 @@ struct net6_tcp_net {
 	atomic_t	orphans;
 	u32		challenge_stamp;
 	atomic_t	challenge_left;
+	struct sock	*held;
 };
 
 /* The bounds: requests of a namespace, TIME-WAIT entries, orphans. */
@@ -62,6 +81,15 @@ static inline u32 net6_tcp_max_tw(const struct net6_net *nn)
 static inline u32 net6_tcp_max_orphans(const struct net6_net *nn)
 {
 	return net6_tcp_max_tw(nn);
+}
+
+/* tcp_mstamp is the time, in us, from here on. sk locked. */
+static inline void net6_tcp_clock(struct tcp_sock *tp)
+{
+	u64 now = tcp_clock_ns();
+
+	tp->tcp_clock_cache = now;
+	tp->tcp_mstamp = div_u64(now, NSEC_PER_USEC);
 }
 
 /* ---- the engine: input ack sack recovery rate output timer cong rcvbuf ---- */
@@ -94,6 +122,28 @@ unsigned int net6_tcp_current_mss(struct sock *sk);
 int  net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gfp);
 void net6_tcp_mtu_reduced(struct sock *sk, u32 mtu);	/* Packet Too Big */
 
+/* In icsk_ack.pending, above the kernel's bits: the ACK waits for what the program that
+ * waits for this socket does next, or the end of the tick.
+ */
+#define NET6_TCP_ACK_PROGRAM	BIT(7)
+#define NET6_TCP_ACK_HELD	BIT(6)	/* it is the ACK of a SYN-ACK, as well */
+
+void net6_tcp_ack_idle(struct sock *sk);	/* data.c: it does nothing that an ACK rides on */
+
+/* held.c */
+bool net6_tcp_hold_ack(struct sock *sk);
+void net6_tcp_held_forget(struct sock *sk);
+void net6_tcp_held_flush(struct net6_net *nn);
+
+/* Is there one that waits? Then it is sent now. Context: process, BH enabled. */
+static inline bool net6_tcp_held_send(struct net6_net *nn)
+{
+	if (likely(!READ_ONCE(nn->tcp->held)))
+		return false;
+	net6_tcp_held_flush(nn);
+	return true;
+}
+
 /* rcvbuf.c: receive window and its autotuning (RFC 7323, RFC 9293 3.8.6). */
 u32  net6_tcp_select_window(struct sock *sk);
 void net6_tcp_init_window(struct sock *sk, u32 mss, u32 *rcv_wnd, u32 *window_clamp, u8 *wscale);
@@ -103,6 +153,15 @@ void net6_tcp_queue_rcv(struct sock *sk, struct sk_buff *skb);	/* in-order, coal
 
 /* timer.c. Own callbacks on icsk_retransmit_timer, icsk_delack_timer, sk_timer. */
 void net6_tcp_timers_init(struct sock *sk);
+
+/* Did this socket ever begin to connect, or is it a listener's child? Only then it has
+ * timers, and queues that may hold something.
+ */
+static inline bool net6_tcp_was_connection(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_retransmit_timer.function;
+}
+
 void net6_tcp_timers_clear(struct sock *sk);
 void net6_tcp_set_keepalive(struct sock *sk, int on);
 
@@ -147,6 +206,7 @@ static inline void net6_tcp_reset_sk_timer(struct sock *sk, unsigned long delay)
  * @node: in the port table, under its bucket's lock
  * @net: namespace; @port: number, host byte order
  * @connect_only: made by connect() without bind(): other connections may share it
+ * @inner_turn: accept() of a listener on it looks for an IPv4 connection first; alternates
  * @owners: full sockets and TIME-WAIT ones, by sk_bind_node
  */
 struct net6_tcp_port {
@@ -154,6 +214,7 @@ struct net6_tcp_port {
 	struct net		*net;
 	u16			port;
 	bool			connect_only;
+	bool			inner_turn;
 	struct hlist_head	owners;
 };
 
@@ -396,14 +457,15 @@ int  net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size);
 int  net6_tcp_sendpage(struct sock *sk, struct page *page, int offset, size_t size, int flags);
 int  net6_tcp_sendpage_locked(struct sock *sk, struct page *page, int offset, size_t size,
 			      int flags);
-void net6_tcp_splice_eof(struct socket *sock);
+void net6_tcp_splice_eof(struct sock *sk);
 int  net6_tcp_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len);
-ssize_t net6_tcp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
-			     size_t len, unsigned int flags);
+ssize_t net6_tcp_splice_read(struct socket *sock, struct sock *sk, loff_t *ppos,
+			     struct pipe_inode_info *pipe, size_t len, unsigned int flags);
 int  net6_tcp_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t recv_actor);
-int  net6_tcp_peek_len(struct socket *sock);
+int  net6_tcp_peek_len(const struct sock *sk);
 int  net6_tcp_set_rcvlowat(struct sock *sk, int val);
-__poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait);
+__poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct sock *sk,
+		       struct poll_table_struct *wait);
 int  net6_tcp_ioctl(struct sock *sk, int cmd, net6_compat_ioctl_arg arg);
 int  net6_tcp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 			 unsigned int optlen);

@@ -271,7 +271,9 @@ void net6_tcp_delack_timer_handler(struct sock *sk)
 	icsk->icsk_ack.pending &= ~ICSK_ACK_TIMER;
 	if (!inet_csk_ack_scheduled(sk))
 		return;
-	if (!inet_csk_in_pingpong_mode(sk)) {
+	if (icsk->icsk_ack.pending & NET6_TCP_ACK_PROGRAM) {
+		/* It was not to wait at all: that says nothing about the pace. */
+	} else if (!inet_csk_in_pingpong_mode(sk)) {
 		/* No answer came to ride on: wait longer next time. */
 		icsk->icsk_ack.ato = min_t(u32, icsk->icsk_ack.ato << 1, icsk->icsk_rto);
 	} else {
@@ -378,8 +380,8 @@ out:
 }
 
 /**
- * net6_tcp_timers_init() - set a new socket's timers up, none running
- * @sk: new socket, or a fresh copy of a listener
+ * net6_tcp_timers_init() - set the timers up of what becomes a connection, none running
+ * @sk: socket, locked, or a fresh copy of a listener
  *
  * Context: any.
  */
@@ -408,6 +410,9 @@ void net6_tcp_timers_clear(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
+	if (!net6_tcp_was_connection(sk))
+		return;
+	net6_tcp_held_forget(sk);
 	icsk->icsk_pending = 0;
 	icsk->icsk_ack.pending = 0;
 	sk_stop_timer(sk, &icsk->icsk_retransmit_timer);

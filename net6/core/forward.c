@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Forwarding of unicast packets between interfaces, RFC 8200, RFC 4291, RFC 4443. The
+ * destination cache is asked for the next hop as if the packet were ours. Options for each
+ * hop are not looked at (RFC 8200 section 4 lets a router leave them alone), groups are not
+ * forwarded. Filters are netfilter's, in takeover mode (nfhook.c).
+ */
+#include <linux/netfilter.h>
+#include <net/dsfield.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
+
+#include "addr.h"
+#include "dest.h"
+#include "forward.h"
+#include "icmp.h"
+#include "nd.h"
+#include "nfhook.h"
+
+/* RFC 4291 2.7.1: what a router is a member of */
+static const struct in6_addr *const net6_forward_groups[] = {
+	&in6addr_interfacelocal_allrouters,
+	&in6addr_linklocal_allrouters,
+	&in6addr_sitelocal_allrouters,
+};
+
+/**
+ * net6_forward_set() - become a router on an interface, or a host again
+ * @iface: interface that is in the tables
+ * @on: a router
+ *
+ * What routers have advertised to the host is forgotten.
+ * Context: nn->lock held.
+ */
+void net6_forward_set(struct net6_iface *iface, bool on)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&iface->nn->lock);
+	if (on == iface->forwarding || test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return;
+	WRITE_ONCE(iface->forwarding, on);
+	for (i = 0; i < ARRAY_SIZE(net6_forward_groups); i++) {
+		if (!on)
+			net6_group_leave_locked(iface, net6_forward_groups[i]);
+		else if (net6_group_join_locked(iface, net6_forward_groups[i]))
+			netdev_warn(iface->dev, "net6: cannot join the all-routers groups\n");
+	}
+	net6_anycast_set_router(iface);
+	net6_nd_set_router(iface);
+	net6_dest_flush(iface->nn);
+}
+
+/**
+ * net6_forward_wants() - is this packet net6's to forward, beside the native stack?
+ * @iface: interface it came in on
+ * @skb: packet, network header linear, destination no address of net6's
+ *
+ * Not what is for an address of native's, nor what does not leave the link.
+ * Context: softirq, RCU read lock held.
+ */
+bool net6_forward_wants(const struct net6_iface *iface, const struct sk_buff *skb)
+{
+	const struct in6_addr *daddr = &ipv6_hdr(skb)->daddr;
+
+	if (likely(!net6_forward_on(iface)) || skb->pkt_type != PACKET_HOST ||
+	    (ipv6_addr_type(daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL)))
+		return false;
+	return !ipv6_stub->ipv6_dev_find(iface->nn->net, daddr, NULL);
+}
+
+/* Returns NET6_DROP_MAX for a packet that may be forwarded. */
+static int net6_forward_check(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	int dtype = ipv6_addr_type(&h->daddr);
+
+	if (skb->pkt_type != PACKET_HOST)
+		return NET6_DROP_NOT_OURS;
+	/* RFC 4291 2.5.2: "An IPv6 packet with a source address of unspecified must never
+	 * be forwarded by an IPv6 router." 2.5.6: nor one to a link-local address.
+	 */
+	if (ipv6_addr_any(&h->saddr))
+		return NET6_DROP_HEADER_SOURCE;
+	if (dtype & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST))
+		return NET6_DROP_NOT_OURS;
+	/* A jumbogram (RFC 2675), or nothing behind the header: its length is not known. */
+	if (!h->payload_len && h->nexthdr == NEXTHDR_HOP)
+		return NET6_DROP_HEADER_LENGTH;
+	/* Its segments were merged by hardware: they are not what was sent. */
+	if (skb_warn_if_lro(skb))
+		return NET6_DROP_FORWARD_LRO;
+	return NET6_DROP_MAX;
+}
+
+static void net6_forward_no_route(struct net6_net *nn, struct sk_buff *skb)
+{
+	net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_NOROUTE, 0);
+	net6_drop(nn, skb, NET6_DROP_NO_ROUTE);
+}
+
+/* RFC 4443 3.1: code 2, "Beyond scope of source address" (RFC 4291 2.5.6) */
+static bool net6_forward_leaves_scope(const struct net6_iface *iface, const struct sk_buff *skb,
+				      const struct net6_dest *dest)
+{
+	return dest->iface != iface &&
+	       (ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL);
+}
+
+static bool net6_forward_too_big(const struct sk_buff *skb, unsigned int mtu)
+{
+	if (skb->len <= mtu)
+		return false;
+	return !skb_is_gso(skb) || !skb_gso_validate_network_len(skb, mtu);
+}
+
+/* RFC 4443 3.1: "destined to an address within a subnet assigned to that same link [...]
+ * the packet MUST NOT be forwarded back onto the arrival link"
+ */
+static bool net6_forward_comes_back(const struct net6_iface *iface, const struct net6_dest *dest)
+{
+	return dest->iface == iface && (dest->flags & NET6_DEST_ONLINK) &&
+	       (iface->ops->flags & NET6_LINK_POINTOPOINT);
+}
+
+/**
+ * net6_forward_finish() - send a packet that netfilter has seen
+ * @dest: where to, by an interface that is usable
+ * @skb: one hop further, skb->dev set; consumed
+ * @reassembled: it came in fragments
+ *
+ * Context: BH disabled, RCU read lock held. Return: 0 or -errno.
+ */
+int net6_forward_finish(struct net6_dest *dest, struct sk_buff *skb, bool reassembled)
+{
+	NET6_INC(dest->nn, Ip6OutForwDatagrams);
+	NET6_ADD(dest->nn, Ip6OutOctets, skb->len);
+	/* Put together for the filter's sake (nfhook.c): in pieces that no link on the rest of
+	 * its way can refuse.
+	 */
+	if (unlikely(reassembled && skb->len > NET6_MIN_MTU))
+		return net6_frag_output(skb, dest, NET6_MIN_MTU);
+	return net6_neigh_output(dest->neigh, skb);
+}
+
+/* All rules are kept: one hop further. */
+static void net6_forward_output(struct net6_iface *iface, struct net6_dest *dest,
+				struct sk_buff *skb, bool reassembled)
+{
+	struct net_device *dev = dest->iface->dev;
+	struct net6_net *nn = dest->nn;
+
+	if (skb_cow(skb, LL_RESERVED_SPACE(dev))) {
+		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+		return;
+	}
+	ipv6_hdr(skb)->hop_limit--;
+	skb_forward_csum(skb);
+	skb_clear_tstamp(skb);
+	skb->priority = rt_tos2priority(ipv6_get_dsfield(ipv6_hdr(skb)));
+	if ((net6_nf_on(NF_INET_FORWARD) || net6_nf_on(NF_INET_POST_ROUTING)) &&
+	    !net6_nf_forward(iface, skb, dest, reassembled))
+		return;
+	skb->dev = dev;
+	net6_forward_finish(dest, skb, reassembled);
+}
+
+static void net6_forward_to(struct net6_iface *iface, struct net6_dest *dest,
+			    struct sk_buff *skb, bool reassembled)
+{
+	struct net6_net *nn = iface->nn;
+	unsigned int mtu;
+
+	if (dest->flags & NET6_DEST_LOCAL) {
+		net6_drop(nn, skb, NET6_DROP_NOT_OURS);
+		return;
+	}
+	if (net6_forward_leaves_scope(iface, skb, dest)) {
+		net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_NOT_NEIGHBOUR, 0);
+		net6_drop(nn, skb, NET6_DROP_FORWARD_SCOPE);
+		return;
+	}
+	if (net6_forward_comes_back(iface, dest)) {
+		net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH, 0);
+		net6_drop(nn, skb, NET6_DROP_FORWARD_BACK);
+		return;
+	}
+	if (!net6_iface_usable(dest->iface)) {
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+		return;
+	}
+	mtu = READ_ONCE(dest->iface->mtu);
+	if (!reassembled && net6_forward_too_big(skb, mtu)) {
+		net6_icmp_send(skb, ICMPV6_PKT_TOOBIG, 0, mtu);
+		net6_drop(nn, skb, NET6_DROP_FORWARD_TOO_BIG);
+		return;
+	}
+	if (dest->iface == iface)
+		net6_redirect_send(iface, skb, dest);
+	net6_forward_output(iface, dest, skb, reassembled);
+}
+
+/**
+ * net6_forward() - send a packet for somebody else on its way
+ * @iface: interface it came in on, on which this host is a router
+ * @skb: not shared, data at the IPv6 header, which is linear; consumed
+ * @reassembled: it came in fragments
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ */
+void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassembled)
+{
+	struct net6_net *nn = iface->nn;
+	struct net6_dest *dest;
+	int reason;
+
+	NET6_INC(nn, Ip6InReceives);
+	NET6_ADD(nn, Ip6InOctets, skb->len);
+	skb_reset_network_header(skb);
+	reason = net6_rcv_check(skb, false);
+	if (reason == NET6_DROP_MAX)
+		reason = net6_forward_check(skb);
+	if (unlikely(reason != NET6_DROP_MAX)) {
+		net6_drop(nn, skb, reason);
+		return;
+	}
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	net6_nf_reset(skb);
+	/* RFC 4443 3.3 */
+	if (ipv6_hdr(skb)->hop_limit <= 1) {
+		net6_icmp_send(skb, ICMPV6_TIME_EXCEED, ICMPV6_EXC_HOPLIMIT, 0);
+		net6_drop(nn, skb, NET6_DROP_FORWARD_HOP_LIMIT);
+		return;
+	}
+	dest = net6_dest_lookup(nn, &ipv6_hdr(skb)->daddr, 0);
+	if (IS_ERR(dest)) {
+		if (PTR_ERR(dest) == -ENOMEM)
+			net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+		else
+			net6_forward_no_route(nn, skb);
+		return;
+	}
+	net6_forward_to(iface, dest, skb, reassembled);
+	net6_dest_put(dest);
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/* netfilter's five hooks in takeover mode, at the places where native IPv6 calls them. A hook
+ * may accept a packet, drop it, or keep it for later (NF_QUEUE); then it goes on in one of the
+ * functions that are named *_ok here, which look everything up again.
+ *
+ * Hooks see whole packets only: fragments are put together before the first hook, in a router
+ * too, which sends them on in fragments of 1280 octets. netfilter's own reassembly, whose
+ * timers outlive a packet, never has anything to do.
+ */
+#include <linux/netfilter_ipv6.h>
+#include <net/dst.h>
+#include <net/ip6_fib.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+
+#include "addr.h"
+#include "dest.h"
+#include "exthdr.h"
+#include "forward.h"
+#include "nfhook.h"
+
+/* Headers in front of a Fragment header that are looked at. */
+#define NET6_NF_HEADERS	8
+
+/* A packet in a hook's hands has native's control block. */
+static void net6_nf_cb_init(struct sk_buff *skb, int ifindex, bool reassembled)
+{
+	struct inet6_skb_parm *cb = IP6CB(skb);
+
+	memset(cb, 0, sizeof(*cb));
+	cb->iif = ifindex;
+	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
+	if (reassembled)
+		cb->flags |= IP6SKB_FRAGMENTED;
+}
+
+static bool net6_nf_reassembled(const struct sk_buff *skb)
+{
+	return IP6CB(skb)->flags & IP6SKB_FRAGMENTED;
+}
+
+static struct sock *net6_nf_sk(const struct sk_buff *skb)
+{
+	return skb->sk && sk_fullsock(skb->sk) ? skb->sk : NULL;
+}
+
+/* Returns 1 if the packet may go on, else it is gone: 0, or why a sender is refused. */
+static __always_inline int net6_nf_run(const unsigned int hook, struct net6_net *nn,
+				       struct sk_buff *skb, struct net_device *in,
+				       struct net_device *out,
+				       int (*okfn)(struct net *, struct sock *, struct sk_buff *))
+{
+	int verdict = nf_hook(NFPROTO_IPV6, hook, nn->net, net6_nf_sk(skb), skb, in, out, okfn);
+
+	if (verdict < 0)
+		this_cpu_inc(nn->mib->drop[NET6_DROP_NETFILTER]);
+	return verdict;
+}
+
+/* ---- up ---- */
+
+/* Offset of the Fragment header of a packet's piece, and in @nhoff that of the octet that
+ * names it; 0 for whole packets, atomic fragments (RFC 6946) among them.
+ */
+static unsigned int net6_nf_fragment(const struct sk_buff *skb, u16 *nhoff)
+{
+	unsigned int offset = sizeof(struct ipv6hdr), headers;
+	u8 nexthdr = ipv6_hdr(skb)->nexthdr;
+	const struct frag_hdr *fh;
+	const struct ipv6_opt_hdr *oh;
+	struct frag_hdr buf;
+
+	*nhoff = offsetof(struct ipv6hdr, nexthdr);
+	for (headers = 0; headers < NET6_NF_HEADERS; headers++) {
+		if (nexthdr == NEXTHDR_FRAGMENT) {
+			fh = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+			return fh && (fh->frag_off & htons(IP6_OFFSET | IP6_MF)) ? offset : 0;
+		}
+		if (nexthdr != NEXTHDR_HOP && nexthdr != NEXTHDR_ROUTING && nexthdr != NEXTHDR_DEST)
+			return 0;
+		oh = skb_header_pointer(skb, offset, sizeof(*oh), &buf);
+		if (!oh)
+			return 0;
+		*nhoff = offset;
+		offset += ipv6_optlen(oh);
+		nexthdr = oh->nexthdr;
+	}
+	return 0;
+}
+
+/* Returns a whole packet, data at its IPv6 header, or NULL if there is none yet. */
+static struct sk_buff *net6_nf_reassemble(struct net6_iface *iface, struct sk_buff *skb,
+					  unsigned int offset, u16 nhoff)
+{
+	struct net6_rx_cb *cb = net6_rx_cb(skb);
+
+	if (!pskb_may_pull(skb, offset)) {
+		net6_drop(iface->nn, skb, NET6_DROP_EXTHDR_SHORT);
+		return NULL;
+	}
+	*cb = (struct net6_rx_cb) {
+		.iface		= iface,
+		.ifindex	= iface->ifindex,
+		.nhoff		= nhoff,
+		.nexthdr	= NEXTHDR_FRAGMENT,
+	};
+	skb_pull_rcsum(skb, offset);
+	skb = net6_reasm_rcv(skb);
+	if (skb)
+		__skb_push(skb, -skb_network_offset(skb));
+	return skb;
+}
+
+static int net6_nf_rcv_ok(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_net *nn = net6_pernet(net);
+	struct net6_iface *iface = net6_iface_find(nn, IP6CB(skb)->iif);
+
+	skb_dst_drop(skb);
+	if (iface && net6_iface_usable(iface))
+		net6_rcv_route(iface, skb, net6_nf_reassembled(skb));
+	else
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+	return 0;
+}
+
+/**
+ * net6_nf_rcv() - receive a packet through NF_INET_PRE_ROUTING
+ * @iface: interface it came in on
+ * @skb: not shared, network header set, the IPv6 header linear; consumed
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ */
+void net6_nf_rcv(struct net6_iface *iface, struct sk_buff *skb)
+{
+	struct net6_net *nn = iface->nn;
+	unsigned int offset;
+	bool fragment;
+	u16 nhoff;
+
+	/* What is not in order is counted and dropped where it always is. */
+	if (net6_rcv_check(skb, skb->pkt_type == PACKET_LOOPBACK) != NET6_DROP_MAX) {
+		net6_rcv_route(iface, skb, false);
+		return;
+	}
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	offset = net6_nf_fragment(skb, &nhoff);
+	fragment = offset;
+	if (fragment) {
+		skb = net6_nf_reassemble(iface, skb, offset, nhoff);
+		if (!skb)
+			return;
+	}
+	skb_set_transport_header(skb, sizeof(struct ipv6hdr));
+	net6_nf_cb_init(skb, iface->ifindex, fragment);
+	if (net6_nf_run(NF_INET_PRE_ROUTING, nn, skb, skb->dev, NULL, net6_nf_rcv_ok) == 1)
+		net6_nf_rcv_ok(nn->net, NULL, skb);
+}
+
+static int net6_nf_local_in_ok(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_net *nn = net6_pernet(net);
+	struct net6_iface *iface = net6_iface_find(nn, IP6CB(skb)->iif);
+	const struct net6_accept *accept;
+	int reason;
+
+	skb_dst_drop(skb);
+	if (!iface || !net6_iface_usable(iface)) {
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+		return 0;
+	}
+	/* A program had it in its hands. */
+	reason = net6_rcv_check(skb, skb->pkt_type == PACKET_LOOPBACK);
+	if (reason != NET6_DROP_MAX) {
+		net6_drop(nn, skb, reason);
+		return 0;
+	}
+	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
+	if (accept)
+		net6_rcv_deliver(iface, skb, accept, net6_nf_reassembled(skb));
+	else
+		net6_drop(nn, skb, NET6_DROP_NOT_OURS);
+	return 0;
+}
+
+/**
+ * net6_nf_local_in() - NF_INET_LOCAL_IN for a packet that is ours
+ * @iface: interface it came in on
+ * @skb: in order, data at the IPv6 header
+ * @reassembled: it came in fragments
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ * Return: whether it may be delivered; else it is consumed.
+ */
+bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reassembled)
+{
+	net6_nf_cb_init(skb, iface->ifindex, reassembled);
+	skb_dst_set_noref(skb, &iface->rt->dst);
+	if (net6_nf_run(NF_INET_LOCAL_IN, iface->nn, skb, skb->dev, NULL,
+			net6_nf_local_in_ok) != 1)
+		return false;
+	skb_dst_drop(skb);
+	return true;
+}
+
+/* ---- down ---- */
+
+/* Where a packet goes that comes back from a hook. */
+static struct net6_dest *net6_nf_dest(struct net6_net *nn, const struct sk_buff *skb)
+{
+	const struct in6_addr *daddr = &ipv6_hdr(skb)->daddr;
+	bool scoped = ipv6_addr_type(daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL);
+
+	return net6_dest_lookup(nn, daddr, scoped ? skb_dst(skb)->dev->ifindex : 0);
+}
+
+/* Who comes back may have another destination now. Consumes @skb without one. */
+static struct net6_dest *net6_nf_usable_dest(struct net6_net *nn, struct sk_buff *skb)
+{
+	struct net6_dest *dest = net6_nf_dest(nn, skb);
+
+	if (IS_ERR(dest)) {
+		net6_drop(nn, skb, NET6_DROP_NO_ROUTE);
+		return dest;
+	}
+	if (!net6_iface_usable(dest->iface)) {
+		net6_dest_put(dest);
+		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
+		return ERR_PTR(-ENETDOWN);
+	}
+	return dest;
+}
+
+static int net6_nf_post_ok(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_dest *dest = net6_nf_usable_dest(net6_pernet(net), skb);
+	int err;
+
+	if (IS_ERR(dest))
+		return PTR_ERR(dest);
+	skb_dst_drop(skb);
+	skb->dev = dest->iface->dev;
+	if (net6_nf_reassembled(skb) && !(dest->flags & NET6_DEST_LOCAL))
+		err = net6_forward_finish(dest, skb, true);
+	else
+		err = net6_output_finish(skb, dest);
+	net6_dest_put(dest);
+	return err;
+}
+
+static bool net6_nf_post(struct net6_iface *iface, struct sk_buff *skb, struct net_device *in,
+			 int *err)
+{
+	skb->dev = iface->dev;
+	if (net6_nf_on(NF_INET_POST_ROUTING)) {
+		*err = net6_nf_run(NF_INET_POST_ROUTING, iface->nn, skb, in, iface->dev,
+				   net6_nf_post_ok);
+		if (*err != 1)
+			return false;
+	}
+	skb_dst_drop(skb);
+	*err = 0;
+	return true;
+}
+
+/**
+ * net6_nf_dst_output() - send a packet of ours that has passed NF_INET_LOCAL_OUT
+ * @net: namespace
+ * @sk: not used
+ * @skb: data at the IPv6 header, with a route of nfroute.c; consumed
+ *
+ * Also the output function of these routes. Context: BH disabled or process.
+ * Return: as net6_output().
+ */
+int net6_nf_dst_output(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_dest *dest;
+	int err;
+
+	rcu_read_lock_bh();
+	dest = net6_nf_usable_dest(net6_pernet(net), skb);
+	if (IS_ERR(dest)) {
+		err = PTR_ERR(dest);
+		goto out;
+	}
+	skb_dst_drop(skb);
+	skb_dst_set_noref(skb, &dest->iface->rt->dst);
+	if (net6_nf_post(dest->iface, skb, NULL, &err))
+		err = net6_output_finish(skb, dest);
+	net6_dest_put(dest);
+out:
+	rcu_read_unlock_bh();
+	return err;
+}
+
+/* A fragment that a program wrote itself: see the head of this file. */
+static bool net6_nf_sends_fragment(const struct sk_buff *skb)
+{
+	u16 nhoff;
+
+	return net6_nf_fragment(skb, &nhoff);
+}
+
+/**
+ * net6_nf_output() - NF_INET_LOCAL_OUT and NF_INET_POST_ROUTING for a packet of ours
+ * @iface: interface that it is to leave by
+ * @skb: complete, data at the IPv6 header, whole
+ * @err: set to what the sender is told if false is returned
+ *
+ * Context: BH disabled, RCU read lock held.
+ * Return: whether it may go on as it was meant to; else it is consumed, or on another way.
+ */
+bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err)
+{
+	struct in6_addr daddr = ipv6_hdr(skb)->daddr;
+	struct net6_net *nn = iface->nn;
+
+	if (net6_nf_sends_fragment(skb)) {
+		net6_drop(nn, skb, NET6_DROP_NETFILTER);
+		*err = -EPERM;
+		return false;
+	}
+	net6_nf_cb_init(skb, 0, false);
+	skb_dst_set_noref(skb, &iface->rt->dst);
+	if (net6_nf_on(NF_INET_LOCAL_OUT)) {
+		*err = net6_nf_run(NF_INET_LOCAL_OUT, nn, skb, NULL, iface->dev,
+				   net6_nf_dst_output);
+		if (*err != 1)
+			return false;
+		if (!ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &daddr)) {
+			*err = net6_nf_dst_output(nn->net, NULL, skb);
+			return false;
+		}
+	}
+	return net6_nf_post(iface, skb, NULL, err);
+}
+
+/* ---- through ---- */
+
+static int net6_nf_forward_ok(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	struct net6_dest *dest = net6_nf_usable_dest(net6_pernet(net), skb);
+	bool reassembled;
+	int err;
+
+	if (IS_ERR(dest))
+		return PTR_ERR(dest);
+	reassembled = net6_nf_reassembled(skb);
+	skb_dst_drop(skb);
+	skb_dst_set_noref(skb, &dest->iface->rt->dst);
+	if (dest->flags & NET6_DEST_LOCAL)
+		net6_drop(dest->nn, skb, NET6_DROP_NOT_OURS);
+	else if (net6_nf_post(dest->iface, skb, skb->dev, &err))
+		net6_forward_finish(dest, skb, reassembled);
+	net6_dest_put(dest);
+	return 0;
+}
+
+/**
+ * net6_nf_forward() - NF_INET_FORWARD and NF_INET_POST_ROUTING for others' packets
+ * @iface: interface that it came in on
+ * @skb: one hop further, data at the IPv6 header
+ * @dest: where it goes
+ * @reassembled: it came in fragments
+ *
+ * Context: BH disabled, RCU read lock held.
+ * Return: whether it may go on; else it is consumed.
+ */
+bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_dest *dest,
+		     bool reassembled)
+{
+	struct net_device *in = skb->dev;
+	int err;
+
+	net6_nf_cb_init(skb, iface->ifindex, reassembled);
+	skb_dst_set_noref(skb, &dest->iface->rt->dst);
+	if (net6_nf_on(NF_INET_FORWARD) &&
+	    net6_nf_run(NF_INET_FORWARD, iface->nn, skb, in, dest->iface->dev,
+			net6_nf_forward_ok) != 1)
+		return false;
+	return net6_nf_post(dest->iface, skb, in, &err);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* netfilter's IPv6 hooks in takeover mode (nfhook.c), and what its modules find of the IPv6
+ * that is switched off (nfroute.c). Beside native IPv6 there are none: what native's rules
+ * are about is native's.
+ */
+#ifndef _NET6_NFHOOK_H
+#define _NET6_NFHOOK_H
+
+#include <linux/jump_label.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+
+#include "iface.h"
+
+struct net6_dest;
+struct rt6_info;
+
+/* On in takeover mode if nothing forbids the hooks. */
+DECLARE_STATIC_KEY_FALSE(net6_nf_key);
+
+/* Is there a rule somewhere? @hook must be a constant; two branches that are not there
+ * otherwise.
+ */
+static __always_inline bool net6_nf_on(const unsigned int hook)
+{
+#if defined(CONFIG_NETFILTER) && defined(CONFIG_JUMP_LABEL)
+	if (!static_key_false(&nf_hooks_needed[NFPROTO_IPV6][hook]))
+		return false;
+#endif
+	return static_branch_unlikely(&net6_nf_key);
+}
+
+static __always_inline bool net6_nf_out_on(void)
+{
+	return net6_nf_on(NF_INET_LOCAL_OUT) || net6_nf_on(NF_INET_POST_ROUTING);
+}
+
+/* What a connection's tracker has found out stays with a packet only between hooks. */
+static inline void net6_nf_reset(struct sk_buff *skb)
+{
+	if (!static_branch_unlikely(&net6_nf_key))
+		nf_reset_ct(skb);
+}
+
+void net6_nf_rcv(struct net6_iface *iface, struct sk_buff *skb);
+bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reassembled);
+bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_dest *dest,
+		     bool reassembled);
+bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err);
+int net6_nf_dst_output(struct net *net, struct sock *sk, struct sk_buff *skb);
+
+/* nfroute.c */
+int net6_nf_iface_init(struct net6_iface *iface);
+void net6_nf_iface_exit(struct net6_iface *iface);
+int net6_nf_net_init(struct net6_net *nn);
+void net6_nf_net_drain(struct net6_net *nn);
+void net6_nf_net_exit(struct net6_net *nn);
+int net6_nf_init(void);
+void net6_nf_exit(void);
+
+#endif /* _NET6_NFHOOK_H */

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stream sockets that use IPv4. Behind connect() or bind() to a mapped address the struct
+ * socket's sock is a native IPv4 one, and stays it; behind accept() of an IPv4 connection it
+ * is from the beginning. Our operations hand on to native ones and show addresses as mapped.
+ *
+ * The sock of ours that was replaced is kept until release: another thread may just use it,
+ * and it holds what IPv6 options were set. Those have no effect on IPv4, as on Linux.
+ *
+ * Limits: SO_DOMAIN says AF_INET, the error queue speaks IPv4. No upper-layer protocols
+ * (TCP_ULP): they replace the operations by copies of the first socket's, even if that one is
+ * ours. connect() to an IPv6 address is EAFNOSUPPORT from then on.
+ */
+#include <linux/hashtable.h>
+#include <linux/net6.h>
+#include <net/inet_common.h>
+#include <net/inet_connection_sock.h>
+
+#include "../transport/tcp/tcp.h"
+#include "mapped.h"
+
+#define NET6_SHADOW_BITS	8
+
+/* Struct sockets that hold a sock of ours in the place of which an IPv4 one is used, by the
+ * struct socket that uses it. A chain may become long, with thousands of such sockets.
+ */
+static DEFINE_HASHTABLE(net6_shadows, NET6_SHADOW_BITS);
+static DEFINE_SPINLOCK(net6_shadow_lock);
+
+static struct net6_tcp_sock *net6_shadow_find(const struct socket *sock)
+{
+	struct sock *sk;
+
+	lockdep_assert_held(&net6_shadow_lock);
+	hash_for_each_possible(net6_shadows, sk, sk_bind_node, (unsigned long)sock)
+		if (net6_tcp_sk(sk)->shadow_of == sock)
+			return net6_tcp_sk(sk);
+	return NULL;
+}
+
+static void net6_shadow_add(struct socket *sock, struct socket *shadow)
+{
+	struct net6_tcp_sock *ns = net6_tcp_sk(shadow->sk);
+
+	ns->shadow_of = sock;
+	ns->shadow = shadow;
+	spin_lock(&net6_shadow_lock);
+	/* The node is free, for it has no port. */
+	hash_add(net6_shadows, &shadow->sk->sk_bind_node, (unsigned long)sock);
+	spin_unlock(&net6_shadow_lock);
+}
+
+static struct socket *net6_shadow_get(const struct socket *sock)
+{
+	struct net6_tcp_sock *ns;
+
+	spin_lock(&net6_shadow_lock);
+	ns = net6_shadow_find(sock);
+	spin_unlock(&net6_shadow_lock);
+	return ns ? ns->shadow : NULL;
+}
+
+/* The keeper of IPv6 options, made when an accepted connection is asked for one. */
+static struct socket *net6_shadow_make(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct socket *shadow;
+	int err = 0;
+
+	lock_sock(sk);
+	shadow = net6_shadow_get(sock);
+	if (!shadow) {
+		err = __sock_create(sock_net(sk), PF_NET6, SOCK_STREAM, IPPROTO_TCP, &shadow, 0);
+		if (!err) {
+			shadow->sk->sk_ipv6only = 0;
+			net6_shadow_add(sock, shadow);
+		}
+	}
+	release_sock(sk);
+	return err ? ERR_PTR(err) : shadow;
+}
+
+/* The sock of @inner takes the place of @sk, which @inner keeps. sk owned. */
+static void net6_mapped_swap(struct socket *sock, struct sock *sk, struct socket *inner)
+{
+	struct sock *isk = inner->sk;
+
+	sock_owned_by_me(sk);
+	write_lock_bh(&isk->sk_callback_lock);
+	rcu_assign_pointer(isk->sk_wq, &sock->wq);
+	sk_set_socket(isk, sock);
+	security_sock_graft(isk, sock);
+	write_unlock_bh(&isk->sk_callback_lock);
+	if (net6_tcp_sk(sk)->port)
+		sk->sk_prot->put_port(sk);
+	WRITE_ONCE(net6_sk(sk)->inner, NULL);
+	sock->state = inner->state;
+
+	__module_get(net6_stream_ops.owner);
+	inner->ops = &net6_stream_ops;
+	inner->state = SS_UNCONNECTED;
+	inner->sk = sk;
+	net6_shadow_add(sock, inner);
+	/* Pairs with READ_ONCE() in net6_lock_sock() and in our operations. */
+	smp_store_release(&sock->sk, isk);
+	/* What has happened to it before woke nobody. */
+	wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP);
+}
+
+/* An inner socket on the port of ours, if that has one. */
+static struct sock *net6_mapped_stream_inner(struct sock *sk)
+{
+	if (net6_sk(sk)->inner)
+		return net6_sk(sk)->inner;
+	/* Bound to an IPv6 address: no IPv4 packet can come from there. */
+	if (!ipv6_addr_any(&sk->sk_v6_rcv_saddr))
+		return ERR_PTR(-ENETUNREACH);
+	return net6_mapped_create(sk);
+}
+
+/**
+ * net6_mapped_stream_start() - begin to connect to an IPv4 address
+ * @sock: socket, not connected
+ * @sk: its sock, ours, owned
+ * @addr: mapped address
+ *
+ * Context: process. Return: -EINPROGRESS: @sock has an IPv4 sock now. Other -errno: it has
+ * not.
+ */
+int net6_mapped_stream_start(struct socket *sock, struct sock *sk,
+			     const struct sockaddr_in6 *addr)
+{
+	struct sock *isk = net6_mapped_stream_inner(sk);
+	struct sockaddr_in sin;
+	struct socket *inner;
+	int err;
+
+	if (IS_ERR(isk))
+		return PTR_ERR(isk);
+	inner = isk->sk_socket;
+	net6_mapped_to_in(addr, &sin);
+	err = inet_stream_connect(inner, (struct sockaddr *)&sin, sizeof(sin), O_NONBLOCK);
+	if (err && err != -EINPROGRESS) {
+		if (isk != net6_sk(sk)->inner)
+			sock_release(inner);
+		return err;
+	}
+	net6_mapped_swap(sock, sk, inner);
+	return -EINPROGRESS;
+}
+
+/**
+ * net6_mapped_stream_bind() - bind to an IPv4 address
+ * @sock: socket, not bound
+ * @sk: its sock, ours, owned
+ * @addr: mapped address
+ *
+ * Context: process. Return: 0: @sock has an IPv4 sock now; -errno of socket() and bind().
+ */
+int net6_mapped_stream_bind(struct socket *sock, struct sock *sk,
+			    const struct sockaddr_in6 *addr)
+{
+	struct sock *isk = net6_mapped_create(sk);
+	struct sockaddr_in sin;
+	int err;
+
+	if (IS_ERR(isk))
+		return PTR_ERR(isk);
+	net6_mapped_to_in(addr, &sin);
+	err = inet_bind(isk->sk_socket, (struct sockaddr *)&sin, sizeof(sin));
+	if (err)
+		sock_release(isk->sk_socket);
+	else
+		net6_mapped_swap(sock, sk, isk->sk_socket);
+	return err;
+}
+
+/**
+ * net6_mapped_rebind() - bind() of a socket whose sock is an IPv4 one already
+ * @sock: socket
+ * @addr: what the program gave, in kernel memory
+ * @len: its length
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int len)
+{
+	struct sockaddr_in sin;
+
+	if (len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	if (addr->sin6_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	if (inet_sk(sock->sk)->inet_num)
+		return -EINVAL;
+	if (!ipv6_addr_v4mapped(&addr->sin6_addr) && !ipv6_addr_any(&addr->sin6_addr))
+		return -EADDRNOTAVAIL;
+	net6_mapped_to_in(addr, &sin);
+	return inet_bind(sock, (struct sockaddr *)&sin, sizeof(sin));
+}
+
+/**
+ * net6_mapped_connect() - connect() of a socket whose sock is an IPv4 one already
+ * @sock: socket
+ * @uaddr: what the program gave, in kernel memory
+ * @len: its length
+ * @flags: O_NONBLOCK
+ *
+ * Context: process. Return: as connect().
+ */
+int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
+{
+	const struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
+	struct sockaddr_in sin = {};
+
+	if (len < sizeof(uaddr->sa_family))
+		return -EINVAL;
+	/* Connected or undone: the address does not matter. */
+	if (uaddr->sa_family == AF_UNSPEC || sock->state != SS_UNCONNECTED)
+		return inet_stream_connect(sock, uaddr, len, flags);
+	if (len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	if (addr->sin6_family != AF_INET6 ||
+	    !(ipv6_addr_v4mapped(&addr->sin6_addr) || ipv6_addr_any(&addr->sin6_addr)))
+		return -EAFNOSUPPORT;
+	net6_mapped_to_in(addr, &sin);
+	return inet_stream_connect(sock, (struct sockaddr *)&sin, sizeof(sin), flags);
+}
+
+/**
+ * net6_mapped_getname() - proto_ops.getname of such a socket
+ * @sock: socket
+ * @uaddr: room for a struct sockaddr_storage
+ * @peer: 0 for our name, else the peer's
+ *
+ * Context: process. Return: length or -ENOTCONN.
+ */
+int net6_mapped_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)uaddr;
+	struct sockaddr_in sin;
+	int len;
+
+	len = inet_getname(sock, (struct sockaddr *)&sin, peer);
+	if (len < 0)
+		return len;
+	memset(sin6, 0, sizeof(*sin6));
+	sin6->sin6_family = AF_INET6;
+	sin6->sin6_port = sin.sin_port;
+	/* Neither bound nor connected: as it was before. */
+	if (sin.sin_addr.s_addr || inet_sk(sock->sk)->inet_num)
+		ipv6_addr_set_v4mapped(sin.sin_addr.s_addr, &sin6->sin6_addr);
+	return sizeof(*sin6);
+}
+
+/**
+ * net6_mapped_setsockopt() - proto_ops.setsockopt of such a socket
+ * @sock: socket
+ * @level: as the program gave it
+ * @optname: as given
+ * @optval: user or kernel memory
+ * @optlen: its length
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_mapped_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+			   unsigned int optlen)
+{
+	struct socket *shadow;
+
+	if (level == SOL_TCP && optname == TCP_ULP)
+		return -ENOPROTOOPT;
+	if (level != SOL_IPV6)
+		return sock_common_setsockopt(sock, level, optname, optval, optlen);
+	if (optname == IPV6_V6ONLY && optlen >= sizeof(int) && inet_sk(sock->sk)->inet_num)
+		return -EINVAL;
+	shadow = net6_shadow_make(sock);
+	if (IS_ERR(shadow))
+		return PTR_ERR(shadow);
+	return net6_setsockopt(shadow->sk, level, optname, optval, optlen);
+}
+
+/**
+ * net6_mapped_getsockopt() - proto_ops.getsockopt of such a socket
+ * @sock: socket
+ * @level: as the program gave it
+ * @optname: as given
+ * @optval: user memory
+ * @optlen: its room, then its length; user memory
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_mapped_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
+			   int __user *optlen)
+{
+	struct socket *shadow;
+
+	if (level == SOL_IPV6 && optname == IPV6_MTU)
+		return sock_common_getsockopt(sock, SOL_IP, IP_MTU, optval, optlen);
+	if (level != SOL_IPV6)
+		return sock_common_getsockopt(sock, level, optname, optval, optlen);
+	shadow = net6_shadow_make(sock);
+	if (IS_ERR(shadow))
+		return PTR_ERR(shadow);
+	return net6_getsockopt(shadow->sk, level, optname, optval, optlen);
+}
+
+/**
+ * net6_mapped_stream_release() - such a socket was released: so is the sock of ours
+ * @sock: socket
+ *
+ * Context: process.
+ */
+void net6_mapped_stream_release(struct socket *sock)
+{
+	struct net6_tcp_sock *ns;
+
+	spin_lock(&net6_shadow_lock);
+	ns = net6_shadow_find(sock);
+	if (ns)
+		hash_del(&((struct sock *)ns)->sk_bind_node);
+	spin_unlock(&net6_shadow_lock);
+	if (ns)
+		sock_release(ns->shadow);
+}
+
+/**
+ * net6_mapped_accept_ready() - has an IPv4 connection come to a listener of ours?
+ * @sk: listener
+ *
+ * Context: process.
+ */
+bool net6_mapped_accept_ready(const struct sock *sk)
+{
+	const struct sock *inner = net6_mapped_inner(sk);
+
+	return unlikely(inner) && inner->sk_state == TCP_LISTEN && inet_csk_listen_poll(inner);
+}
+
+/**
+ * net6_mapped_accept() - take an IPv4 connection that has come to a listener of ours
+ * @sk: listener, owned
+ * @kern: for the kernel's own use
+ *
+ * Context: process. Return: a native sock, or NULL without one.
+ */
+struct sock *net6_mapped_accept(struct sock *sk, bool kern)
+{
+	struct sock *inner = net6_mapped_inner(sk);
+	int err;
+
+	if (!net6_mapped_accept_ready(sk))
+		return NULL;
+	/* For those that come after it. */
+	net6_mapped_sync(sk, inner);
+	return inner->sk_prot->accept(inner, O_NONBLOCK, &err, kern);
+}
