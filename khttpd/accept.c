@@ -179,19 +179,16 @@ enum khttpd_coding khttpd_accept_choose(const struct khttpd_codings *codings,
 	return best;
 }
 
-/**
- * khttpd_accept_json() - does the client want JSON more than HTML?
- * @req: a request that is done
- * @head: its bytes
- */
-bool khttpd_accept_json(const struct khttpd_request *req, const u8 *head)
+/* Weights of the forms in Accept; 0 for what is not there. */
+static void get_forms(const struct khttpd_request *req, const u8 *head,
+		      u16 weight[3])
 {
 	const struct khttpd_field *field;
-	u16 json = 0, html = 0;
 	struct khttpd_element element;
 	unsigned int from = 0;
 	size_t at;
 
+	memset(weight, 0, 3 * sizeof(weight[0]));
 	while ((field = khttpd_field_next(req, KHTTPD_FIELD_ACCEPT, &from))) {
 		const u8 *s = head + field->at;
 
@@ -201,11 +198,47 @@ bool khttpd_accept_json(const struct khttpd_request *req, const u8 *head)
 				continue;
 			if (IS_WORD(s + element.at, element.len,
 				    "application/json"))
-				json = element.weight;
+				weight[KHTTPD_FORM_JSON] = element.weight;
 			else if (IS_WORD(s + element.at, element.len,
 					 "text/html"))
-				html = element.weight;
+				weight[KHTTPD_FORM_HTML] = element.weight;
+			else if (IS_WORD(s + element.at, element.len,
+					 "text/plain"))
+				weight[KHTTPD_FORM_TEXT] = element.weight;
 		}
 	}
-	return json > html;
+}
+
+/**
+ * khttpd_accept_json() - does the client want JSON more than HTML?
+ * @req: a request that is done
+ * @head: its bytes
+ */
+bool khttpd_accept_json(const struct khttpd_request *req, const u8 *head)
+{
+	u16 weight[3];
+
+	get_forms(req, head, weight);
+	return weight[KHTTPD_FORM_JSON] > weight[KHTTPD_FORM_HTML];
+}
+
+/**
+ * khttpd_accept_form() - what of HTML, JSON and plain text does it want most?
+ * @req: a request that is done
+ * @head: its bytes
+ *
+ * Return: the first of those with the highest weight; HTML without any.
+ */
+enum khttpd_form khttpd_accept_form(const struct khttpd_request *req,
+				    const u8 *head)
+{
+	enum khttpd_form best = KHTTPD_FORM_HTML, form;
+	u16 weight[3];
+
+	get_forms(req, head, weight);
+	for (form = KHTTPD_FORM_JSON; form <= KHTTPD_FORM_TEXT; form++) {
+		if (weight[form] > weight[best])
+			best = form;
+	}
+	return best;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a client takes: Accept-Encoding, and JSON in Accept. Pure: see pure.h. */
+/* What a client takes: Accept-Encoding, and a few types in Accept. Pure: see pure.h. */
 #ifndef _KHTTPD_ACCEPT_H
 #define _KHTTPD_ACCEPT_H
 
@@ -12,6 +12,13 @@ enum khttpd_coding {
 	KHTTPD_CODING_GZIP,
 	KHTTPD_CODING_IDENTITY,
 	KHTTPD_CODINGS
+};
+
+/* Forms in which something can be told, by types of Accept. */
+enum khttpd_form {
+	KHTTPD_FORM_HTML,	/* text/html, and whatever is not below */
+	KHTTPD_FORM_JSON,	/* application/json */
+	KHTTPD_FORM_TEXT,	/* text/plain */
 };
 
 extern const char * const khttpd_coding_name[KHTTPD_CODINGS];
@@ -30,5 +37,7 @@ void khttpd_accept_codings(const struct khttpd_request *req, const u8 *head,
 enum khttpd_coding khttpd_accept_choose(const struct khttpd_codings *codings,
 					unsigned int available);
 bool khttpd_accept_json(const struct khttpd_request *req, const u8 *head);
+enum khttpd_form khttpd_accept_form(const struct khttpd_request *req,
+				    const u8 *head);
 
 #endif /* _KHTTPD_ACCEPT_H */

@@ -38,6 +38,30 @@ void khttpd_tails_write(struct khttpd_tails *tails)
 	}
 }
 
+/**
+ * khttpd_expires_write() - write when a file expires, and begin the date
+ * @entry: the file
+ * @now: the time of the reply
+ * @to: KHTTPD_EXPIRES_SIZE bytes; terminated
+ *
+ * What is written takes the place of the "Date: " that ends the file's header.
+ *
+ * Context: any.
+ * Return: its length, 0 if the file has no such time.
+ */
+u32 khttpd_expires_write(const struct khttpd_entry *entry, time64_t now,
+			 char *to)
+{
+	char date[KHTTPD_DATE_LEN];
+
+	to[0] = '\0';
+	if (likely(!entry->expires))
+		return 0;
+	khttpd_date_format(date, now + entry->seconds);
+	return scnprintf(to, KHTTPD_EXPIRES_SIZE, "Expires: %.*s\r\nDate: ",
+			 KHTTPD_DATE_LEN, date);
+}
+
 static void khttpd_batch_vec(struct khttpd_batch *batch, void *base, size_t len)
 {
 	batch->vec[batch->vecs].iov_base = base;
@@ -143,14 +167,20 @@ enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 {
 	struct khttpd_thread *thread = conn->thread;
 	struct khttpd_batch *batch = &thread->batch;
+	char *text = batch->expires[batch->replies];
 	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
+	u32 len = khttpd_expires_write(entry, thread->tails.second, text);
+	u32 before = batch->bytes;
 
 	reply->entry = entry;
 	reply->stat = KHTTPD_STAT_replies_file;
 	reply->close = tail == KHTTPD_TAIL_CLOSE;
-	khttpd_batch_vec(batch, entry->header, entry->header_len);
+	khttpd_batch_vec(batch, entry->header, entry->header_len -
+			 (len ? strlen("Date: ") : 0));
+	if (unlikely(len))
+		khttpd_batch_vec(batch, text, len);
 	khttpd_batch_vec(batch, thread->tails.text[tail], thread->tails.len[tail]);
-	reply->header = entry->header_len + thread->tails.len[tail];
+	reply->header = batch->bytes - before;
 	reply->bytes = reply->header;
 	if (conn->req.method == KHTTPD_METHOD_GET)
 		reply->to = entry->size;

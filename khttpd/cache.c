@@ -12,6 +12,7 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include "khttpd.h"
+#include "negative.h"
 #include "watch.h"
 
 #define KHTTPD_SWEEP_INTERVAL	(2 * HZ)
@@ -463,6 +464,7 @@ static struct shrinker khttpd_cache_shrinker = {
 static void khttpd_cache_sweep(struct work_struct *work)
 {
 	khttpd_cache_prune(NULL);
+	khttpd_negative_prune(NULL);
 	schedule_delayed_work(&khttpd_cache_sweeper, KHTTPD_SWEEP_INTERVAL);
 }
 
@@ -478,6 +480,7 @@ void khttpd_cache_purge(struct khttpd_site *site)
 	site->closed = true;
 	spin_unlock(&khttpd_cache_lock);
 	khttpd_cache_prune(site);
+	khttpd_negative_prune(site);
 	/* Events of marks that are gone, then who was told of them. */
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
@@ -504,6 +507,7 @@ int khttpd_cache_init(void)
 {
 	int err;
 
+	khttpd_negative_init();
 	err = rhashtable_init(&khttpd_cache, &khttpd_cache_params);
 	if (err)
 		return err;
@@ -522,6 +526,7 @@ int khttpd_cache_init(void)
 void khttpd_cache_exit(void)
 {
 	cancel_delayed_work_sync(&khttpd_cache_sweeper);
+	khttpd_negative_exit();
 	unregister_shrinker(&khttpd_cache_shrinker);
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);

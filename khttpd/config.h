@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The directories of /sys/kernel/config/khttpd/, as their files see each other:
- * root, sites, listeners. What is written takes effect when "enabled" is set,
- * and cannot be changed while it is.
+ * root, sites, listeners. What is written takes effect when "enabled" is set, also
+ * when it is set already: then the running site takes another form. What an open
+ * listener is cannot be changed; it can be removed, and another one made.
  */
 #ifndef _KHTTPD_CONFIG_H
 #define _KHTTPD_CONFIG_H
 
 #include <linux/configfs.h>
 #include "khttpd.h"
+#include "listener.h"
 
 /**
  * struct khttpd_site_item - a site's directory
@@ -18,6 +20,7 @@
  * @options: what else it does; owned
  * @rules: text of @options.rules
  * @behind: name of the site whose requests it gets, or empty
+ * @front: that site's directory as long as it is behind it, or NULL
  * @uid: user as whom files are read
  * @gid: group
  * @site: the running site while enabled, or NULL
@@ -30,6 +33,7 @@ struct khttpd_site_item {
 	struct khttpd_options options;
 	char *rules;
 	char behind[KHTTPD_SITE_NAME];
+	struct khttpd_site_item *front;
 	u32 uid;
 	u32 gid;
 	struct khttpd_site *site;
@@ -43,7 +47,11 @@ struct khttpd_site_item {
  * @family: AF_INET, AF_INET6 or AF_NET6
  * @address: as text
  * @port: in host byte order
- * @listener: the open listener while the site is enabled, or NULL
+ * @options: of its socket; @options.cpu is not used
+ * @reuseport: there is a socket for each CPU
+ * @listeners: the open ones while the site is enabled, or NULL
+ * @count: how many
+ * @fresh: they were opened for the change that is being made
  */
 struct khttpd_listener_item {
 	struct config_item item;
@@ -51,11 +59,22 @@ struct khttpd_listener_item {
 	struct khttpd_site_item *owner;
 	int family;
 	char address[64];
-	u16 port;
-	struct khttpd_listener *listener;
+	u32 port;
+	struct khttpd_sockopts options;
+	bool reuseport;
+	struct khttpd_listener **listeners;
+	unsigned int count;
+	bool fresh;
 };
 
 extern struct mutex khttpd_config_lock;	/* all items */
+
+/* configfs.c */
+ssize_t khttpd_config_number(u32 *number, u32 least, u32 most,
+			     const unsigned int *open, const char *page,
+			     size_t len);
+ssize_t khttpd_config_switch(bool *on, const unsigned int *open,
+			     const char *page, size_t len);
 
 /* config_listener.c */
 struct config_item *khttpd_listener_item_make(struct khttpd_site_item *owner,
@@ -63,7 +82,17 @@ struct config_item *khttpd_listener_item_make(struct khttpd_site_item *owner,
 void khttpd_listener_item_drop(struct config_item *item);
 int khttpd_listener_item_start(struct khttpd_listener_item *item,
 			       struct khttpd_site *site);
-void khttpd_listener_item_stop(struct khttpd_listener_item *item);
+void khttpd_listener_item_set_site(struct khttpd_listener_item *item,
+				   struct khttpd_site *site);
+void khttpd_listener_item_shut(struct khttpd_listener_item *item);
+void khttpd_listener_item_stop(struct khttpd_listener_item *item,
+			       unsigned long deadline);
+
+/* When replies under way at a listener that stops now must be sent. */
+static inline unsigned long khttpd_stop_deadline(void)
+{
+	return jiffies + msecs_to_jiffies(READ_ONCE(khttpd_limits.stop_timeout));
+}
 
 /* config_site.c */
 struct config_group *khttpd_site_item_make(const char *name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Configuration of listeners: family, address, port. */
+/* Configuration of listeners: family, address, port, options of their sockets. */
+#include <linux/cpumask.h>
 #include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/net6.h>
@@ -7,6 +8,7 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include "config.h"
+#include "listener.h"
 
 #define KHTTPD_BACKLOG		1024
 
@@ -16,33 +18,65 @@ static struct khttpd_listener_item *to_listener(struct config_item *item)
 }
 
 /**
- * khttpd_listener_item_stop() - close its listener
+ * khttpd_listener_item_shut() - accept nothing any more
  * @item: the directory
  *
  * Context: process, khttpd_config_lock held.
  */
-void khttpd_listener_item_stop(struct khttpd_listener_item *item)
+void khttpd_listener_item_shut(struct khttpd_listener_item *item)
 {
+	unsigned int i;
+
 	lockdep_assert_held(&khttpd_config_lock);
-	if (!item->listener)
-		return;
-	khttpd_listener_stop(item->listener);
-	khttpd_listener_put(item->listener);
-	item->listener = NULL;
+	for (i = 0; i < item->count; i++)
+		khttpd_listener_shut(item->listeners[i]);
 }
 
 /**
- * khttpd_listener_item_start() - open its listener
+ * khttpd_listener_item_stop() - close its listeners
  * @item: the directory
- * @site: what it serves
+ * @deadline: jiffies until when replies under way may go on
  *
  * Context: process, khttpd_config_lock held.
- * Return: 0 or a negative errno.
  */
-int khttpd_listener_item_start(struct khttpd_listener_item *item,
-			       struct khttpd_site *site)
+void khttpd_listener_item_stop(struct khttpd_listener_item *item,
+			       unsigned long deadline)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&khttpd_config_lock);
+	khttpd_listener_item_shut(item);
+	for (i = 0; i < item->count; i++) {
+		khttpd_listener_stop(item->listeners[i], deadline);
+		khttpd_listener_put(item->listeners[i]);
+	}
+	kfree(item->listeners);
+	item->listeners = NULL;
+	item->count = 0;
+}
+
+/**
+ * khttpd_listener_item_set_site() - its site takes another form
+ * @item: the directory
+ * @site: from now on
+ *
+ * Context: process, khttpd_config_lock held.
+ */
+void khttpd_listener_item_set_site(struct khttpd_listener_item *item,
+				   struct khttpd_site *site)
+{
+	unsigned int i;
+
+	for (i = 0; i < item->count; i++)
+		khttpd_listener_set_site(item->listeners[i], site);
+}
+
+/* One listener, or with reuseport the one of @cpu. */
+static int khttpd_listener_item_open(struct khttpd_listener_item *item,
+				     struct khttpd_site *site, int cpu)
 {
 	struct net *net = current->nsproxy->net_ns;
+	struct khttpd_sockopts options = item->options;
 	struct sockaddr_storage addr = {};
 	struct khttpd_listener *listener;
 	char port[8];
@@ -55,12 +89,47 @@ int khttpd_listener_item_start(struct khttpd_listener_item *item,
 		return err;
 	len = item->family == AF_INET ? sizeof(struct sockaddr_in) :
 					sizeof(struct sockaddr_in6);
+	options.cpu = cpu;
 	listener = khttpd_listener_create(site, net, item->family, &addr, len,
-					  KHTTPD_BACKLOG);
+					  &options);
 	if (IS_ERR(listener))
 		return PTR_ERR(listener);
-	item->listener = listener;
+	item->listeners[item->count++] = listener;
 	return 0;
+}
+
+/**
+ * khttpd_listener_item_start() - open its listeners, if they are not
+ * @item: the directory
+ * @site: what they serve
+ *
+ * Context: process, khttpd_config_lock held.
+ * Return: 0 or a negative errno.
+ */
+int khttpd_listener_item_start(struct khttpd_listener_item *item,
+			       struct khttpd_site *site)
+{
+	int cpu, err = 0;
+
+	lockdep_assert_held(&khttpd_config_lock);
+	if (item->count)
+		return 0;
+	item->listeners = kcalloc(item->reuseport ? nr_cpu_ids : 1,
+				  sizeof(*item->listeners), GFP_KERNEL);
+	if (!item->listeners)
+		return -ENOMEM;
+	if (!item->reuseport) {
+		err = khttpd_listener_item_open(item, site, -1);
+	} else {
+		for_each_online_cpu(cpu) {
+			err = khttpd_listener_item_open(item, site, cpu);
+			if (err)
+				break;
+		}
+	}
+	if (err)
+		khttpd_listener_item_stop(item, jiffies);
+	return err;
 }
 
 static const struct {
@@ -92,7 +161,7 @@ static ssize_t khttpd_listener_family_store(struct config_item *item,
 	for (i = 0; i < ARRAY_SIZE(khttpd_families); i++) {
 		if (!sysfs_streq(page, khttpd_families[i].name))
 			continue;
-		err = listener->listener ? -EBUSY : len;
+		err = listener->count ? -EBUSY : len;
 		if (err > 0)
 			listener->family = khttpd_families[i].family;
 	}
@@ -116,7 +185,7 @@ static ssize_t khttpd_listener_address_store(struct config_item *item,
 	if (len >= sizeof(listener->address))
 		return -EINVAL;
 	mutex_lock(&khttpd_config_lock);
-	if (listener->listener) {
+	if (listener->count) {
 		err = -EBUSY;
 	} else {
 		memcpy(listener->address, page, len);
@@ -128,37 +197,64 @@ static ssize_t khttpd_listener_address_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_listener_, address);
 
-static ssize_t khttpd_listener_port_show(struct config_item *item, char *page)
-{
-	return sprintf(page, "%u\n", to_listener(item)->port);
+/* @owner: the struct of @item that it is in. */
+#define KHTTPD_LISTENER_NUMBER(name, owner, least, most)		\
+static u32 *khttpd_listener_number_##name(struct config_item *item)	\
+{									\
+	return &(owner).name;						\
+}									\
+									\
+static ssize_t khttpd_listener_##name##_show(struct config_item *item,	\
+					     char *page)		\
+{									\
+	return sprintf(page, "%u\n",					\
+		       *khttpd_listener_number_##name(item));		\
+}									\
+									\
+static ssize_t khttpd_listener_##name##_store(struct config_item *item,	\
+					      const char *page,		\
+					      size_t len)		\
+{									\
+	return khttpd_config_number(khttpd_listener_number_##name(item), \
+				    least, most,			\
+				    &to_listener(item)->count, page,	\
+				    len);				\
 }
 
-static ssize_t khttpd_listener_port_store(struct config_item *item,
-					  const char *page, size_t len)
+KHTTPD_LISTENER_NUMBER(port, *to_listener(item), 0, U16_MAX)
+CONFIGFS_ATTR(khttpd_listener_, port);
+/* net.core.somaxconn bounds the first one, too. */
+KHTTPD_LISTENER_NUMBER(backlog, to_listener(item)->options, 1, 1 << 20)
+CONFIGFS_ATTR(khttpd_listener_, backlog);
+KHTTPD_LISTENER_NUMBER(defer_accept, to_listener(item)->options, 0, 3600)
+CONFIGFS_ATTR(khttpd_listener_, defer_accept);
+KHTTPD_LISTENER_NUMBER(fastopen, to_listener(item)->options, 0, 1 << 20)
+CONFIGFS_ATTR(khttpd_listener_, fastopen);
+
+static ssize_t khttpd_listener_reuseport_show(struct config_item *item,
+					      char *page)
+{
+	return sprintf(page, "%d\n", to_listener(item)->reuseport);
+}
+
+static ssize_t khttpd_listener_reuseport_store(struct config_item *item,
+					       const char *page, size_t len)
 {
 	struct khttpd_listener_item *listener = to_listener(item);
-	ssize_t err;
-	u16 port;
 
-	err = kstrtou16(page, 10, &port);
-	if (err)
-		return err;
-	mutex_lock(&khttpd_config_lock);
-	if (listener->listener) {
-		err = -EBUSY;
-	} else {
-		listener->port = port;
-		err = len;
-	}
-	mutex_unlock(&khttpd_config_lock);
-	return err;
+	return khttpd_config_switch(&listener->reuseport, &listener->count,
+				    page, len);
 }
-CONFIGFS_ATTR(khttpd_listener_, port);
+CONFIGFS_ATTR(khttpd_listener_, reuseport);
 
 static struct configfs_attribute *khttpd_listener_attrs[] = {
 	&khttpd_listener_attr_family,
 	&khttpd_listener_attr_address,
 	&khttpd_listener_attr_port,
+	&khttpd_listener_attr_backlog,
+	&khttpd_listener_attr_defer_accept,
+	&khttpd_listener_attr_fastopen,
+	&khttpd_listener_attr_reuseport,
 	NULL
 };
 
@@ -197,6 +293,7 @@ struct config_item *khttpd_listener_item_make(struct khttpd_site_item *owner,
 	listener->owner = owner;
 	listener->family = AF_INET6;
 	listener->port = 80;
+	listener->options.backlog = KHTTPD_BACKLOG;
 	strscpy(listener->address, "::", sizeof(listener->address));
 	mutex_lock(&khttpd_config_lock);
 	list_add_tail(&listener->node, &owner->listeners);
@@ -213,7 +310,7 @@ void khttpd_listener_item_drop(struct config_item *item)
 	struct khttpd_listener_item *listener = to_listener(item);
 
 	mutex_lock(&khttpd_config_lock);
-	khttpd_listener_item_stop(listener);
+	khttpd_listener_item_stop(listener, khttpd_stop_deadline());
 	list_del(&listener->node);
 	mutex_unlock(&khttpd_config_lock);
 	config_item_put(item);

@@ -7,6 +7,8 @@
 #include <linux/slab.h>
 #include <linux/uidgid.h>
 #include "config.h"
+#include "handover.h"
+#include "listener.h"
 
 /* Files of a site that names no other user are read as nobody:nogroup. */
 #define KHTTPD_ID_NOBODY	65534
@@ -21,33 +23,70 @@ static struct khttpd_site_item *to_site(struct config_item *item)
 			    group);
 }
 
+/* Another site in front of it, or none. */
+static int khttpd_site_item_set_front(struct khttpd_site_item *item,
+				      struct khttpd_site_item *front)
+{
+	int err = front ? khttpd_vhost_add(front->site, item->site) : 0;
+
+	if (err)
+		return err;
+	if (item->front && item->front->site)
+		khttpd_vhost_del(item->front->site, item->site);
+	item->front = front;
+	return 0;
+}
+
+/* What is behind it serves nobody until it is started again. */
+static void khttpd_site_item_leave(struct khttpd_site_item *item)
+{
+	struct list_head *node;
+
+	list_for_each(node, &khttpd_site_items) {
+		struct khttpd_site_item *behind;
+
+		behind = list_entry(node, struct khttpd_site_item, node);
+		if (behind->front == item)
+			behind->front = NULL;
+	}
+	khttpd_vhost_clear(item->site);
+}
+
 static void khttpd_site_item_stop(struct khttpd_site_item *item)
 {
+	unsigned long deadline = khttpd_stop_deadline();
 	struct khttpd_listener_item *listener;
 	struct khttpd_site *site = item->site;
 
 	lockdep_assert_held(&khttpd_config_lock);
 	if (!site)
 		return;
-	item->site = NULL;
-	khttpd_vhost_del(site);
+	khttpd_site_item_set_front(item, NULL);
+	khttpd_attached_set_site(site, NULL);
+	/* All at once: each has the same time. */
 	list_for_each_entry(listener, &item->listeners, node)
-		khttpd_listener_item_stop(listener);
+		khttpd_listener_item_shut(listener);
+	list_for_each_entry(listener, &item->listeners, node)
+		khttpd_listener_item_stop(listener, deadline);
 	khttpd_detach(site);
-	khttpd_vhost_clear(site);
+	khttpd_site_item_leave(item);
+	item->site = NULL;
 	khttpd_cache_purge(site);
 	khttpd_site_put(site);
 }
 
-/* Put it behind the site that it names. One behind another serves nobody. */
-static int khttpd_site_item_join(struct khttpd_site_item *item)
+/* The site that it is to stand behind: NULL for none, an error if it cannot. One
+ * that is behind another serves nobody.
+ */
+static struct khttpd_site_item *
+khttpd_site_item_front(const struct khttpd_site_item *item)
 {
 	struct khttpd_site_item *front;
 	struct list_head *node;
 
 	lockdep_assert_held(&khttpd_config_lock);
 	if (!*item->behind)
-		return 0;
+		return NULL;
 	list_for_each(node, &khttpd_site_items) {
 		front = list_entry(node, struct khttpd_site_item, node);
 		if (strcmp(config_item_name(&front->group.cg_item),
@@ -55,26 +94,32 @@ static int khttpd_site_item_join(struct khttpd_site_item *item)
 			continue;
 		if (!front->site || front == item || *front->behind)
 			break;
-		khttpd_vhost_add(front->site, item->site);
-		return 0;
+		return front;
 	}
-	return -ENOENT;
+	return ERR_PTR(-ENOENT);
+}
+
+static struct khttpd_site *khttpd_site_item_create(struct khttpd_site_item *item)
+{
+	return khttpd_site_create(item, config_item_name(&item->group.cg_item),
+				  item->docroot, &item->options,
+				  KUIDT_INIT(READ_ONCE(item->uid)),
+				  KGIDT_INIT(READ_ONCE(item->gid)));
 }
 
 static int khttpd_site_item_start(struct khttpd_site_item *item)
 {
 	struct khttpd_listener_item *listener;
+	struct khttpd_site_item *front;
 	int err;
 
 	lockdep_assert_held(&khttpd_config_lock);
-	if (item->site)
-		return 0;
 	if (!item->docroot)
 		return -ENOENT;
-	item->site = khttpd_site_create(config_item_name(&item->group.cg_item),
-					item->docroot, &item->options,
-					KUIDT_INIT(item->uid),
-					KGIDT_INIT(item->gid));
+	front = khttpd_site_item_front(item);
+	if (IS_ERR(front))
+		return PTR_ERR(front);
+	item->site = khttpd_site_item_create(item);
 	if (IS_ERR(item->site)) {
 		err = PTR_ERR(item->site);
 		item->site = NULL;
@@ -87,9 +132,103 @@ static int khttpd_site_item_start(struct khttpd_site_item *item)
 			return err;
 		}
 	}
-	err = khttpd_site_item_join(item);
+	err = khttpd_site_item_set_front(item, front);
 	if (err)
 		khttpd_site_item_stop(item);
+	return err;
+}
+
+/* Listeners that were made since the site was started. Return: 0, or an error with
+ * all as before.
+ */
+static int khttpd_site_item_start_new(struct khttpd_site_item *item,
+				      struct khttpd_site *site)
+{
+	struct khttpd_listener_item *listener, *other;
+	int err;
+
+	list_for_each_entry(listener, &item->listeners, node) {
+		listener->fresh = !listener->count;
+		err = khttpd_listener_item_start(listener, site);
+		if (!err)
+			continue;
+		list_for_each_entry(other, &item->listeners, node) {
+			if (other == listener)
+				break;
+			if (other->fresh)
+				khttpd_listener_item_stop(other, jiffies);
+		}
+		return err;
+	}
+	return 0;
+}
+
+/* Those who know the running site are told of the one that takes its place. */
+static int khttpd_site_item_swap(struct khttpd_site_item *item,
+				 struct khttpd_site_item *front,
+				 struct khttpd_site *site)
+{
+	struct khttpd_site *old = item->site;
+	struct khttpd_listener_item *listener;
+	int err;
+
+	if (front && front == item->front)
+		err = khttpd_vhost_replace(front->site, old, site);
+	else
+		err = front ? khttpd_vhost_add(front->site, site) : 0;
+	if (err)
+		return err;
+	if (item->front && front != item->front && item->front->site)
+		khttpd_vhost_del(item->front->site, old);
+	item->front = front;
+	list_for_each_entry(listener, &item->listeners, node)
+		khttpd_listener_item_set_site(listener, site);
+	khttpd_attached_set_site(old, site);
+	item->site = site;
+	return 0;
+}
+
+/* The site runs: take what was written since, without losing a connection.
+ * Return: 0, or an error with the site as it was.
+ */
+static int khttpd_site_item_reload(struct khttpd_site_item *item)
+{
+	struct khttpd_site *site, *old = item->site;
+	struct khttpd_listener_item *listener;
+	struct khttpd_site_item *front;
+	int err;
+
+	lockdep_assert_held(&khttpd_config_lock);
+	front = khttpd_site_item_front(item);
+	if (IS_ERR(front))
+		return PTR_ERR(front);
+	site = khttpd_site_item_create(item);
+	if (IS_ERR(site))
+		return PTR_ERR(site);
+	err = khttpd_vhost_copy(site, old);
+	if (!err)
+		err = khttpd_site_item_start_new(item, site);
+	if (err)
+		goto fail;
+	err = khttpd_site_item_swap(item, front, site);
+	if (err)
+		goto fail_listeners;
+	/* Nobody finds the old one any more when this returns. */
+	synchronize_rcu();
+	khttpd_vhost_clear(old);
+	khttpd_cache_purge(old);
+	khttpd_site_put(old);
+	return 0;
+
+fail_listeners:
+	list_for_each_entry(listener, &item->listeners, node) {
+		if (listener->fresh)
+			khttpd_listener_item_stop(listener, jiffies);
+	}
+fail:
+	khttpd_vhost_clear(site);
+	khttpd_cache_purge(site);
+	khttpd_site_put(site);
 	return err;
 }
 
@@ -109,7 +248,9 @@ static ssize_t khttpd_site_enabled_store(struct config_item *item,
 	if (err)
 		return err;
 	mutex_lock(&khttpd_config_lock);
-	if (enable)
+	if (enable && site->site)
+		err = khttpd_site_item_reload(site);
+	else if (enable)
 		err = khttpd_site_item_start(site);
 	else
 		khttpd_site_item_stop(site);
@@ -133,7 +274,6 @@ static ssize_t khttpd_site_docroot_store(struct config_item *item,
 {
 	struct khttpd_site_item *site = to_site(item);
 	size_t used = len && page[len - 1] == '\n' ? len - 1 : len;
-	ssize_t err = len;
 	char *docroot;
 
 	if (used == 0 || page[0] != '/' || memchr(page, '\0', used) ||
@@ -143,13 +283,10 @@ static ssize_t khttpd_site_docroot_store(struct config_item *item,
 	if (!docroot)
 		return -ENOMEM;
 	mutex_lock(&khttpd_config_lock);
-	if (site->site)
-		err = -EBUSY;
-	else
-		swap(site->docroot, docroot);
+	swap(site->docroot, docroot);
 	mutex_unlock(&khttpd_config_lock);
 	kfree(docroot);
-	return err;
+	return len;
 }
 CONFIGFS_ATTR(khttpd_site_, docroot);
 
@@ -163,7 +300,6 @@ static ssize_t khttpd_site_index_store(struct config_item *item,
 {
 	struct khttpd_site_item *site = to_site(item);
 	char name[KHTTPD_INDEX_NAME];
-	ssize_t err = len;
 
 	if (len >= sizeof(name))
 		return -EINVAL;
@@ -173,35 +309,11 @@ static ssize_t khttpd_site_index_store(struct config_item *item,
 	    !strcmp(strim(name), "."))
 		return -EINVAL;
 	mutex_lock(&khttpd_config_lock);
-	if (site->site)
-		err = -EBUSY;
-	else
-		strscpy(site->options.index, strim(name),
-			sizeof(site->options.index));
+	strscpy(site->options.index, strim(name), sizeof(site->options.index));
 	mutex_unlock(&khttpd_config_lock);
-	return err;
+	return len;
 }
 CONFIGFS_ATTR(khttpd_site_, index);
-
-static ssize_t khttpd_site_flag_store(struct khttpd_site_item *site, bool *flag,
-				      const char *page, size_t len)
-{
-	ssize_t err;
-	bool value;
-
-	err = kstrtobool(page, &value);
-	if (err)
-		return err;
-	mutex_lock(&khttpd_config_lock);
-	if (site->site) {
-		err = -EBUSY;
-	} else {
-		*flag = value;
-		err = len;
-	}
-	mutex_unlock(&khttpd_config_lock);
-	return err;
-}
 
 #define KHTTPD_SITE_FLAG(name)						\
 static bool *khttpd_site_flag_##name(struct config_item *item)		\
@@ -218,9 +330,8 @@ static ssize_t khttpd_site_##name##_show(struct config_item *item,	\
 static ssize_t khttpd_site_##name##_store(struct config_item *item,	\
 					  const char *page, size_t len)	\
 {									\
-	return khttpd_site_flag_store(to_site(item),			\
-				      khttpd_site_flag_##name(item),	\
-				      page, len);			\
+	return khttpd_config_switch(khttpd_site_flag_##name(item),	\
+				    NULL, page, len);			\
 }
 
 KHTTPD_SITE_FLAG(listing)
@@ -255,14 +366,10 @@ static ssize_t khttpd_site_rules_store(struct config_item *item,
 	if (strlen(text) != len || !khttpd_rules_parse(rules, text, len))
 		goto out;
 	mutex_lock(&khttpd_config_lock);
-	if (site->site) {
-		err = -EBUSY;
-	} else {
-		swap(site->options.rules, rules);
-		swap(site->rules, text);
-		err = len;
-	}
+	swap(site->options.rules, rules);
+	swap(site->rules, text);
 	mutex_unlock(&khttpd_config_lock);
+	err = len;
 out:
 	kfree(rules);
 	kfree(text);
@@ -271,25 +378,19 @@ out:
 CONFIGFS_ATTR(khttpd_site_, rules);
 
 /* Take a word or words of less than @size bytes. */
-static ssize_t khttpd_site_text_store(struct khttpd_site_item *site, char *text,
-				      size_t size, const char *page, size_t len)
+static ssize_t khttpd_site_text_store(char *text, size_t size, const char *page,
+				      size_t len)
 {
-	ssize_t err = len;
-
 	if (len >= size || memchr(page, '\0', len))
 		return -EINVAL;
 	mutex_lock(&khttpd_config_lock);
-	if (site->site) {
-		err = -EBUSY;
-	} else {
-		memcpy(text, page, len);
-		text[len] = '\0';
-		/* One newline comes from echo. */
-		if (len && text[len - 1] == '\n')
-			text[len - 1] = '\0';
-	}
+	memcpy(text, page, len);
+	text[len] = '\0';
+	/* One newline comes from echo. */
+	if (len && text[len - 1] == '\n')
+		text[len - 1] = '\0';
 	mutex_unlock(&khttpd_config_lock);
-	return err;
+	return len;
 }
 
 static ssize_t khttpd_site_names_show(struct config_item *item, char *page)
@@ -304,7 +405,7 @@ static ssize_t khttpd_site_names_store(struct config_item *item,
 
 	if (!khttpd_names_valid(page))
 		return -EINVAL;
-	return khttpd_site_text_store(site, site->options.names,
+	return khttpd_site_text_store(site->options.names,
 				      sizeof(site->options.names), page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, names);
@@ -319,8 +420,8 @@ static ssize_t khttpd_site_behind_store(struct config_item *item,
 {
 	struct khttpd_site_item *site = to_site(item);
 
-	return khttpd_site_text_store(site, site->behind, sizeof(site->behind),
-				      page, len);
+	return khttpd_site_text_store(site->behind, sizeof(site->behind), page,
+				      len);
 }
 CONFIGFS_ATTR(khttpd_site_, behind);
 
@@ -342,7 +443,6 @@ static ssize_t khttpd_site_types_write(struct config_item *item,
 				       const void *buf, size_t len)
 {
 	struct khttpd_site_item *site = to_site(item);
-	ssize_t err = len;
 	char *types;
 
 	if (!khttpd_mime_valid(buf, len, KHTTPD_TYPE_MAX))
@@ -352,15 +452,11 @@ static ssize_t khttpd_site_types_write(struct config_item *item,
 		return -ENOMEM;
 	memcpy(types, buf, len);
 	mutex_lock(&khttpd_config_lock);
-	if (site->site) {
-		err = -EBUSY;
-	} else {
-		swap(site->options.types, types);
-		site->options.types_len = len;
-	}
+	swap(site->options.types, types);
+	site->options.types_len = len;
 	mutex_unlock(&khttpd_config_lock);
 	kvfree(types);
-	return err;
+	return len;
 }
 CONFIGFS_BIN_ATTR(khttpd_site_, types, NULL, KHTTPD_TYPES_MAX);
 
@@ -369,52 +465,32 @@ static struct configfs_bin_attribute *khttpd_site_bin_attrs[] = {
 	NULL
 };
 
-/* The ids are those of the initial user namespace. */
-static ssize_t khttpd_site_id_store(struct khttpd_site_item *site, u32 *id,
-				    const char *page, size_t len)
-{
-	ssize_t err;
-	u32 value;
-
-	err = kstrtou32(page, 10, &value);
-	if (err)
-		return err;
-	if (value == U32_MAX)
-		return -EINVAL;
-	mutex_lock(&khttpd_config_lock);
-	if (site->site) {
-		err = -EBUSY;
-	} else {
-		*id = value;
-		err = len;
-	}
-	mutex_unlock(&khttpd_config_lock);
-	return err;
-}
+/* Ids of the initial user namespace; the last number is none. */
+#define KHTTPD_ID_MAX		(U32_MAX - 1)
 
 static ssize_t khttpd_site_uid_show(struct config_item *item, char *page)
 {
-	return sprintf(page, "%u\n", to_site(item)->uid);
+	return sprintf(page, "%u\n", READ_ONCE(to_site(item)->uid));
 }
 
 static ssize_t khttpd_site_uid_store(struct config_item *item,
 				     const char *page, size_t len)
 {
-	return khttpd_site_id_store(to_site(item), &to_site(item)->uid, page,
-				    len);
+	return khttpd_config_number(&to_site(item)->uid, 0, KHTTPD_ID_MAX, NULL,
+				    page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, uid);
 
 static ssize_t khttpd_site_gid_show(struct config_item *item, char *page)
 {
-	return sprintf(page, "%u\n", to_site(item)->gid);
+	return sprintf(page, "%u\n", READ_ONCE(to_site(item)->gid));
 }
 
 static ssize_t khttpd_site_gid_store(struct config_item *item,
 				     const char *page, size_t len)
 {
-	return khttpd_site_id_store(to_site(item), &to_site(item)->gid, page,
-				    len);
+	return khttpd_config_number(&to_site(item)->gid, 0, KHTTPD_ID_MAX, NULL,
+				    page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, gid);
 

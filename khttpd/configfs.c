@@ -8,6 +8,79 @@
 
 DEFINE_MUTEX(khttpd_config_lock);
 
+/* Is what an open listener was made with to be changed? */
+static int khttpd_config_fixed(const unsigned int *open)
+{
+	lockdep_assert_held(&khttpd_config_lock);
+	return open && *open ? -EBUSY : 0;
+}
+
+/**
+ * khttpd_config_number() - a number was written
+ * @number: where it goes
+ * @least: smallest that may be
+ * @most: largest
+ * @open: count of open sockets that have it: 0 if it is to be changed; or NULL
+ * @page: what was written
+ * @len: its length
+ *
+ * Without @open nothing is locked: a site that stops holds the lock for as long as limits
+ * say, and they must be changed meanwhile. Readers see the old number or the new one.
+ *
+ * Context: process.
+ * Return: @len; -EINVAL if it is no number; -ERANGE; -EBUSY.
+ */
+ssize_t khttpd_config_number(u32 *number, u32 least, u32 most,
+			     const unsigned int *open, const char *page,
+			     size_t len)
+{
+	u32 value;
+	int err;
+
+	err = kstrtou32(page, 10, &value);
+	if (err)
+		return err;
+	if (value < least || value > most)
+		return -ERANGE;
+	if (!open) {
+		WRITE_ONCE(*number, value);
+		return len;
+	}
+	mutex_lock(&khttpd_config_lock);
+	err = khttpd_config_fixed(open);
+	if (!err)
+		*number = value;
+	mutex_unlock(&khttpd_config_lock);
+	return err ?: len;
+}
+
+/**
+ * khttpd_config_switch() - a switch was written
+ * @on: where it goes
+ * @open: as for khttpd_config_number()
+ * @page: what was written
+ * @len: its length
+ *
+ * Context: process.
+ * Return: @len; -EINVAL if it is neither on nor off; -EBUSY.
+ */
+ssize_t khttpd_config_switch(bool *on, const unsigned int *open,
+			     const char *page, size_t len)
+{
+	bool value;
+	int err;
+
+	err = kstrtobool(page, &value);
+	if (err)
+		return err;
+	mutex_lock(&khttpd_config_lock);
+	err = khttpd_config_fixed(open);
+	if (!err)
+		*on = value;
+	mutex_unlock(&khttpd_config_lock);
+	return err ?: len;
+}
+
 static ssize_t khttpd_root_stats_show(struct config_item *item, char *page)
 {
 	ssize_t len = khttpd_stats_show(page, PAGE_SIZE);
@@ -20,26 +93,10 @@ static ssize_t khttpd_root_stats_show(struct config_item *item, char *page)
 }
 CONFIGFS_ATTR_RO(khttpd_root_, stats);
 
-static ssize_t khttpd_limit_store(u32 *limit, u32 least, const char *page,
-				  size_t len)
-{
-	u32 value;
-	int err;
-
-	err = kstrtou32(page, 10, &value);
-	if (err)
-		return err;
-	/* Times are in ms, and none of the limits makes sense above this. */
-	if (value < least || value > INT_MAX / 2)
-		return -ERANGE;
-	WRITE_ONCE(*limit, value);
-	return len;
-}
-
-#define KHTTPD_LIMIT(name, least)					\
+#define KHTTPD_NUMBER(name, owner, least, most)			\
 static u32 *khttpd_limit_##name(void)					\
 {									\
-	return &khttpd_limits.name;					\
+	return &(owner).name;						\
 }									\
 									\
 static ssize_t khttpd_root_##name##_show(struct config_item *item,	\
@@ -51,12 +108,20 @@ static ssize_t khttpd_root_##name##_show(struct config_item *item,	\
 static ssize_t khttpd_root_##name##_store(struct config_item *item,	\
 					  const char *page, size_t len)	\
 {									\
-	return khttpd_limit_store(khttpd_limit_##name(), least, page,	\
-				  len);					\
+	return khttpd_config_number(khttpd_limit_##name(), least, most,	\
+				    NULL, page, len);			\
 }
+
+/* Times are in ms, and none of the limits makes sense above this. */
+#define KHTTPD_LIMIT(name, least) \
+	KHTTPD_NUMBER(name, khttpd_limits, least, INT_MAX / 2)
 
 KHTTPD_LIMIT(max_connections, 0)
 CONFIGFS_ATTR(khttpd_root_, max_connections);
+KHTTPD_NUMBER(head_bytes, khttpd_head_limits, 64, KHTTPD_HEAD_MAX)
+CONFIGFS_ATTR(khttpd_root_, head_bytes);
+KHTTPD_NUMBER(head_fields, khttpd_head_limits, 1, KHTTPD_HEADERS_MAX)
+CONFIGFS_ATTR(khttpd_root_, head_fields);
 KHTTPD_LIMIT(head_timeout, 1)
 CONFIGFS_ATTR(khttpd_root_, head_timeout);
 KHTTPD_LIMIT(idle_timeout, 1)
@@ -67,6 +132,8 @@ KHTTPD_LIMIT(send_rate, 0)
 CONFIGFS_ATTR(khttpd_root_, send_rate);
 KHTTPD_LIMIT(linger_timeout, 1)
 CONFIGFS_ATTR(khttpd_root_, linger_timeout);
+KHTTPD_LIMIT(stop_timeout, 0)
+CONFIGFS_ATTR(khttpd_root_, stop_timeout);
 KHTTPD_LIMIT(cache_entries, 1)
 CONFIGFS_ATTR(khttpd_root_, cache_entries);
 KHTTPD_LIMIT(cache_idle, 1)
@@ -83,11 +150,14 @@ CONFIGFS_ATTR(khttpd_root_, request_burst);
 static struct configfs_attribute *khttpd_root_attrs[] = {
 	&khttpd_root_attr_stats,
 	&khttpd_root_attr_max_connections,
+	&khttpd_root_attr_head_bytes,
+	&khttpd_root_attr_head_fields,
 	&khttpd_root_attr_head_timeout,
 	&khttpd_root_attr_idle_timeout,
 	&khttpd_root_attr_send_timeout,
 	&khttpd_root_attr_send_rate,
 	&khttpd_root_attr_linger_timeout,
+	&khttpd_root_attr_stop_timeout,
 	&khttpd_root_attr_cache_entries,
 	&khttpd_root_attr_cache_idle,
 	&khttpd_root_attr_handover_queue,

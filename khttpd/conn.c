@@ -9,8 +9,11 @@
 #include <linux/tcp.h>
 #include <linux/wait_bit.h>
 #include <net/sock.h>
+#include "handover.h"
 #include "khttpd.h"
+#include "listener.h"
 #include "peer.h"
+#include "soft.h"
 
 static struct kmem_cache *khttpd_conn_cache;
 static atomic_t khttpd_conn_count;
@@ -139,11 +142,12 @@ void khttpd_conns_wait(void)
 /* Close; free now, or when the ready list comes to it. */
 static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
 {
-	if (conn->job) {
+	if (conn->job && !conn->job->done) {
 		conn->closing = true;
 		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
 		return;
 	}
+	khttpd_job_drop(conn);
 	if (abort)
 		khttpd_count(aborted);
 	khttpd_count(closed);
@@ -214,6 +218,7 @@ static void khttpd_conn_push(struct khttpd_conn *conn)
 /* Part with a connection at which no reply is under way. */
 static void khttpd_conn_handover(struct khttpd_conn *conn)
 {
+	khttpd_job_drop(conn);
 	conn->state = KHTTPD_CONN_HANDOVER;
 	khttpd_conn_release(conn);
 	/* Linked in the ready list it cannot go: it will be run once more. */
@@ -221,15 +226,24 @@ static void khttpd_conn_handover(struct khttpd_conn *conn)
 		khttpd_conn_push(conn);
 }
 
+/* No server has room for it. Once more when a worker has found the page for that. */
 static enum khttpd_step khttpd_conn_refuse(struct khttpd_conn *conn)
 {
+	enum khttpd_verdict verdict;
 	enum khttpd_step step;
 	u32 done = 0;
 
-	khttpd_conn_adopt(conn);
-	khttpd_out_clear(&conn->out);
-	khttpd_request_reset(&conn->req);
-	khttpd_respond_status(conn, 503, true, 0);
+	if (!conn->refused) {
+		conn->refused = true;
+		khttpd_conn_adopt(conn);
+		khttpd_out_clear(&conn->out);
+		khttpd_request_reset(&conn->req);
+	}
+	verdict = khttpd_respond_refused(conn, NULL, 503, 0);
+	if (verdict == KHTTPD_VERDICT_JOB)
+		return KHTTPD_STEP_JOB;
+	if (verdict == KHTTPD_VERDICT_ABORT)
+		return KHTTPD_STEP_ABORT;
 	step = khttpd_batch_send(conn, &done);
 	return step == KHTTPD_STEP_BLOCKED ? khttpd_out_send(conn) : step;
 }
@@ -242,7 +256,8 @@ static enum khttpd_step khttpd_conn_job_done(struct khttpd_conn *conn)
 
 	/* A lookup: khttpd_respond() takes the result. */
 	if (job->lookup)
-		return KHTTPD_STEP_WAIT;
+		return conn->refused ? khttpd_conn_refuse(conn) :
+				       KHTTPD_STEP_WAIT;
 
 	conn->job = NULL;
 	out->text = job->data;
@@ -270,16 +285,18 @@ static enum khttpd_step khttpd_conn_next(struct khttpd_conn *conn,
 
 	if (step != KHTTPD_STEP_WAIT)
 		return step;
-	/* A server that takes its listener back gets the connection too. */
-	if (READ_ONCE(listener->stopped)) {
-		if (conn->job)
-			khttpd_job_free(conn->job);
-		conn->job = NULL;
-		if (listener->attached && !READ_ONCE(listener->gone))
-			return KHTTPD_STEP_HANDOVER;
-		return KHTTPD_STEP_CLOSE;
+	/* What had come before a listener of our own was stopped is answered. */
+	if (!READ_ONCE(listener->stopped) || !listener->attached) {
+		step = khttpd_serve(conn);
+		if (step != KHTTPD_STEP_WAIT || !READ_ONCE(listener->stopped))
+			return step;
 	}
-	return khttpd_serve(conn);
+	khttpd_job_drop(conn);
+	if (!listener->attached)
+		return KHTTPD_STEP_FINISH;
+	/* A server that takes its listener back gets the connection too. */
+	return READ_ONCE(listener->gone) ? KHTTPD_STEP_CLOSE :
+					   KHTTPD_STEP_HANDOVER;
 }
 
 static u64 khttpd_conn_acked(const struct khttpd_conn *conn)
@@ -374,12 +391,9 @@ void khttpd_conn_run(struct khttpd_conn *conn)
 		khttpd_conn_push(conn);
 		return;
 	case KHTTPD_CONN_JOB:
-		/* Pairs with the release in khttpd_job_finish(). */
-		if (!smp_load_acquire(&conn->job->done))
+		if (!conn->job->done)
 			return;
 		if (conn->closing) {
-			khttpd_job_free(conn->job);
-			conn->job = NULL;
 			khttpd_conn_close(conn, true);
 			return;
 		}
@@ -431,7 +445,7 @@ void khttpd_conn_expire(struct khttpd_conn *conn)
  * @all: close it whatever it does
  *
  * A server's connection goes to the server as soon as no reply is under way,
- * or is closed then if there is no server any more; ours are closed at once.
+ * or is closed then if there is no server any more, and so is one of our own.
  *
  * Context: its thread.
  */
@@ -441,12 +455,12 @@ void khttpd_conn_scan(struct khttpd_conn *conn, bool all)
 
 	if (!READ_ONCE(listener->stopped))
 		return;
-	if (all || !listener->attached ||
-	    (READ_ONCE(listener->closing) && conn->state != KHTTPD_CONN_LINGER))
+	if (all || (READ_ONCE(listener->closing) &&
+		    (!listener->attached || conn->state != KHTTPD_CONN_LINGER)))
 		khttpd_conn_close(conn, conn->out.text || conn->out.entry);
 	else if (conn->state != KHTTPD_CONN_READ)
 		return;
-	else if (READ_ONCE(listener->gone))
+	else if (!listener->attached || READ_ONCE(listener->gone))
 		khttpd_conn_close(conn, false);
 	else
 		khttpd_conn_handover(conn);

@@ -7,6 +7,7 @@
 #include <linux/khttpd.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
+#include "handover.h"
 #include "khttpd.h"
 
 static long khttpd_dev_attach(void __user *user)
@@ -20,18 +21,22 @@ static long khttpd_dev_attach(void __user *user)
 		return -EFAULT;
 	if (arg.flags || strnlen(arg.site, sizeof(arg.site)) == sizeof(arg.site))
 		return -EINVAL;
-	site = khttpd_configfs_find(arg.site);
-	if (!site)
-		return -ENOENT;
 	sock = sockfd_lookup(arg.fd, &err);
 	if (!sock)
-		goto out;
-	err = -EPERM;
-	if (ns_capable(sock_net(sock->sk)->user_ns, CAP_NET_ADMIN))
+		return err;
+	if (!ns_capable(sock_net(sock->sk)->user_ns, CAP_NET_ADMIN)) {
+		sockfd_put(sock);
+		return -EPERM;
+	}
+	do {
+		err = -ENOENT;
+		site = khttpd_configfs_find(arg.site);
+		if (!site)
+			break;
 		err = khttpd_attach(site, sock);
+		khttpd_site_put(site);
+	} while (err == -ESTALE);
 	sockfd_put(sock);
-out:
-	khttpd_site_put(site);
 	return err;
 }
 

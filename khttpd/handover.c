@@ -4,7 +4,11 @@
  */
 #include <linux/poll.h>
 #include <net/sock.h>
+#include "handover.h"
 #include "khttpd.h"
+#include "listener.h"
+#include "peer.h"
+#include "soft.h"
 
 /**
  * khttpd_handover_pending() - is there a connection for the server?
@@ -17,29 +21,30 @@ bool khttpd_handover_pending(const struct khttpd_listener *listener)
 	return READ_ONCE(listener->queue_len);
 }
 
-/* Queue it and wake the server. Return: false if that cannot be. */
-static bool khttpd_handover_add(struct khttpd_listener *listener,
-				struct khttpd_conn *conn)
+/* Queue it and wake the server. Return: 0; -ENOENT, -ENOBUFS if that cannot be. */
+static int khttpd_handover_add(struct khttpd_listener *listener,
+			       struct khttpd_handed *handed)
 {
-	bool added = false;
+	int err = 0;
 
-	spin_lock(&listener->queue_lock);
+	spin_lock_bh(&listener->queue_lock);
 	if (listener->gone) {
-		khttpd_count(handover_gone);
+		err = -ENOENT;
 	} else if (listener->queue_len >=
 		   READ_ONCE(khttpd_limits.handover_queue)) {
-		khttpd_count(handover_full);
+		err = -ENOBUFS;
 	} else {
-		list_add_tail(&conn->all, &listener->queue);
+		list_add_tail(&handed->node, &listener->queue);
 		WRITE_ONCE(listener->queue_len, listener->queue_len + 1);
 		/* The socket exists as long as it is not gone. */
 		wake_up_interruptible_poll(&listener->sock->wq.wait,
 					   EPOLLIN | EPOLLRDNORM |
 					   KHTTPD_WAKE_SERVER);
-		added = true;
 	}
-	spin_unlock(&listener->queue_lock);
-	return added;
+	spin_unlock_bh(&listener->queue_lock);
+	if (!err)
+		khttpd_count(handed_over);
+	return err;
 }
 
 /**
@@ -53,16 +58,34 @@ static bool khttpd_handover_add(struct khttpd_listener *listener,
 bool khttpd_handover(struct khttpd_conn *conn)
 {
 	struct khttpd_listener *listener = conn->listener;
+	int err;
 
 	/* The server finds the socket as its own accept() would give it. */
 	if (conn->nodelay && !listener->nodelay) {
 		khttpd_transport_nodelay(conn->sock, 0);
 		conn->nodelay = false;
 	}
-	if (!khttpd_handover_add(listener, conn))
-		return false;
-	khttpd_count(handed_over);
-	return true;
+	err = khttpd_handover_add(listener, &conn->handed);
+	if (err == -ENOENT)
+		khttpd_count(handover_gone);
+	else if (err)
+		khttpd_count(handover_full);
+	return !err;
+}
+
+/**
+ * khttpd_handover_sock() - give a connection without socket to the server
+ * @listener: attached listener
+ * @handed: the connection, locked; at a request boundary
+ *
+ * Context: any but hard interrupts.
+ * Return: true if it is the server's, who waits for its lock; false with nothing
+ * done and nothing counted, so that a thread may see to it.
+ */
+bool khttpd_handover_sock(struct khttpd_listener *listener,
+			  struct khttpd_handed *handed)
+{
+	return !khttpd_handover_add(listener, handed);
 }
 
 /**
@@ -99,31 +122,31 @@ bool khttpd_handover_to_backend(struct khttpd_conn *conn)
  *
  * Return: the connection, the caller's now, or NULL.
  */
-struct khttpd_conn *khttpd_handover_take(struct khttpd_listener *listener)
+struct khttpd_handed *khttpd_handover_take(struct khttpd_listener *listener)
 {
-	struct khttpd_conn *conn;
+	struct khttpd_handed *handed;
 
-	spin_lock(&listener->queue_lock);
-	conn = list_first_entry_or_null(&listener->queue, struct khttpd_conn,
-					all);
-	if (conn) {
-		list_del_init(&conn->all);
+	spin_lock_bh(&listener->queue_lock);
+	handed = list_first_entry_or_null(&listener->queue,
+					  struct khttpd_handed, node);
+	if (handed) {
+		list_del(&handed->node);
 		WRITE_ONCE(listener->queue_len, listener->queue_len - 1);
 	}
-	spin_unlock(&listener->queue_lock);
-	return conn;
+	spin_unlock_bh(&listener->queue_lock);
+	return handed;
 }
 
-/**
- * khttpd_handover_graft() - make a connection's sock a new socket's
- * @conn: from khttpd_handover_take(); gone afterwards
- * @newsock: socket that accept() will return
- *
- * Does what the family's accept has done once already for our own socket.
- *
- * Context: process.
+static struct khttpd_conn *khttpd_handed_conn(struct khttpd_handed *handed)
+{
+	return container_of(handed, struct khttpd_conn, handed);
+}
+
+/* As the family's accept does it, which has done it once already for our own
+ * socket.
  */
-void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock)
+static void khttpd_handover_graft_conn(struct khttpd_conn *conn,
+				       struct socket *newsock)
 {
 	struct socket *sock = conn->sock;
 	struct sock *sk = sock->sk;
@@ -147,6 +170,60 @@ void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock)
 	khttpd_conn_free(conn);
 }
 
+/* The same for one that never had a socket. Return: its client. */
+static struct khttpd_peer *khttpd_handover_graft_sock(struct khttpd_listener *listener,
+						      struct khttpd_handed *handed,
+						      struct socket *newsock)
+{
+	if (test_bit(SOCK_SUPPORT_ZC, &listener->sock->flags))
+		set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
+	newsock->ops = listener->ops;
+	return khttpd_soft_graft(handed, newsock);
+}
+
+/**
+ * khttpd_handover_graft() - make a connection's sock a new socket's
+ * @listener: attached listener
+ * @handed: from khttpd_handover_take(); gone afterwards
+ * @newsock: socket that accept() will return
+ *
+ * Context: process.
+ */
+void khttpd_handover_graft(struct khttpd_listener *listener,
+			   struct khttpd_handed *handed,
+			   struct socket *newsock)
+{
+	if (handed->sk)
+		khttpd_peer_put(khttpd_handover_graft_sock(listener, handed,
+							   newsock));
+	else
+		khttpd_handover_graft_conn(khttpd_handed_conn(handed), newsock);
+}
+
+/* A connection without socket gets one, and a thread, to be refused. */
+static void khttpd_handover_refuse_sock(struct khttpd_listener *listener,
+					struct khttpd_handed *handed)
+{
+	struct sock *sk = handed->sk;
+	struct khttpd_peer *peer;
+	struct socket *sock;
+
+	if (sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol,
+			     &sock)) {
+		khttpd_count(no_memory);
+		khttpd_soft_drop(handed);
+		return;
+	}
+	__module_get(listener->ops->owner);
+	peer = khttpd_handover_graft_sock(listener, handed, sock);
+	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer,
+			       KHTTPD_CONN_REFUSE))
+		return;
+	khttpd_count(no_memory);
+	khttpd_peer_put(peer);
+	khttpd_transport_close(sock, true);
+}
+
 /**
  * khttpd_handover_stop() - no server any more: refuse those that wait for it
  * @listener: attached listener
@@ -155,13 +232,19 @@ void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock)
  */
 void khttpd_handover_stop(struct khttpd_listener *listener)
 {
+	struct khttpd_handed *handed;
 	struct khttpd_conn *conn;
 
-	spin_lock(&listener->queue_lock);
+	spin_lock_bh(&listener->queue_lock);
 	WRITE_ONCE(listener->gone, true);
-	spin_unlock(&listener->queue_lock);
-	while ((conn = khttpd_handover_take(listener))) {
+	spin_unlock_bh(&listener->queue_lock);
+	while ((handed = khttpd_handover_take(listener))) {
 		khttpd_count(handover_gone);
+		if (handed->sk) {
+			khttpd_handover_refuse_sock(listener, handed);
+			continue;
+		}
+		conn = khttpd_handed_conn(handed);
 		conn->state = KHTTPD_CONN_REFUSE;
 		atomic_inc(&listener->connections);
 		khttpd_conn_kick(conn);

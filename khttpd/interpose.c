@@ -20,12 +20,13 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 #include "compat/accept.h"
+#include "handover.h"
 #include "khttpd.h"
+#include "listener.h"
+#include "soft.h"
 
 /* Families with listeners of type stream: native IPv4, native IPv6, net6. */
 #define KHTTPD_FAMILIES_MAX	8
-/* How long a server may take to accept what is in its queue at detach. */
-#define KHTTPD_DETACH_TIMEOUT	(5 * HZ)
 /* How long a blocked accept() sleeps at most in that time. */
 #define KHTTPD_DETACH_NAP	(HZ / 20)
 
@@ -43,6 +44,7 @@ static DEFINE_MUTEX(khttpd_interpose_lock);	/* table, copies, attaching */
 static DEFINE_HASHTABLE(khttpd_interposed, 6);	/* listeners by socket */
 static struct khttpd_ops *khttpd_copies[KHTTPD_FAMILIES_MAX];
 static atomic_t khttpd_interpose_users;
+static atomic_t khttpd_attachments;	/* listeners in the table */
 
 static void khttpd_interpose_enter(void)
 {
@@ -122,15 +124,15 @@ static int khttpd_interpose_take(struct khttpd_listener *listener,
 				 int flags)
 {
 	long timeout = sock_rcvtimeo(sock->sk, flags & O_NONBLOCK);
-	struct khttpd_conn *conn;
+	struct khttpd_handed *handed;
 	int err;
 
 	for (;;) {
 		if (READ_ONCE(sock->sk->sk_state) != TCP_LISTEN)
 			return -EINVAL;
-		conn = khttpd_handover_take(listener);
-		if (conn) {
-			khttpd_handover_graft(conn, newsock);
+		handed = khttpd_handover_take(listener);
+		if (handed) {
+			khttpd_handover_graft(listener, handed, newsock);
 			return 0;
 		}
 		/* Detached while we slept; the caller will call again. */
@@ -199,7 +201,7 @@ static void khttpd_interpose_remove(struct khttpd_listener *listener)
 	lockdep_assert_held(&khttpd_interpose_lock);
 	WRITE_ONCE(listener->sock->ops, listener->ops);
 	hash_del_rcu(&listener->hash);
-	atomic_dec(&listener->site->attachments);
+	atomic_dec(&khttpd_attachments);
 	khttpd_handover_stop(listener);
 	wake_up_interruptible_all(&listener->sock->wq.wait);
 }
@@ -272,7 +274,8 @@ static struct khttpd_ops *khttpd_interpose_copy(const struct proto_ops *orig)
  *
  * Context: process.
  * Return: 0; -EEXIST if it is attached already; -EINVAL if it does not listen;
- * -EPROTONOSUPPORT if it is no TCP socket; -ENOMEM.
+ * -EPROTONOSUPPORT if it is no TCP socket; -ESTALE if the site has stopped or another
+ * one has taken its place; -ENOMEM.
  */
 int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 {
@@ -288,6 +291,10 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 		return -EINVAL;
 
 	mutex_lock(&khttpd_interpose_lock);
+	if (READ_ONCE(site->closed)) {
+		err = -ESTALE;
+		goto out;
+	}
 	listener = khttpd_interpose_find(sock);
 	if (listener) {
 		khttpd_listener_put(listener);
@@ -306,7 +313,7 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	listener->attached = true;
 	listener->nodelay = tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
 	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
-	atomic_inc(&site->attachments);
+	atomic_inc(&khttpd_attachments);
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
 	listener->soft = khttpd_soft_start(listener);
@@ -314,6 +321,15 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 out:
 	mutex_unlock(&khttpd_interpose_lock);
 	return err;
+}
+
+/* Is it attached to this site, in whatever form? Context: interpose lock or RCU. */
+static bool khttpd_interpose_is_of(const struct khttpd_listener *listener,
+				   const struct khttpd_site *site)
+{
+	return rcu_dereference_check(listener->site,
+				     lockdep_is_held(&khttpd_interpose_lock))->id ==
+	       site->id;
 }
 
 /* An attached listener of @site that is not being detached, referenced. */
@@ -324,7 +340,8 @@ static struct khttpd_listener *khttpd_interpose_of(struct khttpd_site *site)
 
 	mutex_lock(&khttpd_interpose_lock);
 	hash_for_each(khttpd_interposed, bucket, listener, hash) {
-		if (listener->site != site || READ_ONCE(listener->detaching))
+		if (!khttpd_interpose_is_of(listener, site) ||
+		    READ_ONCE(listener->detaching))
 			continue;
 		WRITE_ONCE(listener->detaching, true);
 		refcount_inc(&listener->refs);
@@ -338,7 +355,8 @@ static struct khttpd_listener *khttpd_interpose_of(struct khttpd_site *site)
 /* Give everything back to the server: first the connections, then accept(). */
 static void khttpd_interpose_detach(struct khttpd_listener *listener)
 {
-	unsigned long end = jiffies + KHTTPD_DETACH_TIMEOUT;
+	long timeout = msecs_to_jiffies(READ_ONCE(khttpd_limits.stop_timeout));
+	unsigned long end = jiffies + timeout;
 	bool removed = false, first;
 
 	/* From now on the server accepts new connections itself. The socket
@@ -353,7 +371,7 @@ static void khttpd_interpose_detach(struct khttpd_listener *listener)
 	}
 	mutex_unlock(&khttpd_interpose_lock);
 	khttpd_threads_scan();
-	khttpd_listener_wait(listener, KHTTPD_DETACH_TIMEOUT);
+	khttpd_listener_wait(listener, timeout);
 	while (khttpd_handover_pending(listener) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
 
@@ -400,7 +418,7 @@ int khttpd_detach(struct khttpd_site *site)
  * khttpd_attached() - how many listeners is a site attached to?
  * @site: the site
  */
-unsigned int khttpd_attached(struct khttpd_site *site)
+unsigned int khttpd_attached(const struct khttpd_site *site)
 {
 	struct khttpd_listener *listener;
 	unsigned int n = 0;
@@ -408,16 +426,38 @@ unsigned int khttpd_attached(struct khttpd_site *site)
 
 	mutex_lock(&khttpd_interpose_lock);
 	hash_for_each(khttpd_interposed, bucket, listener, hash)
-		n += listener->site == site;
+		n += khttpd_interpose_is_of(listener, site);
 	mutex_unlock(&khttpd_interpose_lock);
 	return n;
+}
+
+/**
+ * khttpd_attached_set_site() - listeners of servers get the new form of their site
+ * @old: the old one; nothing is attached to it any more
+ * @site: the new one; NULL if there is none
+ *
+ * Context: process, configuration locked. The old one is seen until the next grace
+ * period ends.
+ */
+void khttpd_attached_set_site(struct khttpd_site *old, struct khttpd_site *site)
+{
+	struct khttpd_listener *listener;
+	int bucket;
+
+	mutex_lock(&khttpd_interpose_lock);
+	WRITE_ONCE(old->closed, true);
+	hash_for_each(khttpd_interposed, bucket, listener, hash) {
+		if (site && khttpd_interpose_is_of(listener, site))
+			khttpd_listener_set_site(listener, site);
+	}
+	mutex_unlock(&khttpd_interpose_lock);
 }
 
 /* Can a server take what comes from @listener at @backend? */
 static bool khttpd_backend_fits(const struct khttpd_listener *backend,
 				const struct khttpd_listener *listener)
 {
-	return backend->site == listener->site &&
+	return khttpd_interpose_is_of(backend, rcu_dereference(listener->site)) &&
 	       backend->ops == listener->ops &&
 	       backend->net == listener->net &&
 	       !READ_ONCE(backend->stopped) && !READ_ONCE(backend->gone);
@@ -430,7 +470,7 @@ khttpd_backend_find(const struct khttpd_listener *listener)
 	struct khttpd_listener *found = NULL, *backend;
 	int bucket;
 
-	if (likely(!atomic_read(&listener->site->attachments)))
+	if (likely(!atomic_read(&khttpd_attachments)))
 		return NULL;
 	hash_for_each_rcu(khttpd_interposed, bucket, backend, hash) {
 		if (!khttpd_backend_fits(backend, listener))

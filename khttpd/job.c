@@ -17,11 +17,8 @@ static struct workqueue_struct *khttpd_workqueue;
 /* The last thing done with a job: its connection may go on. */
 static void khttpd_job_finish(struct khttpd_job *job)
 {
-	struct khttpd_conn *conn = job->conn;
-
-	/* Pairs with the acquire in khttpd_conn_run(). */
-	smp_store_release(&job->done, true);
-	khttpd_conn_kick(conn);
+	/* Its thread says that it is done: nothing of it is touched any more here. */
+	khttpd_thread_kick_job(job->conn->thread, job);
 }
 
 static void khttpd_job_do_lookup(struct work_struct *work)
@@ -59,7 +56,7 @@ static struct khttpd_job *khttpd_job_alloc(struct khttpd_conn *conn)
 
 /**
  * khttpd_job_lookup() - have a path looked up and opened
- * @conn: who waits; it is kicked when @done is set
+ * @conn: who waits; its thread is told when it is done
  * @site: where
  * @wish: what
  *
@@ -130,6 +127,20 @@ void khttpd_job_free(struct khttpd_job *job)
 }
 
 /**
+ * khttpd_job_drop() - what a worker has found is not wanted any more
+ * @conn: whose job, if there is one, is done
+ *
+ * Context: the connection's thread.
+ */
+void khttpd_job_drop(struct khttpd_conn *conn)
+{
+	if (!conn->job)
+		return;
+	khttpd_job_free(conn->job);
+	conn->job = NULL;
+}
+
+/**
  * khttpd_jobs_init() - create the workers
  *
  * Return: 0 or -ENOMEM.
@@ -139,6 +150,16 @@ int khttpd_jobs_init(void)
 	khttpd_workqueue = alloc_workqueue("khttpd", WQ_UNBOUND,
 					   KHTTPD_JOBS_MAX);
 	return khttpd_workqueue ? 0 : -ENOMEM;
+}
+
+/**
+ * khttpd_jobs_wait() - wait until no worker runs
+ *
+ * Context: process; no connection is left.
+ */
+void khttpd_jobs_wait(void)
+{
+	flush_workqueue(khttpd_workqueue);
 }
 
 /**

@@ -44,6 +44,8 @@
 #define KHTTPD_TEXT_SIZE	4096
 /* Longest header of a file, the part before the date. */
 #define KHTTPD_HEADER_MAX	512
+/* "Expires: ", a date, CRLF, "Date: ", NUL */
+#define KHTTPD_EXPIRES_SIZE	(9 + KHTTPD_DATE_LEN + 2 + 6 + 1)
 /* Bytes that one connection may send before others have their turn. */
 #define KHTTPD_TURN_BYTES	(256 * 1024)
 /* Bytes that a worker reads for a connection when pages are missing. */
@@ -63,6 +65,7 @@
  * @send_timeout: ms in which a peer must take some of its reply
  * @send_rate: bytes a second that it must take in that time, at least one in all
  * @linger_timeout: ms that a refused peer has to close
+ * @stop_timeout: ms that replies under way have when their listener stops
  * @cache_entries: files kept open
  * @cache_idle: ms after which an unused file is closed
  * @handover_queue: connections that wait for a server's accept(), a listener
@@ -77,6 +80,7 @@ struct khttpd_limits {
 	u32 send_timeout;
 	u32 send_rate;
 	u32 linger_timeout;
+	u32 stop_timeout;
 	u32 cache_entries;
 	u32 cache_idle;
 	u32 handover_queue;
@@ -108,36 +112,33 @@ struct khttpd_options {
 };
 
 /**
- * struct khttpd_site - a running site; does not change
+ * struct khttpd_site - a running site; does not change: another one takes its place
  * @refs: held by its owner in configfs, listeners, connections' work
+ * @id: the same for all that took each other's place; to be compared
  * @root: document root
  * @cred: with which files are looked up and opened; has no capabilities
  * @name: for messages and the log
  * @options: what else it does; owned
- * @attachments: listeners of servers that it is attached to
  * @closed: no entry is cached any more
- * @vhosts: sites that stand behind this one, RCU
- * @vhost: link there
- * @front: the site in whose list it is (reference held), or NULL
+ * @vhosts: sites that stand behind this one (vhost.c), RCU
  */
 struct khttpd_site {
 	refcount_t refs;
+	const void *id;
 	struct path root;
 	const struct cred *cred;
 	char name[KHTTPD_SITE_NAME];
 	struct khttpd_options options;
-	atomic_t attachments;
 	bool closed;
 	struct list_head vhosts;
-	struct list_head vhost;
-	struct khttpd_site *front;
 };
 
 /**
  * struct khttpd_listener - a socket whose connections are served
  * @node: in khttpd_listeners
  * @refs: its creator's, one for each connection and queued wake-up
- * @site: the site it serves; reference held
+ * @site: the site it serves, in its latest form; reference held; RCU, changes with
+ *	the configuration locked
  * @sock: the listening socket; not owned if @attached
  * @ops: operations of @sock as its family made them
  * @net: its network namespace, to be compared only
@@ -162,7 +163,7 @@ struct khttpd_site {
 struct khttpd_listener {
 	struct list_head node;
 	refcount_t refs;
-	struct khttpd_site *site;
+	struct khttpd_site __rcu *site;
 	struct socket *sock;
 	const struct proto_ops *ops;
 	const struct net *net;
@@ -186,6 +187,16 @@ struct khttpd_listener {
 	struct rcu_head rcu;
 };
 
+/**
+ * struct khttpd_handed - a connection in the queue of a server's listener
+ * @node: link there
+ * @sk: one that never had a socket (soft.c); NULL for a struct khttpd_conn
+ */
+struct khttpd_handed {
+	struct list_head node;
+	struct sock *sk;
+};
+
 /* Marks a wake-up as ours, for the server's sleepers; no socket uses it. */
 #define KHTTPD_WAKE_SERVER	EPOLLMSG
 
@@ -206,6 +217,8 @@ struct khttpd_listener {
  * @weak: it was opened so soon after a change that another one could go unseen
  * @coding: it stands in for the file of that name without suffix
  * @variants: BIT(enum khttpd_coding) of the files that can stand in for it
+ * @expires: it is good for @seconds from the time of a reply on
+ * @seconds: for how long
  * @used: jiffies of the last use, coarsely
  * @size: size of the file in bytes
  * @mtime: its modification time
@@ -239,6 +252,8 @@ struct khttpd_entry {
 	bool weak;
 	u8 coding;
 	u8 variants;
+	bool expires;
+	u32 seconds;
 	unsigned long used;
 	loff_t size;
 	struct timespec64 mtime;
@@ -280,6 +295,9 @@ struct khttpd_found {
  * struct khttpd_wish - what is looked for
  * @dir_len: length of the directory's path if an index file is looked for; -1
  *	if a file was asked for
+ * @status: only the page for this error, whose path the rules have; or 0
+ * @size: then: as in struct khttpd_ask
+ * @server: what is missing is a server's: nobody wants to know more about it
  * @json: a listing is to be JSON
  * @codings: which codings the client takes
  * @path: what, index file's name included; still a directory if the site has
@@ -287,6 +305,9 @@ struct khttpd_found {
  */
 struct khttpd_wish {
 	s16 dir_len;
+	u16 status;
+	u64 size;
+	bool server;
 	bool json;
 	struct khttpd_codings codings;
 	struct khttpd_path path;
@@ -296,7 +317,8 @@ struct khttpd_wish {
  * struct khttpd_job - work that may sleep, done for one connection
  * @work: in khttpd_workqueue
  * @conn: who waits; does not go away before @done
- * @done: results are valid, and the worker is through with this job
+ * @ready: link in the thread's list of those that are done
+ * @done: results are valid, and the worker is through with this job; the thread's
  * @lookup: it is a lookup, not a read
  * @site: lookup: where (reference held)
  * @wish: lookup: what
@@ -310,6 +332,7 @@ struct khttpd_wish {
 struct khttpd_job {
 	struct work_struct work;
 	struct khttpd_conn *conn;
+	struct llist_node ready;
 	bool done;
 	bool lookup;
 	struct khttpd_site *site;
@@ -400,7 +423,8 @@ struct khttpd_out {
  * @thread: owner
  * @listener: where it came from; reference held
  * @sock: its socket
- * @all: link in the thread's list of connections, or in a listener's queue
+ * @all: link in the thread's list of connections
+ * @handed: in a server's queue
  * @timer: link in the thread's list for @timer_kind
  * @deadline: jiffies at which it is over
  * @timer_kind: enum khttpd_timer
@@ -409,6 +433,8 @@ struct khttpd_out {
  * @nodelay: TCP_NODELAY has been set by us
  * @server: what is not ours is a server's: its bytes are peeked at only
  * @counted: the request being answered counts in its client's rate already
+ * @too_fast: it came too early, and gets 429
+ * @refused: it came back from a server, or cannot go there: 503 is all it gets
  * @unread: bytes of the peer may be left unread when we close
  * @closing: close as soon as @job is done
  * @peer: its client, if that has limits; counted there
@@ -427,6 +453,7 @@ struct khttpd_conn {
 	struct khttpd_listener *listener;
 	struct socket *sock;
 	struct list_head all;
+	struct khttpd_handed handed;
 	struct list_head timer;
 	unsigned long deadline;
 	s8 timer_kind;
@@ -435,6 +462,8 @@ struct khttpd_conn {
 	bool nodelay;
 	bool server;
 	bool counted;
+	bool too_fast;
+	bool refused;
 	bool unread;
 	bool closing;
 	struct khttpd_peer *peer;
@@ -462,9 +491,10 @@ struct khttpd_conn {
  * @folios: how many
  * @text: storage of replies without file
  * @text_len: bytes used of it
+ * @expires: when a reply's file expires, by its number, and what follows that
  */
 struct khttpd_batch {
-	struct kvec vec[KHTTPD_BATCH * (2 + KHTTPD_COPY_PAGES)];
+	struct kvec vec[KHTTPD_BATCH * (3 + KHTTPD_COPY_PAGES)];
 	unsigned int vecs;
 	size_t bytes;
 	unsigned int replies;
@@ -485,6 +515,7 @@ struct khttpd_batch {
 	unsigned int folios;
 	u32 text_len;
 	char text[KHTTPD_TEXT_SIZE];
+	char expires[KHTTPD_BATCH][KHTTPD_EXPIRES_SIZE];
 };
 
 /* Ends of a header, after "Date: ". */
@@ -515,6 +546,7 @@ struct khttpd_tails {
  * @cpu: where it runs
  * @ready: connections with something to do; anyone adds
  * @accept: listeners with something to accept; anyone adds
+ * @jobs: jobs that are done; workers add
  * @scan: connections of stopped listeners must be closed
  * @ticked: it is time to look at @timers
  * @tick: wakes the thread to look at @timers
@@ -532,6 +564,7 @@ struct khttpd_thread {
 	int cpu;
 	struct llist_head ready;
 	struct llist_head accept;
+	struct llist_head jobs;
 	bool scan;
 	bool ticked;
 	struct timer_list tick;
@@ -556,6 +589,8 @@ void khttpd_thread_kick_conn(struct khttpd_thread *thread,
 			     struct khttpd_conn *conn);
 void khttpd_thread_kick_listener(struct khttpd_thread *thread,
 				 struct khttpd_listener *listener);
+void khttpd_thread_kick_job(struct khttpd_thread *thread,
+			    struct khttpd_job *job);
 
 /* timer.c */
 void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind);
@@ -599,6 +634,7 @@ enum khttpd_verdict {
  * @head: its bytes
  * @end: offset behind it in the buffer
  * @close: the connection ends with the reply
+ * @size: length of the file that it is not about in the end, for 416; in bytes
  */
 struct khttpd_ask {
 	struct khttpd_conn *conn;
@@ -606,12 +642,17 @@ struct khttpd_ask {
 	const u8 *head;
 	u32 end;
 	bool close;
+	u64 size;
 };
 
 enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 				   u32 end);
-enum khttpd_verdict khttpd_respond_status(struct khttpd_conn *conn, u16 status,
-					  bool close, u32 end);
+enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
+					 struct khttpd_path *path);
+bool khttpd_request_ruled(const struct khttpd_rules *rules,
+			  const struct khttpd_request *req, const u8 *head);
+enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
+					   const u8 *head, u16 status, u32 end);
 
 /* reply.c */
 u16 khttpd_status_of(int err);
@@ -620,12 +661,15 @@ enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
 					  size_t dir_len);
 enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask);
-enum khttpd_verdict khttpd_reply_listing(const struct khttpd_ask *ask,
-					 char *text, size_t len, bool json);
+enum khttpd_verdict khttpd_reply_made(const struct khttpd_ask *ask, char *body,
+				      size_t len, const char *type);
 enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 				      struct khttpd_entry *entry, u16 status);
 enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
-				      struct khttpd_entry *entry);
+				      struct khttpd_entry *entry, u16 *error);
+
+/* statuspage.c */
+enum khttpd_verdict khttpd_reply_about(const struct khttpd_ask *ask);
 
 /* parts.c */
 u64 khttpd_parts_length(const struct khttpd_parts *parts,
@@ -658,6 +702,8 @@ void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
 			   enum khttpd_stat stat, u32 end);
 enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done);
 void khttpd_tails_write(struct khttpd_tails *tails);
+u32 khttpd_expires_write(const struct khttpd_entry *entry, time64_t now,
+			 char *to);
 
 /* send.c */
 enum khttpd_step khttpd_out_send(struct khttpd_conn *conn);
@@ -694,6 +740,7 @@ void khttpd_entry_put_atomic(struct khttpd_entry *entry);
 void khttpd_entry_free(struct khttpd_entry *entry);
 
 /* valid.c */
+bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left);
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
 bool khttpd_entry_fresh(struct khttpd_entry *entry);
 bool khttpd_entry_valid(struct khttpd_entry *entry);
@@ -710,6 +757,7 @@ bool khttpd_path_add_index(struct khttpd_path *path, const char *index);
 
 /* job.c */
 int khttpd_jobs_init(void);
+void khttpd_jobs_wait(void);
 void khttpd_jobs_exit(void);
 struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
 				     struct khttpd_site *site,
@@ -718,58 +766,15 @@ struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 				   struct khttpd_entry *entry, loff_t pos,
 				   loff_t end);
 void khttpd_job_free(struct khttpd_job *job);
+void khttpd_job_drop(struct khttpd_conn *conn);
 
 /* site.c */
-struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
+struct khttpd_site *khttpd_site_create(const void *id, const char *name,
+				       const char *docroot,
 				       const struct khttpd_options *options,
 				       kuid_t uid, kgid_t gid);
 struct khttpd_site *khttpd_site_get(struct khttpd_site *site);
 void khttpd_site_put(struct khttpd_site *site);
-
-/* vhost.c */
-void khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site);
-void khttpd_vhost_del(struct khttpd_site *site);
-void khttpd_vhost_clear(struct khttpd_site *front);
-struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front, const u8 *host,
-				      size_t len);	/* RCU */
-struct khttpd_site *khttpd_vhost_get(struct khttpd_site *front, const u8 *host,
-				     size_t len);
-
-/* listener.c */
-int khttpd_listeners_init(void);
-void khttpd_listeners_exit(void);
-struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
-					      struct socket *sock);
-void khttpd_listener_watch(struct khttpd_listener *listener);
-bool khttpd_listener_unwatch(struct khttpd_listener *listener);
-void khttpd_listener_kick(struct khttpd_listener *listener);
-bool khttpd_listener_wait(struct khttpd_listener *listener, long timeout);
-struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
-					       struct net *net, int family,
-					       struct sockaddr_storage *addr,
-					       int addr_len, int backlog);
-void khttpd_listener_stop(struct khttpd_listener *listener);
-void khttpd_listener_put(struct khttpd_listener *listener);
-void khttpd_listener_accept(struct khttpd_listener *listener);
-void khttpd_listener_conn_done(struct khttpd_listener *listener);
-
-/* handover.c */
-bool khttpd_handover(struct khttpd_conn *conn);
-bool khttpd_handover_to_backend(struct khttpd_conn *conn);
-bool khttpd_handover_pending(const struct khttpd_listener *listener);
-struct khttpd_conn *khttpd_handover_take(struct khttpd_listener *listener);
-void khttpd_handover_graft(struct khttpd_conn *conn, struct socket *newsock);
-void khttpd_handover_stop(struct khttpd_listener *listener);
-
-/* interpose.c */
-int khttpd_interpose_init(void);
-void khttpd_interpose_exit(void);
-int khttpd_attach(struct khttpd_site *site, struct socket *sock);
-int khttpd_detach(struct khttpd_site *site);
-unsigned int khttpd_attached(struct khttpd_site *site);
-struct khttpd_listener *
-khttpd_backend_get(const struct khttpd_listener *listener);
-bool khttpd_backend_exists(const struct khttpd_listener *listener);
 
 /* log.c */
 int khttpd_log_init(void);
@@ -777,13 +782,6 @@ void khttpd_log_exit(void);
 void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
 		const struct khttpd_request *req, const u8 *head, u16 status,
 		u64 bytes);
-
-/* soft.c */
-int khttpd_soft_init(void);
-void khttpd_soft_exit(void);
-u32 khttpd_soft_conns(void);
-struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener);
-void khttpd_soft_stop(struct khttpd_soft *soft, bool give);
 
 /* configfs.c */
 int khttpd_configfs_init(void);

@@ -6,12 +6,16 @@
 #include <linux/in6.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include <linux/tcp.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/sock.h>
 #include "compat/accept.h"
+#include "handover.h"
 #include "khttpd.h"
+#include "listener.h"
 #include "peer.h"
+#include "soft.h"
 
 /* Connections accepted before the thread looks at its other work. */
 #define KHTTPD_ACCEPT_BUDGET	64
@@ -29,7 +33,7 @@ void khttpd_listener_put(struct khttpd_listener *listener)
 {
 	if (!refcount_dec_and_test(&listener->refs))
 		return;
-	khttpd_site_put(listener->site);
+	khttpd_site_put(rcu_dereference_protected(listener->site, true));
 	kfree_rcu(listener, rcu);
 }
 
@@ -86,11 +90,28 @@ struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
 	spin_lock_init(&listener->queue_lock);
 	init_waitqueue_head(&listener->idle);
 	init_waitqueue_func_entry(&listener->wait, khttpd_listener_wake);
-	listener->site = khttpd_site_get(site);
+	RCU_INIT_POINTER(listener->site, khttpd_site_get(site));
 	listener->sock = sock;
 	listener->ops = sock->ops;
 	listener->net = sock_net(sock->sk);
 	return listener;
+}
+
+/**
+ * khttpd_listener_set_site() - its site takes another form
+ * @listener: the listener
+ * @site: from now on
+ *
+ * Context: process, configuration locked. The old one is to be kept by the caller
+ * until a grace period has passed.
+ */
+void khttpd_listener_set_site(struct khttpd_listener *listener,
+			      struct khttpd_site *site)
+{
+	struct khttpd_site *old = rcu_dereference_protected(listener->site, true);
+
+	rcu_assign_pointer(listener->site, khttpd_site_get(site));
+	khttpd_site_put(old);
 }
 
 /**
@@ -238,16 +259,49 @@ bool khttpd_listener_wait(struct khttpd_listener *listener, long timeout)
 				  timeout);
 }
 
-/* Options that matter; errors show up in what follows or do not matter. */
-static void khttpd_listener_options(struct socket *sock, int family)
+static int khttpd_listener_tcp(struct socket *sock, int option, int value)
 {
-	int on = 1;
+	int err = sock->ops->setsockopt(sock, SOL_TCP, option,
+					KERNEL_SOCKPTR(&value), sizeof(value));
+
+	/* One that is not known and one that is not possible are the same here. */
+	return err == -ENOPROTOOPT ? -EOPNOTSUPP : err;
+}
+
+/* One of several sockets with the same address. */
+static int khttpd_listener_share(struct socket *sock, int cpu)
+{
+	int on = 1, err;
+
+	err = sock_setsockopt(sock, SOL_SOCKET, SO_REUSEPORT,
+			      KERNEL_SOCKPTR(&on), sizeof(on));
+	if (err)
+		return err;
+	return sock_setsockopt(sock, SOL_SOCKET, SO_INCOMING_CPU,
+			       KERNEL_SOCKPTR(&cpu), sizeof(cpu));
+}
+
+static int khttpd_listener_options(struct socket *sock, int family,
+				   const struct khttpd_sockopts *opt)
+{
+	int on = 1, err = 0;
 
 	sock->sk->sk_reuse = SK_CAN_REUSE;
+	/* An error of these shows up in bind(), or does not matter. */
 	if (family != AF_INET)
 		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_V6ONLY,
 				      KERNEL_SOCKPTR(&on), sizeof(on));
 	khttpd_transport_nodelay(sock, 1);
+	if (opt->cpu >= 0)
+		err = khttpd_listener_share(sock, opt->cpu);
+	if (!err && opt->defer_accept)
+		err = khttpd_listener_tcp(sock, TCP_DEFER_ACCEPT,
+					  opt->defer_accept);
+	if (!err && opt->fastopen)
+		err = khttpd_listener_tcp(sock, TCP_FASTOPEN, opt->fastopen);
+	if (err == -EOPNOTSUPP)
+		pr_warn("a listener's family has not got defer_accept, fastopen or reuseport\n");
+	return err;
 }
 
 /**
@@ -257,15 +311,17 @@ static void khttpd_listener_options(struct socket *sock, int family)
  * @family: AF_INET, AF_INET6 or AF_NET6
  * @addr: address and port
  * @addr_len: its length
- * @backlog: of listen()
+ * @opt: socket options
  *
  * Context: process.
- * Return: the listener, to be given to khttpd_listener_stop(), or an error.
+ * Return: the listener, to be given to khttpd_listener_stop(), or an error;
+ * -EOPNOTSUPP if the family has not got an option.
  */
 struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 					       struct net *net, int family,
 					       struct sockaddr_storage *addr,
-					       int addr_len, int backlog)
+					       int addr_len,
+					       const struct khttpd_sockopts *opt)
 {
 	struct khttpd_listener *listener;
 	struct socket *sock;
@@ -274,11 +330,13 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	err = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		return ERR_PTR(err);
-	khttpd_listener_options(sock, family);
+	err = khttpd_listener_options(sock, family, opt);
+	if (err)
+		goto fail;
 	err = kernel_bind(sock, (struct sockaddr *)addr, addr_len);
 	if (err)
 		goto fail;
-	err = kernel_listen(sock, backlog);
+	err = kernel_listen(sock, opt->backlog);
 	if (err)
 		goto fail;
 	err = -ENOMEM;
@@ -299,12 +357,14 @@ fail:
 }
 
 /**
- * khttpd_listener_stop() - close a listener and its connections
- * @listener: one of our own; may have been stopped by its namespace before
+ * khttpd_listener_shut() - close a listener, but not its connections
+ * @listener: one of our own; may have been shut before
  *
- * Context: process. Waits until no connection is left.
+ * Those at which no reply is under way are closed all the same.
+ *
+ * Context: process.
  */
-void khttpd_listener_stop(struct khttpd_listener *listener)
+void khttpd_listener_shut(struct khttpd_listener *listener)
 {
 	if (khttpd_listener_unwatch(listener)) {
 		mutex_lock(&khttpd_listeners_lock);
@@ -313,6 +373,25 @@ void khttpd_listener_stop(struct khttpd_listener *listener)
 		khttpd_soft_stop(listener->soft, false);
 		sock_release(listener->sock);
 	}
+	khttpd_threads_scan();
+}
+
+/**
+ * khttpd_listener_stop() - close a listener and its connections
+ * @listener: one of our own; may have been shut before
+ * @deadline: jiffies until when replies under way may go on
+ *
+ * Context: process. Waits until no connection is left.
+ */
+void khttpd_listener_stop(struct khttpd_listener *listener,
+			  unsigned long deadline)
+{
+	long left = deadline - jiffies;
+
+	khttpd_listener_shut(listener);
+	if (left > 0 && khttpd_listener_wait(listener, left))
+		return;
+	WRITE_ONCE(listener->closing, true);
 	khttpd_threads_scan();
 	wait_event(listener->idle, !atomic_read(&listener->connections));
 }
@@ -339,7 +418,7 @@ static void __net_exit khttpd_net_exit(struct net *net)
 	struct khttpd_listener *listener;
 
 	while ((listener = khttpd_listener_of(net))) {
-		khttpd_listener_stop(listener);
+		khttpd_listener_stop(listener, jiffies);
 		khttpd_listener_put(listener);
 	}
 }

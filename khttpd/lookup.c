@@ -118,6 +118,8 @@ static int khttpd_entry_header(struct khttpd_entry *entry, u64 ino)
 	if (cache)
 		khttpd_entry_print(entry, "Cache-Control: %.*s\r\n", (int)len,
 				   cache);
+	entry->expires = khttpd_rules_expires(options->rules, entry->name,
+					      entry->key_len, &entry->seconds);
 	/* RFC 9110 section 12.5.5: also where the file itself was chosen. */
 	if (entry->variants || entry->coding != KHTTPD_CODING_IDENTITY)
 		khttpd_entry_print(entry, "Vary: Accept-Encoding\r\n");

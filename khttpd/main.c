@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* khttpd: a web server in the kernel. Loading and unloading, in one order. */
 #include <linux/module.h>
+#include "handover.h"
 #include "khttpd.h"
+#include "listener.h"
 #include "peer.h"
+#include "soft.h"
 #include "watch.h"
 
 struct khttpd_limits khttpd_limits = {
@@ -12,6 +15,7 @@ struct khttpd_limits khttpd_limits = {
 	.send_timeout = 30 * MSEC_PER_SEC,
 	.send_rate = 100,
 	.linger_timeout = 2 * MSEC_PER_SEC,
+	.stop_timeout = 5 * MSEC_PER_SEC,
 	.cache_entries = 4096,
 	.cache_idle = 60 * MSEC_PER_SEC,
 	.handover_queue = 1024,

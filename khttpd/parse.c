@@ -6,6 +6,11 @@
 #include "chars.h"
 #include "parse.h"
 
+struct khttpd_head_limits khttpd_head_limits = {
+	.head_bytes = KHTTPD_HEAD_MAX,
+	.head_fields = KHTTPD_HEADERS_MAX,
+};
+
 enum {
 	S_START,		/* empty lines before the request line */
 	S_START_LF,
@@ -151,6 +156,23 @@ static u16 version_byte(struct khttpd_request *req, u8 c)
 	}
 }
 
+/* "HTTP/1.d" and the end of the line, if they are there in one piece, as they nearly
+ * always are; if not, they are judged byte by byte.
+ */
+static bool take_version(struct khttpd_request *req, const u8 *buf, size_t end)
+{
+	const u8 *s = buf + req->pos;
+
+	if (req->step || end - req->pos < 10 || memcmp(s, "HTTP/1.", 7) ||
+	    !is_digit(s[7]) || s[8] != '\r' || s[9] != '\n')
+		return false;
+	req->major = 1;
+	req->minor = s[7] - '0';
+	req->pos += 10;
+	req->state = S_LINE;
+	return true;
+}
+
 /* Empty lines and the first byte of the method. Return: an error or 0. */
 static u16 start_byte(struct khttpd_request *req, u8 c)
 {
@@ -212,7 +234,7 @@ static u16 header_byte(struct khttpd_request *req, const u8 *buf, u8 c)
 		/* RFC 9112 section 2.2 and 5.2: no space, no folded lines. */
 		if (!(khttpd_class[c] & C_TOKEN))
 			return 400;
-		if (req->headers++ == KHTTPD_HEADERS_MAX)
+		if (req->headers++ >= READ_ONCE(khttpd_head_limits.head_fields))
 			return 431;
 		req->name = req->pos;
 		req->state = S_NAME;
@@ -292,7 +314,8 @@ static enum khttpd_parse_result too_long(struct khttpd_request *req)
 enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
 				      const u8 *buf, size_t len)
 {
-	size_t end = len < KHTTPD_HEAD_MAX ? len : KHTTPD_HEAD_MAX;
+	size_t max = READ_ONCE(khttpd_head_limits.head_bytes);
+	size_t end = len < max ? len : max;
 	u16 error;
 	u8 c;
 
@@ -302,6 +325,8 @@ enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
 		return KHTTPD_PARSE_ERROR;
 
 	while (req->pos < end) {
+		if (req->state == S_VERSION && take_version(req, buf, end))
+			continue;
 		req->pos = skip(req, buf, req->pos, end);
 		if (req->state == S_METHOD &&
 		    req->pos - req->start > KHTTPD_METHOD_MAX)
@@ -322,6 +347,11 @@ enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
 		if (error)
 			return fail(req, error);
 		req->pos++;
+		if (req->state == S_VALUE_LF && req->pos < end &&
+		    buf[req->pos] == '\n') {
+			req->state = S_LINE;
+			req->pos++;
+		}
 	}
-	return end == KHTTPD_HEAD_MAX ? too_long(req) : KHTTPD_PARSE_MORE;
+	return len >= max ? too_long(req) : KHTTPD_PARSE_MORE;
 }

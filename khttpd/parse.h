@@ -11,6 +11,19 @@
 #define KHTTPD_HEAD_MAX		8192
 /* Most header lines in one head. */
 #define KHTTPD_HEADERS_MAX	100
+
+/**
+ * struct khttpd_head_limits - these as an administrator wants them, at most those
+ * @head_bytes: instead of KHTTPD_HEAD_MAX
+ * @head_fields: instead of KHTTPD_HEADERS_MAX
+ */
+struct khttpd_head_limits {
+	unsigned int head_bytes;
+	unsigned int head_fields;
+};
+
+extern struct khttpd_head_limits khttpd_head_limits;
+
 /* Longest method token; longer ones are refused, not handed over. */
 #define KHTTPD_METHOD_MAX	32
 /* Empty lines accepted before a request line (RFC 9112 section 2.2). */

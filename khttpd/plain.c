@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which requests may be answered where their segment is received: those that
- * ask for a file, are complete in themselves and leave nothing behind.
+ * ask for a file, are complete in themselves and leave nothing behind. And which
+ * are a server's without a look at any file.
  */
 #include "plain.h"
 
@@ -23,4 +24,19 @@ bool khttpd_request_plain(const struct khttpd_request *req, size_t unread)
 	    khttpd_request_has(req, KHTTPD_FIELD_RANGE))
 		return false;
 	return khttpd_request_persists(req) || req->head_len == unread;
+}
+
+/**
+ * khttpd_request_foreign() - is it for a server, whatever files there are?
+ * @req: a request that is done
+ *
+ * Return: true for other methods than GET and HEAD, targets that are no path,
+ * content, and WebSocket.
+ */
+bool khttpd_request_foreign(const struct khttpd_request *req)
+{
+	return (req->method != KHTTPD_METHOD_GET &&
+		req->method != KHTTPD_METHOD_HEAD) ||
+	       (req->flags & (KHTTPD_REQ_WEBSOCKET | KHTTPD_REQ_NOPATH)) ||
+	       !khttpd_request_bodiless(req);
 }

@@ -155,6 +155,29 @@ static enum khttpd_verdict khttpd_reply_text(const struct khttpd_ask *ask,
 	return khttpd_reply_done(ask);
 }
 
+/* The field that goes with an error, with CRLF, or "". */
+static const char *khttpd_error_field(const struct khttpd_ask *ask, u16 status,
+				      char *text, size_t room)
+{
+	switch (status) {
+	case 405:
+		/* RFC 9110 section 15.5.6: it MUST come with Allow. */
+		return "Allow: GET, HEAD, OPTIONS\r\n";
+	case 416:
+		/* Section 15.5.17: it SHOULD tell the length. */
+		scnprintf(text, room, "Content-Range: bytes */%llu\r\n",
+			  ask->size);
+		return text;
+	case 429:
+	case 503:
+		return "Retry-After: 1\r\n";
+	default:
+		return "";
+	}
+}
+
+#define KHTTPD_ERROR_FIELD	64
+
 /**
  * khttpd_reply_status() - answer with an error
  * @ask: the request
@@ -165,13 +188,13 @@ static enum khttpd_verdict khttpd_reply_text(const struct khttpd_ask *ask,
 enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 					u16 status)
 {
-	/* RFC 9110 section 15.5.6: 405 MUST come with Allow. */
-	const char *field = status == 405 ? "Allow: GET, HEAD, OPTIONS\r\n" :
-			    status == 503 || status == 429 ? "Retry-After: 1\r\n" : "";
+	char field[KHTTPD_ERROR_FIELD];
 
 	if (ask->close)
 		ask->conn->unread = true;
-	return khttpd_reply_text(ask, status, field);
+	return khttpd_reply_text(ask, status,
+				 khttpd_error_field(ask, status, field,
+						    sizeof(field)));
 }
 
 /**
@@ -230,16 +253,16 @@ enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
 }
 
 /**
- * khttpd_reply_listing() - send a text that was made for this request
+ * khttpd_reply_made() - send a text that was made for this request
  * @ask: the request
  * @body: the text (kvmalloc), this function's now
  * @len: its length
- * @json: it is JSON, not HTML
+ * @type: its media type
  *
  * Return: enum khttpd_verdict
  */
-enum khttpd_verdict khttpd_reply_listing(const struct khttpd_ask *ask,
-					 char *body, size_t len, bool json)
+enum khttpd_verdict khttpd_reply_made(const struct khttpd_ask *ask, char *body,
+				      size_t len, const char *type)
 {
 	bool head = ask->conn->req.method == KHTTPD_METHOD_HEAD;
 	size_t room = 512, head_len;
@@ -254,9 +277,7 @@ enum khttpd_verdict khttpd_reply_listing(const struct khttpd_ask *ask,
 				     "Content-Type: %s\r\n"
 				     "Content-Length: %zu\r\n"
 				     "Cache-Control: no-cache\r\n"
-				     "Vary: Accept\r\n",
-				     json ? "application/json" :
-					    "text/html; charset=utf-8", len);
+				     "Vary: Accept\r\n", type, len);
 	if (!head)
 		memcpy(text + head_len, body, len);
 	kvfree(body);
@@ -272,6 +293,16 @@ static int khttpd_meta_len(const struct khttpd_entry *entry)
 	return entry->header_len - strlen("Date: ") - entry->meta_at;
 }
 
+/* Its "Expires" line is written to @text. Return: its length, or 0. */
+static int khttpd_expires_len(const struct khttpd_ask *ask,
+			      const struct khttpd_entry *entry, char *text)
+{
+	u32 len = khttpd_expires_write(entry, ask->conn->thread->tails.second,
+				       text);
+
+	return len ? len - strlen("Date: ") : 0;
+}
+
 /**
  * khttpd_reply_page() - answer an error with a page of the site
  * @ask: the request
@@ -284,6 +315,7 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 				      struct khttpd_entry *entry, u16 status)
 {
 	struct khttpd_range range = { 0, entry->size };
+	char field[KHTTPD_ERROR_FIELD];
 	size_t room, len;
 	char *text;
 
@@ -293,8 +325,8 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 				entry->header + entry->type_at,
 				entry->meta_at - entry->length_at,
 				entry->header + entry->length_at,
-				status == 405 ? "Allow: GET, HEAD, OPTIONS\r\n" :
-						"");
+				khttpd_error_field(ask, status, field,
+						   sizeof(field)));
 	if (!len) {
 		khttpd_entry_put(entry);
 		return khttpd_reply_room(ask);
@@ -307,17 +339,20 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 	return KHTTPD_VERDICT_SEND;
 }
 
-/* 304 and 412 have no body of the file; 304 has its validators. */
+/* 304 has no body of the file, but its validators. */
 static enum khttpd_verdict khttpd_reply_unchanged(const struct khttpd_ask *ask,
 						  struct khttpd_entry *entry)
 {
+	char expires[KHTTPD_EXPIRES_SIZE];
 	size_t room, len;
 	char *text;
 
 	text = khttpd_batch_text(&ask->conn->thread->batch, &room);
-	len = khttpd_reply_head(ask, 304, text, room, "%.*s",
+	len = khttpd_reply_head(ask, 304, text, room, "%.*s%.*s",
 				khttpd_meta_len(entry),
-				entry->header + entry->meta_at);
+				entry->header + entry->meta_at,
+				khttpd_expires_len(ask, entry, expires),
+				expires);
 	khttpd_entry_put(entry);
 	if (!len)
 		return khttpd_reply_room(ask);
@@ -327,21 +362,12 @@ static enum khttpd_verdict khttpd_reply_unchanged(const struct khttpd_ask *ask,
 	return khttpd_reply_done(ask);
 }
 
-static enum khttpd_verdict khttpd_reply_no_range(const struct khttpd_ask *ask,
-						 struct khttpd_entry *entry)
-{
-	char field[64];
-
-	snprintf(field, sizeof(field), "Content-Range: bytes */%llu\r\n",
-		 (u64)entry->size);
-	khttpd_entry_put(entry);
-	return khttpd_reply_text(ask, 416, field);
-}
-
 static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 					      struct khttpd_entry *entry,
 					      struct khttpd_parts *parts)
 {
+	char expires[KHTTPD_EXPIRES_SIZE];
+	int expires_len = khttpd_expires_len(ask, entry, expires);
 	struct khttpd_range none = {};
 	struct khttpd_range *range = &none;
 	size_t room, len;
@@ -352,26 +378,28 @@ static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 		parts->boundary = get_random_u64();
 		len = khttpd_reply_head(ask, 206, text, room,
 					"Content-Type: %s; boundary=%016llx\r\n"
-					"%.*sContent-Length: %llu\r\n%.*s",
+					"%.*sContent-Length: %llu\r\n%.*s%.*s",
 					"multipart/byteranges",
 					parts->boundary,
 					entry->length_at - entry->coding_at,
 					entry->header + entry->coding_at,
 					khttpd_parts_length(parts, entry),
 					khttpd_meta_len(entry),
-					entry->header + entry->meta_at);
+					entry->header + entry->meta_at,
+					expires_len, expires);
 	} else {
 		range = &parts->range[0];
 		len = khttpd_reply_head(ask, 206, text, room,
 					"%.*sContent-Length: %llu\r\n"
 					"Content-Range: bytes %llu-%llu/%llu\r\n"
-					"%.*s",
+					"%.*s%.*s",
 					entry->length_at - entry->type_at,
 					entry->header + entry->type_at,
 					range->end - range->from, range->from,
 					range->end - 1, (u64)entry->size,
 					khttpd_meta_len(entry),
-					entry->header + entry->meta_at);
+					entry->header + entry->meta_at,
+					expires_len, expires);
 	}
 	if (!len) {
 		kfree(parts);
@@ -409,10 +437,12 @@ static enum khttpd_ranges khttpd_reply_ranges(const struct khttpd_ask *ask,
 				   entry->size, parts->range, &parts->count);
 }
 
-/* The request has conditions or ranges. Return: false if they do not matter. */
+/* The request has conditions or ranges. Return: false if they do not matter, or do
+ * not hold: then the status to say so is @error.
+ */
 static bool khttpd_reply_special(const struct khttpd_ask *ask,
 				 struct khttpd_entry *entry,
-				 enum khttpd_verdict *verdict)
+				 enum khttpd_verdict *verdict, u16 *error)
 {
 	const struct khttpd_request *req = &ask->conn->req;
 	struct khttpd_validators is = {
@@ -430,9 +460,8 @@ static bool khttpd_reply_special(const struct khttpd_ask *ask,
 		*verdict = khttpd_reply_unchanged(ask, entry);
 		return true;
 	case KHTTPD_CONDITION_FAILED:
-		khttpd_entry_put(entry);
-		*verdict = khttpd_reply_text(ask, 412, "");
-		return true;
+		*error = 412;
+		return false;
 	default:
 		break;
 	}
@@ -448,26 +477,29 @@ static bool khttpd_reply_special(const struct khttpd_ask *ask,
 	}
 	kfree(parts);
 	if (ranges == KHTTPD_RANGES_NONE)
-		*verdict = khttpd_reply_no_range(ask, entry);
-	return ranges == KHTTPD_RANGES_NONE;
+		*error = 416;
+	return false;
 }
 
 /**
  * khttpd_reply_file() - answer with a file
  * @ask: a GET or HEAD
- * @entry: the file; the reference is this function's now
+ * @entry: the file; the reference is this function's now, but if @error is set
+ * @error: set to 412 or 416 if that is the answer; nothing is done then
  *
  * Return: enum khttpd_verdict
  */
 enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
-				      struct khttpd_entry *entry)
+				      struct khttpd_entry *entry, u16 *error)
 {
 	enum khttpd_verdict verdict;
 
 	if ((ask->conn->req.present &
 	     (KHTTPD_CONDITIONS | BIT(KHTTPD_FIELD_RANGE))) &&
-	    khttpd_reply_special(ask, entry, &verdict))
+	    khttpd_reply_special(ask, entry, &verdict, error))
 		return verdict;
+	if (unlikely(*error))
+		return KHTTPD_VERDICT_ABORT;
 	khttpd_reply_log(ask, 200, entry->size);
 	return khttpd_batch_file(ask->conn, entry, khttpd_tail_for(ask),
 				 ask->end);

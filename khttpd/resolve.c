@@ -3,8 +3,10 @@
  * for it, the listing of a directory, the page for an error. At once from the
  * cache, or by a worker, who may wait for disks.
  */
+#include <linux/namei.h>
 #include <linux/slab.h>
 #include "khttpd.h"
+#include "negative.h"
 
 static enum khttpd_coding khttpd_wish_coding(const struct khttpd_wish *wish,
 					     const struct khttpd_entry *entry)
@@ -14,16 +16,69 @@ static enum khttpd_coding khttpd_wish_coding(const struct khttpd_wish *wish,
 	return khttpd_accept_choose(&wish->codings, entry->variants);
 }
 
+/* There is no index file. Is there the directory? */
+static int khttpd_dir_error(struct khttpd_site *site,
+			    const struct khttpd_wish *wish, unsigned int flags)
+{
+	const struct khttpd_path *path = &wish->path;
+	struct path found;
+	char *dir;
+	int err;
+
+	if (!wish->dir_len)
+		return -EACCES;
+	dir = kstrndup(path->name, wish->dir_len, GFP_KERNEL);
+	if (!dir)
+		return -ENOMEM;
+	err = khttpd_walk(site, dir, flags | LOOKUP_DIRECTORY, &found);
+	kfree(dir);
+	if (err)
+		return err;
+	path_put(&found);
+	return -EACCES;
+}
+
 /* Is there more to say about this error than its number? */
 static bool khttpd_has_more(struct khttpd_site *site,
 			    const struct khttpd_wish *wish, int error)
 {
 	size_t len;
 
-	if (wish->dir_len >= 0 && error == -ENOENT && site->options.listing)
+	if (wish->server)
+		return false;
+	if (wish->dir_len >= 0 && error == -EACCES && site->options.listing)
 		return true;
 	return khttpd_rules_error(site->options.rules, khttpd_status_of(error),
 				  &len);
+}
+
+/* No entry: is it known why? Return: false if a worker must find out. */
+static bool khttpd_resolve_missing(struct khttpd_site *site,
+				   struct khttpd_wish *wish,
+				   struct khttpd_found *found)
+{
+	found->error = -ENOENT;
+	if (!khttpd_negative_find(site, &wish->path)) {
+		found->error = khttpd_lookup_try(site, &wish->path);
+		if (found->error == -ENOENT)
+			khttpd_negative_add(site, &wish->path, false);
+	}
+	if (found->error == -ENOENT && wish->dir_len >= 0 && !wish->server)
+		found->error = khttpd_dir_error(site, wish, LOOKUP_CACHED);
+	return found->error != -EAGAIN &&
+	       !khttpd_has_more(site, wish, found->error);
+}
+
+/* The path of the page for an error. Return: false if the site has none. */
+static bool khttpd_page_path(struct khttpd_site *site, struct khttpd_path *path,
+			     u16 status)
+{
+	const char *page;
+	size_t len;
+
+	page = khttpd_rules_error(site->options.rules, status, &len);
+	return page && khttpd_path_normalise(path, (const u8 *)page, len) ==
+		       KHTTPD_PATH_OK;
 }
 
 /**
@@ -41,14 +96,19 @@ bool khttpd_resolve_now(struct khttpd_site *site, struct khttpd_wish *wish,
 	struct khttpd_entry *entry, *variant;
 	enum khttpd_coding coding;
 
+	if (wish->status) {
+		if (!khttpd_page_path(site, &wish->path, wish->status))
+			return false;
+		found->entry = khttpd_cache_find(site, &wish->path,
+						 KHTTPD_CODING_IDENTITY);
+		found->page = found->entry;
+		return found->page;
+	}
 	if (wish->path.dir)
 		return false;
 	entry = khttpd_cache_find(site, &wish->path, KHTTPD_CODING_IDENTITY);
-	if (!entry) {
-		found->error = khttpd_lookup_try(site, &wish->path);
-		return found->error != -EAGAIN &&
-		       !khttpd_has_more(site, wish, found->error);
-	}
+	if (!entry)
+		return khttpd_resolve_missing(site, wish, found);
 	found->entry = entry;
 	coding = khttpd_wish_coding(wish, entry);
 	if (coding == KHTTPD_CODING_IDENTITY)
@@ -72,22 +132,20 @@ static struct khttpd_entry *khttpd_resolve_file(struct khttpd_site *site,
 	return IS_ERR(entry) ? entry : khttpd_cache_insert(entry);
 }
 
-/* The page that the site has for an error, or NULL. */
-static struct khttpd_entry *khttpd_resolve_page(struct khttpd_site *site,
-						struct khttpd_path *path,
-						int error)
+/* The page that the site has for an error, if so. */
+static void khttpd_resolve_page(struct khttpd_site *site,
+				struct khttpd_path *path, u16 status,
+				struct khttpd_found *found)
 {
 	struct khttpd_entry *entry;
-	const char *page;
-	size_t len;
 
-	page = khttpd_rules_error(site->options.rules, khttpd_status_of(error),
-				  &len);
-	if (!page || khttpd_path_normalise(path, (const u8 *)page, len) !=
-		     KHTTPD_PATH_OK)
-		return NULL;
+	if (!khttpd_page_path(site, path, status))
+		return;
 	entry = khttpd_resolve_file(site, path, KHTTPD_CODING_IDENTITY);
-	return IS_ERR(entry) ? NULL : entry;
+	if (IS_ERR(entry))
+		return;
+	found->entry = entry;
+	found->page = true;
 }
 
 /**
@@ -105,6 +163,10 @@ void khttpd_resolve(struct khttpd_site *site, struct khttpd_wish *wish,
 	enum khttpd_coding coding;
 
 	might_sleep();
+	if (wish->status) {
+		khttpd_resolve_page(site, &wish->path, wish->status, found);
+		return;
+	}
 	entry = ERR_PTR(-ENOENT);
 	if (!wish->path.dir)
 		entry = khttpd_resolve_file(site, &wish->path,
@@ -122,14 +184,18 @@ void khttpd_resolve(struct khttpd_site *site, struct khttpd_wish *wish,
 		return;
 	}
 	found->error = PTR_ERR(entry);
+	if (found->error == -ENOENT && !wish->path.dir)
+		khttpd_negative_add(site, &wish->path, true);
+	if (wish->server)
+		return;
 	if (wish->dir_len >= 0 && found->error == -ENOENT) {
 		/* Without index file: list it, or do not tell what is in it. */
 		found->error = site->options.listing ?
 			khttpd_listing(site, wish, &found->text, &found->len) :
-			-EACCES;
+			khttpd_dir_error(site, wish, 0);
 		if (!found->error)
 			return;
 	}
-	found->entry = khttpd_resolve_page(site, &wish->path, found->error);
-	found->page = found->entry;
+	khttpd_resolve_page(site, &wish->path, khttpd_status_of(found->error),
+			    found);
 }

@@ -3,28 +3,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "khttpd.h"
+#include "listener.h"
 
-/**
- * khttpd_respond_status() - answer with an error
- * @conn: the connection
- * @status: HTTP status
- * @close: end the connection with it
- * @end: offset behind the request in the buffer
- *
- * Return: enum khttpd_verdict
+/* There is no file for the path: @found says what was found instead, a page for
+ * the error included.
  */
-enum khttpd_verdict khttpd_respond_status(struct khttpd_conn *conn, u16 status,
-					  bool close, u32 end)
-{
-	struct khttpd_ask ask = {
-		.conn = conn, .site = conn->listener->site, .end = end,
-		.close = close,
-	};
-
-	return khttpd_reply_status(&ask, status);
-}
-
-/* There is no file for the path: @found says what was found instead. */
 static enum khttpd_verdict khttpd_respond_missing(const struct khttpd_ask *ask,
 						  struct khttpd_found *found)
 {
@@ -44,9 +27,6 @@ static enum khttpd_verdict khttpd_respond_missing(const struct khttpd_ask *ask,
 	if (found->page)
 		return khttpd_reply_page(ask, found->entry,
 					 khttpd_status_of(error));
-	/* A directory without index file must not be listed. */
-	if (wish->dir_len >= 0 && error == -ENOENT)
-		error = -EACCES;
 	return khttpd_reply_status(ask, khttpd_status_of(error));
 }
 
@@ -58,6 +38,7 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 	const struct khttpd_request *req = &ask->conn->req;
 
 	wish->json = false;
+	wish->server = ask->conn->server;
 	if (options->precompressed)
 		khttpd_accept_codings(req, ask->head, &wish->codings);
 	if (!wish->path.dir)
@@ -69,6 +50,16 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 		return options->listing ? 0 : -EACCES;
 	return khttpd_path_add_index(&wish->path, options->index) ?
 	       0 : -ENAMETOOLONG;
+}
+
+/* Is that job's result what is looked for? Not if the site has taken another form
+ * since, which may say something else about the request.
+ */
+static bool khttpd_respond_awaited(const struct khttpd_ask *ask,
+				   const struct khttpd_job *job)
+{
+	return job->site == ask->site &&
+	       job->wish.status == ask->conn->thread->wish.status;
 }
 
 /* What there is for thread->wish: at once, or from a worker's result.
@@ -83,13 +74,13 @@ static bool khttpd_respond_find(const struct khttpd_ask *ask,
 	struct khttpd_job *job = conn->job;
 
 	memset(found, 0, sizeof(*found));
-	if (job) {
+	if (job && khttpd_respond_awaited(ask, job)) {
 		*found = job->found;
 		memset(&job->found, 0, sizeof(job->found));
-		khttpd_job_free(job);
-		conn->job = NULL;
+		khttpd_job_drop(conn);
 		return true;
 	}
+	khttpd_job_drop(conn);
 	if (khttpd_resolve_now(ask->site, &thread->wish, found))
 		return true;
 	if (thread->batch.replies)
@@ -99,43 +90,180 @@ static bool khttpd_respond_find(const struct khttpd_ask *ask,
 	return !conn->job;
 }
 
+/* An error, with the page that the site may have for it. */
+static enum khttpd_verdict khttpd_respond_error(const struct khttpd_ask *ask,
+						u16 status)
+{
+	struct khttpd_conn *conn = ask->conn;
+	struct khttpd_found found;
+	size_t len;
+
+	if (likely(!khttpd_rules_error(ask->site->options.rules, status, &len)))
+		return khttpd_reply_status(ask, status);
+	conn->thread->wish.status = status;
+	conn->thread->wish.size = ask->size;
+	if (!khttpd_respond_find(ask, &found))
+		return conn->job ? KHTTPD_VERDICT_JOB : KHTTPD_VERDICT_FLUSH;
+	if (!found.page)
+		return khttpd_reply_status(ask, status);
+	return khttpd_reply_page(ask, found.entry, status);
+}
+
+/**
+ * khttpd_respond_refused() - answer with an error, and end the connection
+ * @conn: the connection
+ * @head: the first byte of a head that is whole; else NULL: then it is not known
+ *	for which of the sites behind the listener's it is
+ * @status: HTTP status
+ * @end: offset behind the request in the buffer
+ *
+ * Return: enum khttpd_verdict. After _FLUSH and _JOB it must be called again.
+ */
+enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
+					   const u8 *head, u16 status, u32 end)
+{
+	const struct khttpd_request *req = &conn->req;
+	struct khttpd_ask ask = {
+		.conn = conn, .head = head, .end = end, .close = true,
+	};
+	enum khttpd_verdict verdict;
+
+	if (!khttpd_batch_has_room(&conn->thread->batch))
+		return KHTTPD_VERDICT_FLUSH;
+	ask.site = khttpd_vhost_get(conn->listener,
+				    head ? head + req->host : NULL,
+				    head ? req->host_len : 0);
+	verdict = khttpd_respond_error(&ask, status);
+	khttpd_site_put(ask.site);
+	return verdict;
+}
+
+/* No file is looked for: it is the server's, or an error without one. */
+static enum khttpd_verdict khttpd_respond_theirs(const struct khttpd_ask *ask,
+						 u16 status)
+{
+	return ask->conn->server ? KHTTPD_VERDICT_HANDOVER :
+				   khttpd_respond_error(ask, status);
+}
+
+/* There is the file, but its conditions or ranges do not hold. */
+static enum khttpd_verdict khttpd_respond_unmet(const struct khttpd_ask *ask,
+						u64 size, u16 status)
+{
+	struct khttpd_ask unmet = *ask;
+
+	unmet.size = size;
+	return khttpd_respond_error(&unmet, status);
+}
+
+/* Answer with a file. */
+static enum khttpd_verdict khttpd_respond_file(const struct khttpd_ask *ask,
+					       struct khttpd_entry *entry)
+{
+	enum khttpd_verdict verdict;
+	u16 status = 0;
+	u64 size;
+
+	verdict = khttpd_reply_file(ask, entry, &status);
+	if (likely(!status))
+		return verdict;
+	size = entry->size;
+	khttpd_entry_put(entry);
+	return khttpd_respond_unmet(ask, size, status);
+}
+
+/* Has a worker looked for the page to say that? Then it is not asked again whether
+ * there is the file: that might need a worker, and so on for ever.
+ */
+static const struct khttpd_wish *
+khttpd_respond_unmet_wish(const struct khttpd_ask *ask)
+{
+	const struct khttpd_job *job = ask->conn->job;
+
+	return job && job->site == ask->site &&
+	       (job->wish.status == 412 || job->wish.status == 416) ?
+	       &job->wish : NULL;
+}
+
 /* GET or HEAD of a well-formed path. */
 static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 {
+	const struct khttpd_wish *unmet = khttpd_respond_unmet_wish(ask);
 	struct khttpd_thread *thread = ask->conn->thread;
-	struct khttpd_found found = {};
+	struct khttpd_found found;
+	int error;
 
-	found.error = khttpd_respond_wish(ask);
-	if (found.error)
-		return khttpd_respond_missing(ask, &found);
+	if (unlikely(unmet))
+		return khttpd_respond_unmet(ask, unmet->size, unmet->status);
+
+	error = khttpd_respond_wish(ask);
+	if (error)
+		return khttpd_respond_theirs(ask, khttpd_status_of(error));
 	if (!khttpd_respond_find(ask, &found))
 		return ask->conn->job ? KHTTPD_VERDICT_JOB :
 					KHTTPD_VERDICT_FLUSH;
 	if (found.text) {
 		if (!ask->conn->server)
-			return khttpd_reply_listing(ask, found.text, found.len,
-						    thread->wish.json);
+			return khttpd_reply_made(ask, found.text, found.len,
+						 thread->wish.json ?
+						 "application/json" :
+						 "text/html; charset=utf-8");
 		kvfree(found.text);
 		return KHTTPD_VERDICT_HANDOVER;
 	}
 	if (found.error)
 		return khttpd_respond_missing(ask, &found);
-	return khttpd_reply_file(ask, found.entry);
+	return khttpd_respond_file(ask, found.entry);
 }
 
-/* Does a cookie say that the request is the server's? */
-static bool khttpd_respond_cookie(const struct khttpd_ask *ask)
+/**
+ * khttpd_request_ruled() - does a rule about cookies or methods give it away?
+ * @rules: a site's rules, or NULL
+ * @req: a request that is done
+ * @head: its bytes
+ *
+ * Return: true if it is the server's, if there is one.
+ */
+bool khttpd_request_ruled(const struct khttpd_rules *rules,
+			  const struct khttpd_request *req, const u8 *head)
 {
-	const struct khttpd_request *req = &ask->conn->req;
 	const struct khttpd_field *field;
 	unsigned int from = 0;
+	size_t len = 0;
 
+	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_COOKIE) |
+					BIT(KHTTPD_RULE_METHOD))))
+		return false;
+	while (head[req->start + len] != ' ')
+		len++;
+	if (khttpd_rules_method(rules, head + req->start, len))
+		return true;
 	while ((field = khttpd_field_next(req, KHTTPD_FIELD_COOKIE, &from))) {
-		if (khttpd_rules_cookie(ask->site->options.rules,
-					ask->head + field->at, field->len))
+		if (khttpd_rules_cookie(rules, head + field->at, field->len))
 			return true;
 	}
 	return false;
+}
+
+/**
+ * khttpd_path_action() - whose is a path, by the rules?
+ * @rules: a site's rules, or NULL
+ * @path: from khttpd_path_normalise(); a directory's is judged with its "/"
+ *
+ * Return: KHTTPD_RULE_SERVE, _PASS or _DENY.
+ */
+enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
+					 struct khttpd_path *path)
+{
+	enum khttpd_rule_kind action;
+	size_t len = path->len;
+
+	/* There is room for it, see khttpd_path_normalise(). */
+	if (path->dir && len)
+		path->name[len++] = '/';
+	action = khttpd_rules_action(rules, path->name, len);
+	path->name[path->len] = '\0';
+	return action;
 }
 
 /* What the site's rules say. What is the server's does not exist without. */
@@ -143,22 +271,17 @@ static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 {
 	struct khttpd_path *path = &ask->conn->thread->wish.path;
 	const struct khttpd_rules *rules = ask->site->options.rules;
-	struct khttpd_found found = { .error = -ENOENT };
-	enum khttpd_rule_kind action;
-	size_t len = path->len;
 
-	if (ask->conn->server && khttpd_respond_cookie(ask))
+	if (ask->conn->server &&
+	    khttpd_request_ruled(rules, &ask->conn->req, ask->head))
 		return KHTTPD_VERDICT_HANDOVER;
-	/* There is room for it, see khttpd_path_normalise(). */
-	if (path->dir && len)
-		path->name[len++] = '/';
-	action = khttpd_rules_action(rules, path->name, len);
-	path->name[path->len] = '\0';
-	switch (action) {
+	switch (khttpd_path_action(rules, path)) {
 	case KHTTPD_RULE_PASS:
-		return khttpd_respond_missing(ask, &found);
+		return khttpd_respond_theirs(ask, 404);
 	case KHTTPD_RULE_DENY:
-		return khttpd_reply_status(ask, 403);
+		return khttpd_respond_error(ask, 403);
+	case KHTTPD_RULE_STATUS:
+		return khttpd_reply_about(ask);
 	default:
 		return khttpd_respond_path(ask);
 	}
@@ -168,7 +291,6 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 {
 	const struct khttpd_request *req = &ask->conn->req;
 	struct khttpd_wish *wish = &ask->conn->thread->wish;
-	struct khttpd_found found = { .error = -ENOENT };
 	struct khttpd_ask bad;
 
 	wish->dir_len = -1;
@@ -178,12 +300,30 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 		return ask->site->options.rules ? khttpd_respond_rules(ask) :
 						  khttpd_respond_path(ask);
 	case KHTTPD_PATH_NONE:
-		return khttpd_respond_missing(ask, &found);
+		return khttpd_respond_theirs(ask, 404);
 	default:
 		khttpd_count(bad_paths);
 		bad = *ask;
 		bad.close = true;
-		return khttpd_reply_status(&bad, 400);
+		return khttpd_respond_error(&bad, 400);
+	}
+}
+
+/* By method. What is not served here is the server's, or refused. */
+static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
+{
+	ask->conn->thread->wish.status = 0;
+	switch (ask->conn->req.method) {
+	case KHTTPD_METHOD_GET:
+	case KHTTPD_METHOD_HEAD:
+		return khttpd_respond_get(ask);
+	case KHTTPD_METHOD_OPTIONS:
+		return ask->conn->server ? KHTTPD_VERDICT_HANDOVER :
+					   khttpd_reply_options(ask);
+	case KHTTPD_METHOD_KNOWN:
+		return khttpd_respond_theirs(ask, 405);
+	default:
+		return khttpd_respond_theirs(ask, 501);
 	}
 }
 
@@ -202,11 +342,14 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 	bool bodiless = khttpd_request_bodiless(req);
 	struct khttpd_ask ask = {
 		.conn = conn,
-		.site = conn->listener->site,
 		.head = head,
 		.end = end,
-		/* A body that nobody here reads ends the connection. */
-		.close = !bodiless || !khttpd_request_persists(req),
+		/* A body that nobody here reads ends the connection, and so
+		 * does a listener of our own that stops.
+		 */
+		.close = !bodiless || !khttpd_request_persists(req) ||
+			 (READ_ONCE(conn->listener->stopped) &&
+			  !conn->listener->attached),
 	};
 	enum khttpd_verdict verdict;
 
@@ -217,21 +360,13 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 	if (!bodiless)
 		conn->unread = true;
 
-	switch (req->method) {
-	case KHTTPD_METHOD_GET:
-	case KHTTPD_METHOD_HEAD:
-		ask.site = khttpd_vhost_get(conn->listener->site,
-					    head + req->host, req->host_len);
-		verdict = khttpd_respond_get(&ask);
-		khttpd_site_put(ask.site);
-		return verdict;
-	case KHTTPD_METHOD_OPTIONS:
-		return conn->server ? KHTTPD_VERDICT_HANDOVER :
-				      khttpd_reply_options(&ask);
-	default:
-		if (conn->server)
-			return KHTTPD_VERDICT_HANDOVER;
-		return khttpd_reply_status(&ask,
-			req->method == KHTTPD_METHOD_KNOWN ? 405 : 501);
-	}
+	ask.site = khttpd_vhost_get(conn->listener, head + req->host,
+				    req->host_len);
+	verdict = khttpd_respond_method(&ask);
+	khttpd_site_put(ask.site);
+	/* What was found for another form of the site. */
+	if (unlikely(conn->job) && conn->job->done &&
+	    verdict != KHTTPD_VERDICT_FLUSH)
+		khttpd_job_drop(conn);
+	return verdict;
 }

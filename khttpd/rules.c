@@ -12,8 +12,11 @@ static const char * const khttpd_rule_names[KHTTPD_RULE_KINDS] = {
 	[KHTTPD_RULE_SERVE] = "serve",
 	[KHTTPD_RULE_PASS] = "pass",
 	[KHTTPD_RULE_DENY] = "deny",
+	[KHTTPD_RULE_STATUS] = "status",
 	[KHTTPD_RULE_COOKIE] = "cookie",
+	[KHTTPD_RULE_METHOD] = "method",
 	[KHTTPD_RULE_CACHE] = "cache",
+	[KHTTPD_RULE_EXPIRES] = "expires",
 	[KHTTPD_RULE_ERROR] = "error",
 };
 
@@ -68,6 +71,22 @@ static bool take_value(struct khttpd_rule *rule, const char *s, size_t len,
 	return true;
 }
 
+static bool take_seconds(struct khttpd_rule *rule, const char *s)
+{
+	u32 seconds = 0;
+	u16 i;
+
+	for (i = 0; i < rule->value_len; i++) {
+		if (!is_digit(s[rule->value + i]))
+			return false;
+		seconds = seconds * 10 + s[rule->value + i] - '0';
+		if (seconds > KHTTPD_EXPIRES_MAX)
+			return false;
+	}
+	rule->seconds = seconds;
+	return rule->value_len;
+}
+
 /* One line of @len bytes that begins with @rule's kind. */
 static bool take_rule(struct khttpd_rule *rule, const char *s, size_t len,
 		      size_t at)
@@ -86,7 +105,12 @@ static bool take_rule(struct khttpd_rule *rule, const char *s, size_t len,
 		return false;
 	switch (rule->kind) {
 	case KHTTPD_RULE_COOKIE:
+	case KHTTPD_RULE_METHOD:
 		return !rule->value_len;
+	case KHTTPD_RULE_EXPIRES:
+		if (!take_seconds(rule, s))
+			return false;
+		break;
 	case KHTTPD_RULE_CACHE:
 		if (!rule->value_len || rule->value_len > KHTTPD_CACHE_MAX)
 			return false;
@@ -188,7 +212,7 @@ static bool rule_matches(const struct khttpd_rules *rules,
  * @name: normalised path
  * @len: its length
  *
- * Return: KHTTPD_RULE_SERVE, _PASS or _DENY.
+ * Return: KHTTPD_RULE_SERVE, _PASS, _DENY or _STATUS.
  */
 enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
 					  const char *name, size_t len)
@@ -196,10 +220,11 @@ enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
 	int i;
 
 	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_PASS) |
-					BIT(KHTTPD_RULE_DENY))))
+					BIT(KHTTPD_RULE_DENY) |
+					BIT(KHTTPD_RULE_STATUS))))
 		return KHTTPD_RULE_SERVE;
 	for (i = 0; i < rules->count; i++) {
-		if (rules->rule[i].kind <= KHTTPD_RULE_DENY &&
+		if (rules->rule[i].kind <= KHTTPD_RULE_STATUS &&
 		    rule_matches(rules, &rules->rule[i], name, len))
 			return rules->rule[i].kind;
 	}
@@ -238,6 +263,57 @@ bool khttpd_rules_cookie(const struct khttpd_rules *rules, const u8 *value,
 		while (end < len && value[end] != ';')
 			end++;
 		at = end;
+	}
+	return false;
+}
+
+/**
+ * khttpd_rules_method() - is a method one that makes it the server's?
+ * @rules: a site's rules, or NULL
+ * @method: the method, in the case that it came in
+ * @len: its length
+ */
+bool khttpd_rules_method(const struct khttpd_rules *rules, const u8 *method,
+			 size_t len)
+{
+	int i;
+
+	if (!rules || !(rules->kinds & BIT(KHTTPD_RULE_METHOD)))
+		return false;
+	for (i = 0; i < rules->count; i++) {
+		const struct khttpd_rule *rule = &rules->rule[i];
+
+		if (rule->kind == KHTTPD_RULE_METHOD && rule->word_len == len &&
+		    !memcmp(rules->text + rule->word, method, len))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * khttpd_rules_expires() - how long is a file good?
+ * @rules: a site's rules, or NULL
+ * @name: normalised path
+ * @len: its length
+ * @seconds: result: from the time of the reply on
+ *
+ * Return: false if no rule says so.
+ */
+bool khttpd_rules_expires(const struct khttpd_rules *rules, const char *name,
+			  size_t len, u32 *seconds)
+{
+	int i;
+
+	if (!rules || !(rules->kinds & BIT(KHTTPD_RULE_EXPIRES)))
+		return false;
+	for (i = 0; i < rules->count; i++) {
+		const struct khttpd_rule *rule = &rules->rule[i];
+
+		if (rule->kind != KHTTPD_RULE_EXPIRES ||
+		    !rule_matches(rules, rule, name, len))
+			continue;
+		*seconds = rule->seconds;
+		return true;
 	}
 	return false;
 }

@@ -8,6 +8,8 @@
 /* Longest text of rules, and most of them. */
 #define KHTTPD_RULES_SIZE	4095
 #define KHTTPD_RULES_MAX	256
+/* Most seconds of an expires rule: ten years. */
+#define KHTTPD_EXPIRES_MAX	315360000
 /* Longest value of a cache rule. */
 #define KHTTPD_CACHE_MAX	96
 
@@ -15,8 +17,11 @@ enum khttpd_rule_kind {
 	KHTTPD_RULE_SERVE,	/* PATTERN: files, and no rule below counts */
 	KHTTPD_RULE_PASS,	/* PATTERN: is the server's */
 	KHTTPD_RULE_DENY,	/* PATTERN: 403 */
+	KHTTPD_RULE_STATUS,	/* PATTERN: the page about the web server */
 	KHTTPD_RULE_COOKIE,	/* NAME: with that cookie it is the server's */
+	KHTTPD_RULE_METHOD,	/* NAME: with that method it is the server's */
 	KHTTPD_RULE_CACHE,	/* PATTERN VALUE: Cache-Control of files */
+	KHTTPD_RULE_EXPIRES,	/* PATTERN SECONDS: Expires of files */
 	KHTTPD_RULE_ERROR,	/* STATUS PATH: the page for an error */
 	KHTTPD_RULE_KINDS
 };
@@ -29,6 +34,7 @@ enum khttpd_rule_kind {
  * @word_len: its length
  * @value: offset of VALUE
  * @value_len: its length, or 0
+ * @seconds: of an expires rule
  */
 struct khttpd_rule {
 	u8 kind;
@@ -37,6 +43,7 @@ struct khttpd_rule {
 	u16 word_len;
 	u16 value;
 	u16 value_len;
+	u32 seconds;
 };
 
 /**
@@ -61,6 +68,10 @@ bool khttpd_rules_cookie(const struct khttpd_rules *rules, const u8 *value,
 			 size_t len);
 const char *khttpd_rules_cache(const struct khttpd_rules *rules,
 			       const char *name, size_t len, size_t *value_len);
+bool khttpd_rules_method(const struct khttpd_rules *rules, const u8 *method,
+			 size_t len);
+bool khttpd_rules_expires(const struct khttpd_rules *rules, const char *name,
+			  size_t len, u32 *seconds);
 const char *khttpd_rules_error(const struct khttpd_rules *rules, u16 status,
 			       size_t *len);
 

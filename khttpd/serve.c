@@ -110,13 +110,30 @@ static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
 static enum khttpd_verdict khttpd_input_respond(struct khttpd_conn *conn,
 						const u8 *head, u32 end)
 {
-	if (!conn->counted && !khttpd_peer_request(conn->peer)) {
-		khttpd_count(requests_refused);
-		conn->unread = true;
-		return khttpd_respond_status(conn, 429, true, end);
+	if (!conn->counted) {
+		conn->counted = true;
+		conn->too_fast = !khttpd_peer_request(conn->peer);
+		if (conn->too_fast)
+			khttpd_count(requests_refused);
 	}
-	conn->counted = true;
+	if (conn->too_fast) {
+		conn->unread = true;
+		return khttpd_respond_refused(conn, head, 429, end);
+	}
 	return khttpd_respond(conn, head, end);
+}
+
+/* A head is refused: count why, when that is said. */
+static void khttpd_input_bad(const struct khttpd_request *req,
+			     enum khttpd_verdict verdict)
+{
+	if (verdict == KHTTPD_VERDICT_JOB || verdict == KHTTPD_VERDICT_FLUSH)
+		return;
+	khttpd_count(bad_heads);
+	if (req->headers > READ_ONCE(khttpd_head_limits.head_fields))
+		khttpd_count(head_fields_over);
+	else if (req->pos >= READ_ONCE(khttpd_head_limits.head_bytes))
+		khttpd_count(head_bytes_over);
 }
 
 /* Parse and answer the request at in->off. Return: KHTTPD_STEP_WAIT to look
@@ -141,8 +158,8 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 		verdict = khttpd_input_respond(conn, head, end);
 		break;
 	default:
-		khttpd_count(bad_heads);
-		verdict = khttpd_respond_status(conn, req->error, true, end);
+		verdict = khttpd_respond_refused(conn, NULL, req->error, end);
+		khttpd_input_bad(req, verdict);
 	}
 
 	switch (verdict) {

@@ -61,6 +61,7 @@ static bool khttpd_site_options(struct khttpd_options *to,
 
 /**
  * khttpd_site_create() - make a site from its configuration
+ * @id: what this site and those have in common that take its place
  * @name: its name
  * @docroot: path of a directory, looked up as the calling process
  * @options: what else it does; copied
@@ -70,7 +71,8 @@ static bool khttpd_site_options(struct khttpd_options *to,
  * Context: process.
  * Return: the site with one reference, or an error.
  */
-struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
+struct khttpd_site *khttpd_site_create(const void *id, const char *name,
+				       const char *docroot,
 				       const struct khttpd_options *options,
 				       kuid_t uid, kgid_t gid)
 {
@@ -81,6 +83,7 @@ struct khttpd_site *khttpd_site_create(const char *name, const char *docroot,
 	if (!site)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&site->refs, 1);
+	site->id = id;
 	INIT_LIST_HEAD(&site->vhosts);
 	strscpy(site->name, name, sizeof(site->name));
 	if (!khttpd_site_options(&site->options, options))

@@ -3,12 +3,16 @@
  * files whose pages are cached are answered where their segment is received,
  * mostly in softirq. With the first request that is anything else, or is not
  * complete, or finds the send buffer full, the connection goes to the listener's
- * accept queue, unread bytes and all, and is a thread's from then on. net6 is not
- * needed to load khttpd: its functions are looked up when a listener wants them.
+ * accept queue, unread bytes and all, and is a thread's from then on. One with a
+ * request that is certainly for the server that khttpd is attached to goes to that
+ * server's own queue at once. net6 is not needed to load khttpd: its functions are
+ * looked up when a listener wants them.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/sock.h>
+#include "handover.h"
+#include "listener.h"
 #include "peer.h"
 #include "soft.h"
 
@@ -19,8 +23,8 @@
 static const char *const khttpd_net6_calls[] = {
 	"net6_tcp_is", "net6_tcp_attach", "net6_tcp_detach", "net6_tcp_unread",
 	"net6_tcp_at_end", "net6_tcp_peek_copy", "net6_tcp_consume",
-	"net6_tcp_send", "net6_tcp_give", "net6_tcp_finish_locked",
-	"net6_tcp_finish",
+	"net6_tcp_send", "net6_tcp_give", "net6_tcp_release", "net6_tcp_graft",
+	"net6_tcp_finish_locked", "net6_tcp_finish",
 };
 
 /* Where a connection waits, and for what. It only ever moves on. */
@@ -67,6 +71,9 @@ struct khttpd_soft {
  *	connection and the lists locked, and so does @kind
  * @kind: enum khttpd_soft_list
  * @ended: a process is about to finish it: hands off; connection locked
+ * @handed: in a server's queue, in no list any more
+ * @graft: then: what makes it a socket's, and
+ * @finish: what ends it instead; the connection holds the module of both
  */
 struct khttpd_soft_conn {
 	struct list_head node;
@@ -75,6 +82,9 @@ struct khttpd_soft_conn {
 	unsigned long used;
 	u8 kind;
 	bool ended;
+	struct khttpd_handed handed;
+	void (*graft)(struct sock *sk, struct socket *sock);
+	void (*finish)(struct sock *sk, bool reset);
 };
 
 static atomic_t khttpd_soft_count;
@@ -175,6 +185,73 @@ static int khttpd_soft_give(struct khttpd_soft *soft,
 	return 0;
 }
 
+/* To the server, if its queue has room; it may have it before this returns.
+ *
+ * Context: a callback: who takes it out of the queue waits for the lock.
+ */
+static bool khttpd_soft_hand(struct khttpd_soft *soft,
+			     struct khttpd_soft_conn *conn)
+{
+	conn->handed.sk = conn->sk;
+	conn->graft = soft->net6.graft;
+	conn->finish = soft->net6.finish;
+	if (!khttpd_handover_sock(soft->listener, &conn->handed))
+		return false;
+	khttpd_count(soft_handed);
+	khttpd_soft_unlist(soft, conn);
+	soft->net6.release(conn->sk);
+	khttpd_listener_conn_done(soft->listener);
+	return true;
+}
+
+/* Its end as ours. Return: its client, counted there still. */
+static struct khttpd_peer *khttpd_soft_part_handed(struct khttpd_soft_conn *conn)
+{
+	struct khttpd_peer *peer = conn->peer;
+
+	atomic_dec(&khttpd_soft_count);
+	kfree(conn);
+	return peer;
+}
+
+/**
+ * khttpd_soft_graft() - a connection out of a server's queue becomes a socket's
+ * @handed: the connection; gone afterwards
+ * @sock: the socket
+ *
+ * Context: process.
+ * Return: its client, for khttpd_peer_put(), or NULL.
+ */
+struct khttpd_peer *khttpd_soft_graft(struct khttpd_handed *handed,
+				      struct socket *sock)
+{
+	struct khttpd_soft_conn *conn = container_of(handed,
+						     struct khttpd_soft_conn,
+						     handed);
+
+	/* Whoever put it there is through with it when this has the lock. */
+	conn->graft(conn->sk, sock);
+	return khttpd_soft_part_handed(conn);
+}
+
+/**
+ * khttpd_soft_drop() - a connection out of a server's queue is reset
+ * @handed: the connection; gone afterwards
+ *
+ * Context: process.
+ */
+void khttpd_soft_drop(struct khttpd_handed *handed)
+{
+	struct khttpd_soft_conn *conn = container_of(handed,
+						     struct khttpd_soft_conn,
+						     handed);
+
+	khttpd_count(aborted);
+	khttpd_count(closed);
+	conn->finish(conn->sk, true);
+	khttpd_peer_put(khttpd_soft_part_handed(conn));
+}
+
 static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 {
 	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
@@ -258,7 +335,9 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 					   conn->peer, unread) : KHTTPD_SOFT_GIVE;
 	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
 		khttpd_soft_close(soft, conn);
-	else if (verdict == KHTTPD_SOFT_GIVE)
+	else if (verdict == KHTTPD_SOFT_SERVER && khttpd_soft_hand(soft, conn))
+		return;
+	else if (verdict >= KHTTPD_SOFT_GIVE)
 		khttpd_soft_leave(soft, conn);
 	else if (soft->net6.at_end(sk))
 		khttpd_soft_close(soft, conn);

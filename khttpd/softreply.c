@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The short way's replies: a file whose pages are cached, or that it has not
- * changed. Nothing here waits, looks a path up or asks a file system; whatever
- * would have to is left to a thread, unanswered.
+ * changed; and which requests are a server's. Nothing here waits, looks a path up
+ * or asks a file system; whatever would have to is left to a thread, unanswered.
  */
 #include <linux/bvec.h>
 #include <linux/pagemap.h>
 #include <linux/percpu.h>
 #include <linux/tcp.h>
 #include <net/sock.h>
-#include "plain.h"
+#include "listener.h"
+#include "negative.h"
 #include "peer.h"
+#include "plain.h"
 #include "soft.h"
 
 /* Longest head that is answered here, and most pages of a file. */
@@ -31,50 +33,58 @@ struct khttpd_soft_work {
 	struct khttpd_request req;
 	struct khttpd_codings codings;
 	struct khttpd_path path;
-	u8 header[NET6_TCP_MSG_HEADER];
+	char header[NET6_TCP_MSG_HEADER];
 	struct bio_vec page[KHTTPD_SOFT_PAGES];
 	struct khttpd_tails tails;
 };
 
 static struct khttpd_soft_work __percpu *khttpd_soft_work;
 
-/* Do the site's rules leave it to us? */
-static bool khttpd_soft_ruled(const struct khttpd_rules *rules,
-			      const struct khttpd_soft_work *work)
+/* By path and rules, whose is a request? @theirs: what to say if it is a server's.
+ * Return: KHTTPD_SOFT_NEXT if files are to be looked at.
+ */
+static enum khttpd_soft_verdict
+khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
+		  enum khttpd_soft_verdict theirs)
 {
+	const struct khttpd_rules *rules = site->options.rules;
+	const struct khttpd_request *req = &work->req;
+
+	switch (khttpd_path_normalise(&work->path, work->head + req->path,
+				      req->path_len)) {
+	case KHTTPD_PATH_OK:
+		break;
+	case KHTTPD_PATH_NONE:
+		return theirs;
+	default:
+		return KHTTPD_SOFT_GIVE;
+	}
 	if (likely(!rules))
-		return true;
-	if (khttpd_request_has(&work->req, KHTTPD_FIELD_COOKIE) &&
-	    (rules->kinds & BIT(KHTTPD_RULE_COOKIE)))
-		return false;
-	/* With its "/" a directory's path is another one: for a thread. */
-	if (work->path.dir && work->path.len)
-		return false;
-	return khttpd_rules_action(rules, work->path.name, work->path.len) ==
-	       KHTTPD_RULE_SERVE;
+		return KHTTPD_SOFT_NEXT;
+	if (khttpd_request_ruled(rules, req, work->head))
+		return theirs;
+	switch (khttpd_path_action(rules, &work->path)) {
+	case KHTTPD_RULE_SERVE:
+		return KHTTPD_SOFT_NEXT;
+	case KHTTPD_RULE_PASS:
+		return theirs;
+	default:
+		return KHTTPD_SOFT_GIVE;
+	}
 }
 
 /* The open file that answers the request, with a reference, or NULL. */
 static struct khttpd_entry *khttpd_soft_find(struct khttpd_site *site,
 					     struct khttpd_soft_work *work)
 {
-	const struct khttpd_options *options = &site->options;
-	const struct khttpd_request *req = &work->req;
 	struct khttpd_path *path = &work->path;
 	struct khttpd_entry *entry, *variant;
 	enum khttpd_coding coding;
 
-	if (khttpd_path_normalise(path, work->head + req->path,
-				  req->path_len) != KHTTPD_PATH_OK ||
-	    !khttpd_soft_ruled(options->rules, work))
-		return NULL;
-	if (path->dir && (!*options->index ||
-			  !khttpd_path_add_index(path, options->index)))
-		return NULL;
 	entry = khttpd_cache_peek(site, path, KHTTPD_CODING_IDENTITY);
 	if (!entry || likely(!entry->variants))
 		return entry;
-	khttpd_accept_codings(req, work->head, &work->codings);
+	khttpd_accept_codings(&work->req, work->head, &work->codings);
 	coding = khttpd_accept_choose(&work->codings, entry->variants);
 	if (coding == KHTTPD_CODING_IDENTITY)
 		return entry;
@@ -112,8 +122,8 @@ static u32 khttpd_soft_header(struct khttpd_soft_work *work,
 				KHTTPD_TAIL_KEEPALIVE;
 	u32 len = 0, from = 0;
 
-	BUILD_BUG_ON(sizeof(line) + KHTTPD_HEADER_MAX + KHTTPD_TAIL_MAX >
-		     sizeof(work->header));
+	BUILD_BUG_ON(sizeof(work->header) < sizeof(line) + KHTTPD_HEADER_MAX +
+		     KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX);
 	if (unchanged) {
 		len = sizeof(line) - 1;
 		from = entry->meta_at;
@@ -122,6 +132,11 @@ static u32 khttpd_soft_header(struct khttpd_soft_work *work,
 	memcpy(work->header + len, entry->header + from,
 	       entry->header_len - from);
 	len += entry->header_len - from;
+	if (unlikely(entry->expires)) {
+		len -= strlen("Date: ");
+		len += khttpd_expires_write(entry, work->tails.second,
+					    work->header + len);
+	}
 	memcpy(work->header + len, work->tails.text[tail],
 	       work->tails.len[tail]);
 	return len + work->tails.len[tail];
@@ -228,6 +243,40 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
 	return true;
 }
 
+/* A request for a path that may be a file's. @theirs as above. */
+static enum khttpd_soft_verdict
+khttpd_soft_request(const struct khttpd_net6 *net6, struct sock *sk,
+		    struct khttpd_site *site, struct khttpd_soft_work *work,
+		    struct khttpd_peer *peer, bool plain,
+		    enum khttpd_soft_verdict theirs)
+{
+	const struct khttpd_options *options = &site->options;
+	bool close = !khttpd_request_persists(&work->req);
+	enum khttpd_soft_verdict verdict;
+	struct khttpd_entry *entry;
+	bool done;
+
+	verdict = khttpd_soft_whose(site, work, theirs);
+	if (verdict != KHTTPD_SOFT_NEXT)
+		return verdict;
+	if (work->path.dir &&
+	    (!*options->index ||
+	     !khttpd_path_add_index(&work->path, options->index)))
+		return KHTTPD_SOFT_GIVE;
+	entry = khttpd_soft_find(site, work);
+	if (!entry)
+		return theirs == KHTTPD_SOFT_SERVER &&
+		       khttpd_negative_find(site, &work->path) ?
+		       theirs : KHTTPD_SOFT_GIVE;
+	done = plain && khttpd_peer_request(peer) &&
+	       khttpd_soft_entry(net6, sk, site, work, entry, close);
+	khttpd_entry_put_atomic(entry);
+	if (!done)
+		return KHTTPD_SOFT_GIVE;
+	net6->consume(sk, work->req.head_len);
+	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;
+}
+
 /**
  * khttpd_softreply() - answer the request that comes first, if it is a plain one
  * @listener: where the connection came from
@@ -236,7 +285,8 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
  * @peer: its client, or NULL
  * @unread: bytes that have come
  *
- * What was answered is consumed; nothing else is.
+ * What was answered is consumed; nothing else is. What is a server's is told by
+ * the request, the rules, or because it is known that there is no such file.
  *
  * Return: enum khttpd_soft_verdict
  */
@@ -246,10 +296,10 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener
 					  struct khttpd_peer *peer, u32 unread)
 {
 	struct khttpd_soft_work *work = this_cpu_ptr(khttpd_soft_work);
+	enum khttpd_soft_verdict theirs, verdict;
 	struct khttpd_request *req = &work->req;
-	struct khttpd_entry *entry;
 	struct khttpd_site *site;
-	bool done = false, close;
+	bool plain;
 	u32 len;
 
 	/* Urgent data is for those who know what to do about it. */
@@ -258,25 +308,25 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener
 	len = net6->peek_copy(sk, 0, work->head,
 				       min_t(u32, unread, sizeof(work->head)));
 	khttpd_request_reset(req);
-	if (khttpd_parse(req, work->head, len) != KHTTPD_PARSE_DONE ||
-	    !khttpd_request_plain(req, unread))
+	if (khttpd_parse(req, work->head, len) != KHTTPD_PARSE_DONE)
 		return KHTTPD_SOFT_GIVE;
-	close = !khttpd_request_persists(req);
-
-	rcu_read_lock();
-	site = khttpd_vhost_find(listener->site, work->head + req->host,
-				 req->host_len);
-	entry = khttpd_soft_find(site, work);
-	if (entry) {
-		done = khttpd_peer_request(peer) &&
-		       khttpd_soft_entry(net6, sk, site, work, entry, close);
-		khttpd_entry_put_atomic(entry);
+	/* A server behind an own listener takes from threads. */
+	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
+	plain = khttpd_request_plain(req, unread);
+	if (khttpd_request_foreign(req) ||
+	    (theirs == KHTTPD_SOFT_GIVE && !plain)) {
+		verdict = theirs;
+	} else {
+		rcu_read_lock();
+		site = khttpd_vhost_find(rcu_dereference(listener->site),
+					 work->head + req->host, req->host_len);
+		verdict = khttpd_soft_request(net6, sk, site, work, peer, plain,
+					      theirs);
+		rcu_read_unlock();
 	}
-	rcu_read_unlock();
-	if (!done)
+	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(peer))
 		return KHTTPD_SOFT_GIVE;
-	net6->consume(sk, req->head_len);
-	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;
+	return verdict;
 }
 
 /**

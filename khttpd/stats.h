@@ -5,52 +5,56 @@
 
 #include <linux/percpu.h>
 
-/* X(name): what is counted, in events unless the name says bytes. */
+/* X(name, text): what is counted, in events unless the name says bytes. */
 #define KHTTPD_STATS(X)							\
-	X(accepted)		/* connections taken from listeners */	\
-	X(closed)		/* connections ended by us */		\
-	X(requests)		/* request heads parsed and certain */	\
-	X(replies_file)		/* 200 with a file */			\
-	X(replies_part)		/* 206 */				\
-	X(replies_unchanged)	/* 304 */				\
-	X(replies_other)	/* listings, OPTIONS */			\
-	X(replies_redirect)	/* 301 to a directory's "/" */		\
-	X(replies_error)	/* 4xx and 5xx, framing errors too */	\
-	X(bytes_sent)		/* bytes given to the sockets */	\
-	X(handed_over)		/* connections given to a server */	\
-	X(handover_full)	/* 503: the server's queue was full */	\
-	X(handover_gone)	/* 503: the server went away */		\
-	X(bad_heads)		/* request heads refused by the parser */ \
-	X(bad_paths)		/* malformed or escaping paths */	\
-	X(connections_full)	/* over max_connections on accept */	\
-	X(address_full)		/* over max_per_address on accept */	\
-	X(requests_refused)	/* 429: over request_rate */		\
-	X(peers_unknown)	/* clients that could not be limited */	\
-	X(timeout_head)		/* head not complete in time */		\
-	X(timeout_idle)		/* no further request in time */	\
-	X(timeout_send)		/* peer took too little of a reply */	\
-	X(timeout_linger)	/* peer did not close in time */	\
-	X(send_blocked)		/* waits for room in a socket */	\
-	X(truncated)		/* file became shorter while sent */	\
-	X(read_errors)		/* file could not be read while sent */	\
-	X(aborted)		/* connection lost in mid-reply */	\
-	X(no_memory)		/* allocation failed, connection ended */ \
-	X(cache_hits)		/* entry found and still valid */	\
-	X(cache_misses)		/* no entry */				\
-	X(cache_stale)		/* entry no longer the file's state */	\
-	X(cache_evicted)	/* entry removed for room or age */	\
-	X(cache_changed)	/* entry removed when its file changed */ \
-	X(cache_shrunk)		/* entry removed because memory was short */ \
-	X(cache_refused)	/* full, and the file's first time: not cached */ \
-	X(lookups)		/* paths walked by a worker */		\
-	X(cold_reads)		/* pages fetched by a worker */		\
-	X(soft_hits)		/* files answered in softirq */		\
-	X(soft_given)		/* connections taken there, then given up */ \
-	X(soft_waited)		/* the accept queue had no room at once */ \
-	X(log_lost)		/* replies that the log had no room for */
+	X(accepted, "connections taken from listeners") \
+	X(closed, "connections ended by us") \
+	X(requests, "request heads parsed and certain") \
+	X(replies_file, "200 with a file") \
+	X(replies_part, "206 with parts of a file") \
+	X(replies_unchanged, "304, not modified") \
+	X(replies_other, "listings, OPTIONS, status pages") \
+	X(replies_redirect, "301 to the slash behind a directory") \
+	X(replies_error, "4xx and 5xx, framing errors too") \
+	X(bytes_sent, "bytes given to the sockets") \
+	X(handed_over, "connections given to a server") \
+	X(handover_full, "503: the server's queue was full") \
+	X(handover_gone, "503: the server went away") \
+	X(bad_heads, "request heads refused by the parser") \
+	X(head_bytes_over, "request heads longer than head_bytes") \
+	X(head_fields_over, "request heads of more lines than head_fields") \
+	X(bad_paths, "malformed or escaping paths") \
+	X(connections_full, "over max_connections on accept") \
+	X(address_full, "over max_per_address on accept") \
+	X(requests_refused, "429: over request_rate") \
+	X(peers_unknown, "clients that could not be limited") \
+	X(timeout_head, "head not complete in time") \
+	X(timeout_idle, "no further request in time") \
+	X(timeout_send, "peer took too little of a reply") \
+	X(timeout_linger, "peer did not close in time") \
+	X(send_blocked, "times that a reply waited for room in a socket") \
+	X(truncated, "file became shorter while sent") \
+	X(read_errors, "file could not be read while sent") \
+	X(aborted, "connection lost in mid-reply") \
+	X(no_memory, "allocation failed, connection ended") \
+	X(cache_hits, "files found open and still true") \
+	X(cache_misses, "files not found open") \
+	X(cache_stale, "files found open and no longer true") \
+	X(cache_evicted, "files closed for room or age") \
+	X(cache_changed, "files closed when they changed") \
+	X(cache_shrunk, "files closed because memory was short") \
+	X(cache_refused, "files not kept: no room, and asked for once") \
+	X(negative_hits, "paths known to lead to nothing, without a lookup") \
+	X(lookups, "paths walked by a worker") \
+	X(cold_reads, "pages fetched by a worker") \
+	X(soft_hits, "files answered in softirq") \
+	X(soft_given, "connections taken in softirq, then left to threads") \
+	X(soft_handed, "connections given to a server in softirq") \
+	X(soft_waited, "connections left to threads that had to wait for it") \
+	X(log_lost, "replies that the log had no room for")
 
 enum khttpd_stat {
-#define KHTTPD_STAT_ENUM(name) KHTTPD_STAT_##name,
+#define KHTTPD_STAT_ENUM(name, text) KHTTPD_STAT_##name,
 	KHTTPD_STATS(KHTTPD_STAT_ENUM)
 #undef KHTTPD_STAT_ENUM
 	KHTTPD_STAT_COUNT
@@ -67,6 +71,9 @@ DECLARE_PER_CPU(struct khttpd_stats, khttpd_stats);
 #define khttpd_count_add(name, n) \
 	this_cpu_add(khttpd_stats.count[KHTTPD_STAT_##name], n)
 
+u64 khttpd_stat_sum(unsigned int stat);
+extern const char * const khttpd_stat_names[KHTTPD_STAT_COUNT];
+extern const char * const khttpd_stat_texts[KHTTPD_STAT_COUNT];
 ssize_t khttpd_stats_show(char *page, size_t size);
 
 #endif /* _KHTTPD_STATS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The event loops: one kernel thread a CPU. Others tell it what to do through
- * two lock-free lists and two flags; everything else in it is its own.
+ * three lock-free lists and two flags; everything else in it is its own.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include "khttpd.h"
+#include "listener.h"
 
 /* Connections more than another CPU's that a CPU may have before new ones go
  * to the other: staying where the packets come in is worth some imbalance.
@@ -51,6 +52,20 @@ void khttpd_thread_kick_listener(struct khttpd_thread *thread,
 				 struct khttpd_listener *listener)
 {
 	if (llist_add(&listener->ready, &thread->accept))
+		khttpd_thread_wake(thread);
+}
+
+/**
+ * khttpd_thread_kick_job() - a job is done: its connection may go on
+ * @thread: that connection's
+ * @job: the thread's from now on
+ *
+ * Context: a worker, who khttpd_threads_exit() waits for.
+ */
+void khttpd_thread_kick_job(struct khttpd_thread *thread,
+			    struct khttpd_job *job)
+{
+	if (llist_add(&job->ready, &thread->jobs))
 		khttpd_thread_wake(thread);
 }
 
@@ -123,6 +138,7 @@ static void khttpd_thread_tick(struct timer_list *timer)
 static bool khttpd_thread_idle(struct khttpd_thread *thread)
 {
 	return llist_empty(&thread->ready) && llist_empty(&thread->accept) &&
+	       llist_empty(&thread->jobs) &&
 	       !READ_ONCE(thread->scan) && !READ_ONCE(thread->ticked);
 }
 
@@ -134,6 +150,17 @@ static void khttpd_thread_run_accept(struct khttpd_thread *thread)
 	llist_for_each_entry_safe(listener, next, list, ready) {
 		khttpd_listener_accept(listener);
 		khttpd_listener_put(listener);
+	}
+}
+
+static void khttpd_thread_run_jobs(struct khttpd_thread *thread)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&thread->jobs));
+	struct khttpd_job *job, *next;
+
+	llist_for_each_entry_safe(job, next, list, ready) {
+		job->done = true;
+		khttpd_conn_kick(job->conn);
 	}
 }
 
@@ -173,6 +200,8 @@ static int khttpd_thread_main(void *data)
 	while (!kthread_should_stop()) {
 		if (!llist_empty(&thread->accept))
 			khttpd_thread_run_accept(thread);
+		if (!llist_empty(&thread->jobs))
+			khttpd_thread_run_jobs(thread);
 		if (!llist_empty(&thread->ready))
 			khttpd_thread_run_ready(thread);
 		if (READ_ONCE(thread->scan))
@@ -217,6 +246,7 @@ static struct khttpd_thread *khttpd_thread_create(int cpu)
 	thread->cpu = cpu;
 	init_llist_head(&thread->ready);
 	init_llist_head(&thread->accept);
+	init_llist_head(&thread->jobs);
 	INIT_LIST_HEAD(&thread->conns);
 	for (i = 0; i < KHTTPD_TIMERS; i++)
 		INIT_LIST_HEAD(&thread->timers[i]);
@@ -283,6 +313,8 @@ void khttpd_threads_exit(void)
 	unsigned int i;
 
 	khttpd_threads_drain();
+	/* Those whose job is done may not have woken their thread yet. */
+	khttpd_jobs_wait();
 	for (i = 0; i < khttpd_thread_count; i++)
 		khttpd_thread_free(khttpd_threads[i]);
 	khttpd_thread_count = 0;

@@ -51,11 +51,15 @@ static bool khttpd_inode_settled(const struct inode *inode)
 	       (now.tv_sec == 0 && now.tv_nsec > 3 * TICK_NSEC);
 }
 
-/* Is @dentry named as the path has it in front of its @left bytes' end? Takes
- * the name off @left.
+/**
+ * khttpd_dentry_named() - is a dentry named as a path's last part?
+ * @path: normalised path
+ * @dentry: the dentry
+ * @left: length of the path up to the end of that part; the part is taken off it
+ *
+ * Context: process; the dentry's lock is taken.
  */
-static bool khttpd_entry_named(const struct khttpd_entry *entry,
-			       struct dentry *dentry, u32 *left)
+bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left)
 {
 	struct name_snapshot snapshot;
 	bool same;
@@ -63,13 +67,13 @@ static bool khttpd_entry_named(const struct khttpd_entry *entry,
 
 	take_dentry_name_snapshot(&snapshot, dentry);
 	len = snapshot.name.len;
-	same = len <= *left && !memcmp(entry->name + *left - len,
-				       snapshot.name.name, len);
+	same = len <= *left && !memcmp(path + *left - len, snapshot.name.name,
+				       len);
 	release_dentry_name_snapshot(&snapshot);
 	if (!same)
 		return false;
 	*left -= len;
-	if (*left && entry->name[*left - 1] != '/')
+	if (*left && path[*left - 1] != '/')
 		return false;
 	if (*left)
 		(*left)--;
@@ -119,7 +123,7 @@ static bool khttpd_entry_digest(const struct khttpd_entry *entry, bool strict,
 		    (READ_ONCE(dentry->d_flags) &
 		     (DCACHE_MOUNTED | DCACHE_OP_REVALIDATE)))
 			break;
-		if (strict && !khttpd_entry_named(entry, dentry, &left))
+		if (strict && !khttpd_dentry_named(entry->name, dentry, &left))
 			break;
 		digest = khttpd_mix(digest, READ_ONCE(dentry->d_name.hash_len));
 		dentry = READ_ONCE(dentry->d_parent);

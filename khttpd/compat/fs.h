@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* File system calls that changed after 6.1: vfs_path_lookup() is declared in
  * linux/namei.h from 6.3, mounts have an idmap from 6.3, inode times are behind
- * accessors from 6.7. Ends with the last kernel below 6.7.
+ * accessors from 6.7, lookup_one_len_unlocked() has another name from 6.16. Ends with
+ * the last kernel below 6.16.
  */
 #ifndef _KHTTPD_COMPAT_FS_H
 #define _KHTTPD_COMPAT_FS_H
@@ -50,5 +51,16 @@ static inline struct timespec64 khttpd_inode_ctime(const struct inode *inode)
 	return inode_get_ctime(inode);
 }
 #endif
+
+/* The dentry of a name in a directory; may wait for a disk. */
+static inline struct dentry *khttpd_lookup_one(struct dentry *dir,
+					       const char *name, size_t len)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return lookup_one_len_unlocked(name, dir, len);
+#else
+	return lookup_noperm_unlocked(&QSTR_LEN(name, len), dir);
+#endif
+}
 
 #endif /* _KHTTPD_COMPAT_FS_H */
