@@ -201,6 +201,7 @@ static bool ours(int type, int protocol)
 
 int socket(int domain, int type, int protocol)
 {
+	const int on = 1;
 	bool v4;
 	int fd;
 
@@ -211,6 +212,9 @@ int socket(int domain, int type, int protocol)
 		domain = AF_NET6;
 	fd = real_socket(domain, type, protocol);
 	remember(fd, v4);
+	/* What such a program takes for IPv4 is to be IPv6. */
+	if (v4 && fd >= 0)
+		real_setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	return fd;
 }
 

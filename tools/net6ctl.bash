@@ -5,7 +5,7 @@
 _net6ctl_words() {
 	local -n _words=$1
 	local show="interfaces addresses groups neighbors routers routes prefixes destinations
-		sockets tunnels counters drops limits"
+		sockets tunnels counters drops limits policy"
 	local tunnel="remote local ttl tos pmtu router"
 
 	# What follows the words before, most of which are said at most once.
@@ -16,10 +16,13 @@ _net6ctl_words() {
 	"show counters"|"show drops") echo all ;;
 	"show neighbors dev "*)	echo all ;;
 	"show neighbors")	echo dev all ;;
-	"show limits"*|"show sockets"*|"show counters"*|"show drops"*) ;;
+	"show policy"*|"show limits"*|"show sockets"*|"show counters"*|"show drops"*) ;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
-	add|del)		echo address neighbor route prefix ;;
+	add|del)		echo address neighbor route prefix policy ;;
+	"add policy "*\ label|"add policy "*\ precedence) ;;
+	"add policy "*)		echo label precedence ;;
+	"del policy"*|"add policy") ;;
 	"add route"|"del route") echo default ;;
 	"add route default"|"del route default") echo via ;;
 	"add route default via "*" dev "*" preference") echo high medium low ;;
@@ -38,11 +41,15 @@ _net6ctl_words() {
 	"tunnel set "*\ local)	echo any ;;
 	"tunnel "*\ remote|"tunnel "*\ local|"tunnel "*\ ttl) ;;
 	"tunnel add "*|"tunnel set "*) echo "$tunnel" ;;
-	flush)			echo neighbors addresses destinations ;;
+	flush)			echo neighbors addresses destinations policy ;;
 	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;
 	set)			echo dev limits secret ;;
-	"set dev "*accept-ra|"set dev "*autoconf) echo on off ;;
-	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans ;;
+	"set dev "*accept-ra)	echo on off 2 ;;
+	"set dev "*autoconf|"set dev "*ndisc-notify|"set dev "*forwarding|"set dev "*optimistic-dad)
+				echo on off ;;
+	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans \
+					use-tempaddr temp-valid temp-preferred ndisc-notify \
+					forwarding optimistic-dad ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
 					neigh-queue icmp-rate max-routes max-ra-routes \
 					max-exthdrs max-options max-padding \

@@ -25,9 +25,9 @@ OUT = os.path.join(guests.TOP, "bench", "results")
 
 
 def run(args):
-    unknown = [n for n in args.experiment if n not in guests.EXPERIMENTS]
+    unknown = [n for n in args.experiment if n not in guests.NAMES]
     if unknown:
-        print(f"bench: no experiment {unknown[0]}; there are {' '.join(guests.EXPERIMENTS)}",
+        print(f"bench: no experiment {unknown[0]}; there are {' '.join(guests.NAMES)}",
               file=sys.stderr)
         return 2
     out, path = args.out, f"{args.out}/results.json"
@@ -42,7 +42,7 @@ def run(args):
     for name in names:
         kept["experiments"][name] = guests.experiment(name, out, args.quick)
         kept["made"] = guests.made()
-        order = [n for n in guests.EXPERIMENTS if n in kept["experiments"]]
+        order = [n for n in guests.NAMES if n in kept["experiments"]]
         kept["experiments"] = {n: kept["experiments"][n] for n in order}
         results.save(path, kept)
         if "interrupted" in kept["experiments"][name]["lacks"]:
@@ -93,7 +93,7 @@ def table(args):
 
 def names(_args):
     import importlib
-    for name in guests.EXPERIMENTS:
+    for name in guests.NAMES:
         print(f"{name:15} {importlib.import_module(name).TITLE}")
     return 0
 

@@ -11,6 +11,10 @@
  *	count SLOT ADDRESS INSTRUCTIONS	ADDRESS is a block's first; user space is address 0
  *	end LABEL
  *
+ * Two sides of one processor are told apart by ranges of code that say whose work follows
+ * (MARK_RANGE): each program's user space, what handles a packet of one side's device, the
+ * place where the kernel goes on with another task. Tasks are known by their kernel stack.
+ *
  * Limits: one virtual CPU. A block is counted when it is entered, so one that faults in its
  * middle counts too much.
  */
@@ -30,8 +34,10 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_W = 2 };
 typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*udata_cb)(unsigned int vcpu, void *data);
+typedef void (*mem_cb)(unsigned int vcpu, uint32_t info, uint64_t addr, void *data);
 typedef void (*simple_cb)(qemu_plugin_id_t id);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
@@ -41,6 +47,9 @@ void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qe
 					      void *ptr, uint64_t imm);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, udata_cb cb,
 					    enum qemu_plugin_cb_flags flags, void *data);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, mem_cb cb,
+				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
+				      void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t idx);
@@ -53,6 +62,10 @@ EXPORT int qemu_plugin_version = 1;
 
 #define SLOTS	4	/* slot 0 is what nobody asks for */
 #define HOOKS	8
+#define RANGES	128
+#define STACKS	1024
+#define STACK_SHIFT	14	/* a kernel stack and its alignment on x86-64 */
+#define UNKNOWN	3	/* the slot of tasks that no range belongs to */
 #define BUCKETS	65536
 #define KERNEL	0xffff800000000000ull
 
@@ -62,12 +75,23 @@ struct block {
 	uint64_t addr, now, seen, count[SLOTS];
 };
 
+/* So many instructions that are entered there, where slots change often. */
+struct piece {
+	struct block *block;
+	uint64_t n;
+};
+
 static struct block *buckets[BUCKETS], *all, user;
 static uint64_t total, slot_start;
 static unsigned int slot;
 static struct { uint64_t addr; unsigned int to; } hooks[HOOKS + 1];
 static unsigned int n_hooks;
-static uint64_t word;
+static uint64_t word, range_from;
+static struct { uint64_t from, to; unsigned int what; } ranges[RANGES];
+static unsigned int n_ranges;
+static bool ranges_new;		/* not yet in what is translated */
+/* The slot of each task, by its kernel stack; of the running one. */
+static struct { uint64_t stack; unsigned int slot; } tasks[STACKS], *task = tasks;
 static struct event { uint64_t at; uint8_t slot, hook; } *events;
 static size_t n_events, room;
 static qemu_plugin_id_t self;
@@ -104,7 +128,8 @@ static void enter_slot(unsigned int to, unsigned int hook)
 	struct block *b;
 
 	account(&user);
-	for (b = all; b; b = b->all)
+	/* With ranges each piece is counted by itself. */
+	for (b = n_ranges ? NULL : all; b; b = b->all)
 		account(b);
 	slot = to;
 	if (!hook)
@@ -161,6 +186,52 @@ static void on_hook(unsigned int vcpu, void *data)
 		enter_slot(hooks[hook].to, hook);
 }
 
+/* A block in a range is entered. */
+static void on_range(unsigned int vcpu, void *data)
+{
+	unsigned int what = (uintptr_t)data, to = what & 0xf;
+
+	(void)vcpu;
+	if (!slot)
+		return;
+	if (what & MARK_RETURN)
+		to = task->slot;
+	else if (what & MARK_TASK)
+		task->slot = to;
+	if (to != slot)
+		enter_slot(to, 1);
+}
+
+static void on_piece(unsigned int vcpu, void *data)
+{
+	const struct piece *piece = data;
+
+	(void)vcpu;
+	piece->block->count[slot] += piece->n;
+}
+
+/* Another task pushes onto its stack. */
+static void on_switch(unsigned int vcpu, uint32_t info, uint64_t addr, void *data)
+{
+	uint64_t stack = addr >> STACK_SHIFT;
+	size_t i = stack % STACKS;
+
+	(void)vcpu;
+	(void)info;
+	(void)data;
+	if (!slot)
+		return;
+	for (size_t n = 0; n < STACKS && tasks[i].stack && tasks[i].stack != stack; n++)
+		i = (i + 1) % STACKS;
+	if (tasks[i].stack != stack) {
+		tasks[i].stack = stack;
+		tasks[i].slot = UNKNOWN;
+	}
+	task = &tasks[i];
+	if (task->slot != slot)
+		enter_slot(task->slot, 1);
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
 static void on_reset(qemu_plugin_id_t id)
@@ -182,6 +253,9 @@ static void on_mark(unsigned int vcpu, void *data)
 		if (slot && value != slot)
 			log_event(0);
 		enter_slot(value, 0);
+		if (ranges_new)
+			qemu_plugin_reset(self, on_reset);
+		ranges_new = false;
 		break;
 	case MARK_WORD:
 		word = word << 16 | value;
@@ -197,7 +271,66 @@ static void on_mark(unsigned int vcpu, void *data)
 	case MARK_DUMP:
 		dump(value);
 		break;
+	case MARK_FROM:
+		range_from = word;
+		break;
+	case MARK_RANGE:
+		if (n_ranges < RANGES) {
+			ranges[n_ranges].from = range_from;
+			ranges[n_ranges].to = word;
+			ranges[n_ranges++].what = value;
+			ranges_new = true;
+		}
+		break;
+	case MARK_FORGET:
+		n_ranges = 0;
+		memset(tasks, 0, sizeof(tasks));
+		qemu_plugin_reset(self, on_reset);
+		break;
 	}
+}
+
+/* A block that says whose work follows. Where programs are known, user space that is in none
+ * of them is somebody else's.
+ */
+static void translate_range(struct qemu_plugin_tb *tb, uint64_t addr)
+{
+	uintptr_t what = addr < KERNEL ? MARK_TASK | UNKNOWN : 0;
+	const uint8_t *code;
+
+	for (unsigned int i = 0; i < n_ranges; i++)
+		if (addr >= ranges[i].from && addr < ranges[i].to)
+			what = ranges[i].what;
+	if (what && what != MARK_SWITCH)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_range, QEMU_PLUGIN_CB_NO_REGS,
+						     (void *)what);
+	for (size_t i = 0; what == MARK_SWITCH && i < qemu_plugin_tb_n_insns(tb); i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		code = qemu_plugin_insn_data(insn);
+		/* push %rax to %rdi, or %r8 to %r15 */
+		if ((code[0] & 0xf8) == 0x50 || (code[0] == 0x41 && (code[1] & 0xf8) == 0x50))
+			qemu_plugin_register_vcpu_mem_cb(insn, on_switch, QEMU_PLUGIN_CB_NO_REGS,
+							 QEMU_PLUGIN_MEM_W, NULL);
+	}
+}
+
+static void translate_count(struct qemu_plugin_tb *tb, struct block *block, size_t n)
+{
+	struct piece *piece;
+
+	if (!n_ranges) {
+		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+							 &block->now, n);
+		return;
+	}
+	piece = malloc(sizeof(*piece));
+	if (!piece) {
+		fputs("count: out of memory\n", stderr);
+		exit(1);
+	}
+	*piece = (struct piece){ block, n };
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_piece, QEMU_PLUGIN_CB_NO_REGS, piece);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -206,8 +339,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-						 &block_of(addr)->now, n);
+	if (n_ranges)
+		translate_range(tb, addr);
+	translate_count(tb, block_of(addr), n);
 	for (uintptr_t h = 1; h <= n_hooks; h++)
 		if (hooks[h].addr == addr)
 			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_hook, QEMU_PLUGIN_CB_NO_REGS,

@@ -19,6 +19,8 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = f"{TOP}/build/bench"
 # In the order of the papers.
 EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
+# With those that are no paper's, and run by name only.
+NAMES = EXPERIMENTS + ("loss", "servers")
 GUEST_TIMEOUT = 3600
 # A guest's log, its counts and the pictures.
 NEEDED_SPACE = 200 << 20
@@ -50,12 +52,13 @@ def made():
             return call(*command)
         except (CannotRun, OSError):
             return ""
-    release = sorted(os.listdir(f"{TOP}/build")) if os.path.isdir(f"{TOP}/build") else []
+    # What scripts/guest boots: the kernel that modules are built for when none is named.
+    kernel = maybe("scripts/find-kernel")
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": maybe("git", "rev-parse", "--short", "HEAD"),
         "changed": "with changes" if maybe("git", "status", "--porcelain", "-uno") else "",
-        "kernel": next((r for r in reversed(release) if r[0].isdigit()), ""),
+        "kernel": read(f"{kernel}/include/config/kernel.release").strip(),
         "compiler": maybe("gcc", "-dumpfullversion"),
         "emulator": maybe("qemu-system-x86_64", "--version").splitlines()[0]
         if shutil.which("qemu-system-x86_64") else "",

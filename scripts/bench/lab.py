@@ -17,10 +17,12 @@ OUT = os.environ.get("NET6_OUT", "/tmp")
 COPY = os.environ.get("NET6_COPY", "/run/net6/copy")
 STACKS = ("ipv4", "native", "net6")
 FAMILY = {"ipv4": "2", "native": "10", "net6": "19"}
-# The server's address by way: straight over the veth pair, or through a router.
+# The server's address by way: straight over the veth pair, through a router with the native
+# stacks, or through one that forwards with net6.
 ADDRESS = {
     "direct": {"ipv4": "10.1.0.2", "native": "fd00:1::2", "net6": "fd00:2::2"},
     "routed": {"ipv4": "10.3.0.2", "native": "fd00:4::2", "net6": "fd00:6::2"},
+    "forwarded": {"native": "fd00:8::2", "net6": "fd00:a::2"},
 }
 
 
@@ -169,6 +171,35 @@ class Lab:
             self.lib(f"wait_for 20 address_ready {side} {net6}:{host}")
         self.run("sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1",
                  ns="router")
+
+    def router_net6(self):
+        """A third way, through a namespace in which only net6 forwards.
+
+          client c3 --- nc forwarder ns --- s3 server       fd00:7, fd00:9 / fd00:8, fd00:a
+        """
+        ip = lambda words: self.run("ip", *words.split())
+        net6ctl = lambda ns, words: self.run(self.tool["net6ctl"], *words.split(), ns=ns)
+        ip("netns add forwarder")
+        self.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
+                 "net.ipv6.conf.default.disable_ipv6=1", ns="forwarder")
+        for side, dev, port, native, net6 in (("client", "c3", "nc", "fd00:7:", "fd00:9:"),
+                                              ("server", "s3", "ns", "fd00:8:", "fd00:a:")):
+            host = "1" if side == "client" else "2"
+            ip(f"link add {dev} netns {side} type veth peer name {port} netns forwarder")
+            ip(f"-n forwarder link set {port} up")
+            ip(f"-n {side} link set {dev} up")
+            for prefix in (native, net6):
+                net6ctl("forwarder", f"add address {prefix}:fe/64 dev {port}")
+            net6ctl("forwarder", f"set dev {port} forwarding on")
+            ip(f"-n {side} addr add {native}:{host}/64 dev {dev} nodad")
+            net6ctl(side, f"add address {net6}:{host}/64 dev {dev}")
+            for ns, address in (("forwarder", f"{native}:fe"), ("forwarder", f"{net6}:fe"),
+                                (side, f"{net6}:{host}")):
+                self.lib(f"wait_for 20 address_ready {ns} {address}")
+        for side, native, net6, dev in (("client", ("7", "8"), ("9", "a"), "c3"),
+                                        ("server", ("8", "7"), ("a", "9"), "s3")):
+            ip(f"-n {side} -6 route add fd00:{native[1]}::/64 via fd00:{native[0]}::fe")
+            net6ctl(side, f"add route fd00:{net6[1]}::/64 via fd00:{net6[0]}::fe dev {dev}")
 
     def shape(self, rate, kind="tbf"):
         """Both directions of the direct link at a rate ("10mbit"), or as fast as can be (None).

@@ -14,6 +14,15 @@
 				 * slot VALUE there, if that is above the present one
 				 */
 #define MARK_DUMP	4	/* write what was counted under label VALUE, and forget it */
+#define MARK_FROM	5	/* the word is where a range begins */
+#define MARK_RANGE	6	/* blocks from there to the word do VALUE when a slot is set */
+#define MARK_FORGET	7	/* no ranges, no slots of tasks */
+
+/* What a range can do. */
+#define MARK_PACKET	0x00	/* +slot: go to that slot */
+#define MARK_TASK	0x10	/* +slot: the same, and it is the running task's from now on */
+#define MARK_RETURN	0x20	/* go to the running task's slot */
+#define MARK_SWITCH	0x40	/* another task runs: a stack is pushed to here */
 
 #define MARK_DISP(op, value) \
 	((unsigned int)MARK_MAGIC << 24 | (op) << 16 | ((value) & 0xffff))

@@ -56,7 +56,8 @@ static void usage(void)
 	      "counts the datagrams that arrived.\n"
 	      "For the counting plugin: netbench hook ADDRESS SLOT; with -l LABEL send-tcp and\n"
 	      "send-udp write what was counted after each message, crr, connect and socket at\n"
-	      "their end\n", stderr);
+	      "their end; netbench -l LABEL -n MILLISECONDS sides FROM-TO:WHAT... says whose\n"
+	      "work code is (mark.h), and writes what was counted\n", stderr);
 	exit(2);
 }
 
@@ -242,13 +243,40 @@ static void mark(unsigned int op, unsigned int value)
 	munmap(code, 4096);
 }
 
-static void set_hook(const char *address, const char *slot)
+static void mark_word(const char *address)
 {
 	uint64_t addr = strtoull(address, NULL, 16);
 
 	for (int shift = 48; shift >= 0; shift -= 16)
 		mark(MARK_WORD, addr >> shift & 0xffff);
+}
+
+static void set_hook(const char *address, const char *slot)
+{
+	mark_word(address);
 	mark(MARK_HOOK, atoi(slot));
+}
+
+/* Whose work is what, for so many milliseconds: "FROM-TO:WHAT" each (mark.h). */
+static void count_sides(int n, char **range)
+{
+	struct timespec pause = { opt.count / 1000, opt.count % 1000 * 1000000 };
+
+	mark(MARK_FORGET, 0);
+	for (int i = 0; i < n; i++) {
+		char *to = strchr(range[i], '-'), *what = strchr(range[i], ':');
+
+		if (!to || !what)
+			usage();
+		mark_word(range[i]);
+		mark(MARK_FROM, 0);
+		mark_word(to + 1);
+		mark(MARK_RANGE, strtoul(what + 1, NULL, 0));
+	}
+	mark(MARK_SLOT, 3);
+	nanosleep(&pause, NULL);
+	mark(MARK_DUMP, opt.label);
+	mark(MARK_FORGET, 0);
 }
 
 /* The cost of one send: a message, its arrival, a byte back before the next. */
@@ -593,6 +621,10 @@ int main(int argc, char **argv)
 			usage();
 	if (argc - optind == 3 && !strcmp(argv[optind], "hook")) {
 		set_hook(argv[optind + 1], argv[optind + 2]);
+		return 0;
+	}
+	if (argc - optind > 1 && !strcmp(argv[optind], "sides")) {
+		count_sides(argc - optind - 1, argv + optind + 1);
 		return 0;
 	}
 	if (optind + 1 != argc || opt.count < 1 || opt.size > sizeof(buf))

@@ -248,7 +248,7 @@ def make(kept, out):
              for n in kept["experiments"]]
     text.append("</ul>")
     text += [section(n, e, out) for n, e in kept["experiments"].items()
-             if n in guests.EXPERIMENTS]
+             if n in guests.NAMES]
     path = f"{out}/index.html"
     with open(path + ".part", "w") as f:
         f.write("\n".join(text) + "</html>\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Raicu 2000: round trips by message size, direct and through routers; traffic classes."""
+"""Raicu 2000: round trips by message size, direct, through a native router and through
+one that forwards with net6; traffic classes."""
 from lab import ADDRESS, FAMILY, STACKS
 
 TITLE = "Round trips by message size"
@@ -12,6 +13,7 @@ QUICK_SIZES = [64, 1024, 8192, 65536]
 BUFFERS = [8, 60]
 # What a datagram can carry; the paper's 64 KB does not fit one either.
 UDP_MAX = 65000
+PORTS = {"direct": 7000, "routed": 8000, "forwarded": 10000}
 MARKED = 0xb8		# Expedited Forwarding
 
 
@@ -20,12 +22,13 @@ def run(lab):
     runs, count = (3, 4) if lab.quick else (10, 6)
     lab.network()
     lab.router()
-    ways = ("direct", "routed")
+    lab.router_net6()
+    ways = tuple(PORTS)
     for way in ways:
         for buffer in BUFFERS:
-            for stack in STACKS:
+            for stack in ADDRESS[way]:
                 options = ("-b", buffer * 1024)
-                port = 7000 + buffer + (1000 if way == "routed" else 0)
+                port = PORTS[way] + buffer
                 lab.serve("serve-tcp", stack, port, *options, size=0, way=way)
                 lab.serve("serve-udp", stack, port, *options, way=way)
     lab.plan(len(ways) * len(BUFFERS) * 2 * len(sizes) + 1)
@@ -45,8 +48,8 @@ def round_trips(lab, way, proto, buffer, size, runs, count):
     case = {"protocol": proto.upper(), "way": way, "buffer": f"{buffer} KB", "bytes": size}
     if proto == "udp" and actual > buffer * 1024:
         return		# does not fit the socket's buffer
-    port = 7000 + buffer + (1000 if way == "routed" else 0)
-    for stack in STACKS:
+    port = PORTS[way] + buffer
+    for stack in ADDRESS[way]:
         with lab.attempt(f"{case} over {stack}"):
             values = lab.netbench(f"{proto}-rr", stack, port, count, actual, "-r", runs, "-b",
                                   buffer * 1024, *(["-H"] if proto == "tcp" else []), way=way)
@@ -90,7 +93,7 @@ FIGURES = [
     {"figure": "roundtrip", "title": f"Round trips, {proto}, {way}", "kind": "lines", "x": "bytes",
      "split": ["buffer"], "log": True, "overhead": True,
      "only": {"protocol": [proto], "way": [way]}, "paper": NO_FIGURE}
-    for proto in ("TCP", "UDP") for way in ("direct", "routed")]
+    for proto in ("TCP", "UDP") for way in ("direct", "routed", "forwarded")]
 FIGURES += [
     {"figure": "class", "title": "Short round trips over a full 10 Mb/s link, by traffic class",
      "kind": "bars", "open": True, "paper": {"text": "not found."}}]

@@ -13,7 +13,7 @@ import os
 
 FORMAT = 1
 # What others are compared with: the first of these that a figure has.
-BASES = ("net6", "khttpd on net6")
+BASES = ("net6", "khttpd on net6", "khttpd")
 # Two runs agree when ratios differ by less, in per cent.
 AGREE = 3.0
 # Counts near zero, and what is derived from other figures: no ratios of these.

@@ -41,8 +41,9 @@ enum kind {
 	KIND_ENDPOINT,		/* address of this attribute, port of the next one */
 	KIND_LLADDR,
 	KIND_IPV4,
+	KIND_TOS,		/* number, or 1: the inner packet's */
 	KIND_DEV,		/* interface index, shown as name */
-	KIND_BOOL,		/* number */
+	KIND_BOOL,		/* number, shown as such above 1 */
 	KIND_FLAG,		/* attribute without data */
 	KIND_PROTOCOL,		/* IPPROTO_* */
 	KIND_ENUM,

@@ -22,7 +22,8 @@ static void usage(FILE *to)
 	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND\n"
 	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|destinations\n"
 	      "      [dev DEV] [all]\n"
-	      "  show sockets [tcp|udp|icmp] | counters [all] | drops [all] | limits\n"
+	      "  show sockets [tcp|udp|icmp] | counters [all] | drops [all] | limits |\n"
+	      "      policy\n"
 	      "  add address ADDRESS/LENGTH dev DEV [valid SECONDS] [preferred SECONDS]\n"
 	      "  del address ADDRESS[/LENGTH] dev DEV\n"
 	      "  add neighbor ADDRESS lladdr LLADDR dev DEV\n"
@@ -33,15 +34,17 @@ static void usage(FILE *to)
 	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
-	      "  flush neighbors|addresses [dev DEV] | destinations\n"
+	      "  add policy PREFIX/LENGTH [label N] [precedence N]\n"
+	      "  del policy PREFIX/LENGTH\n"
+	      "  flush neighbors|addresses [dev DEV] | destinations | policy\n"
 	      "  tunnel add NAME remote A.B.C.D [local A.B.C.D] [ttl N] [tos N|inherit]\n"
 	      "      [pmtu on|off] [router on|off]\n"
 	      "  tunnel set NAME [remote ...] [...] | tunnel del NAME | show tunnels\n"
 	      "  attach dev DEV | detach dev DEV\n"
-	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off]\n"
+	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off|2]\n"
 	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
 	      "      [use-tempaddr 0|1|2] [temp-valid SECONDS] [temp-preferred SECONDS]\n"
-	      "      [ndisc-notify on|off]\n"
+	      "      [ndisc-notify on|off] [forwarding on|off] [optimistic-dad on|off]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
 	      "      [max-exthdrs N] [max-options N] [max-padding N]\n"
@@ -51,28 +54,30 @@ static void usage(FILE *to)
 	      "Words may be shortened. See net6ctl(8).\n", to);
 }
 
+static void vcomplain(const char *format, va_list args)
+{
+	fflush(stdout);
+	fputs("net6ctl: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
 void complain(const char *format, ...)
 {
 	va_list args;
 
-	fflush(stdout);
-	fputs("net6ctl: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vcomplain(format, args);
 	va_end(args);
-	fputc('\n', stderr);
 }
 
 void die(const char *format, ...)
 {
 	va_list args;
 
-	fflush(stdout);
-	fputs("net6ctl: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vcomplain(format, args);
 	va_end(args);
-	fputc('\n', stderr);
 	exit(1);
 }
 
@@ -108,13 +113,16 @@ static uint32_t lifetime(const char *word, const char *what)
 	return matches(word, "forever") ? UINT32_MAX : number(word, what);
 }
 
-static uint32_t on_off(const char *word, const char *what)
+/* on, off, or a number that is @most at most. */
+static uint32_t on_off(const char *word, const char *what, unsigned int most)
 {
 	if (!strcmp(word, "on") || !strcmp(word, "1"))
 		return 1;
 	if (!strcmp(word, "off") || !strcmp(word, "0"))
 		return 0;
-	die("%s is on or off, not '%s'", what, word);
+	if (most == 2 && !strcmp(word, "2"))
+		return 2;
+	die("%s is on%s off, not '%s'", what, most == 2 ? ", 2 or" : " or", word);
 }
 
 /* ADDRESS[/LENGTH]; returns the length, or -1 when there is none. */
@@ -338,6 +346,38 @@ static void change_prefix(bool add, int argc, char **argv)
 	ctl_talk(nlh, NULL);
 }
 
+/* An entry of the policy table, RFC 6724. */
+static void change_policy(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "label", "precedence", NULL };
+	const char *label, *precedence;
+	struct in6_addr prefix;
+	struct nlmsghdr *nlh;
+	int length;
+
+	if (!argc)
+		die("for which prefix?");
+	length = network(*argv, &prefix);
+	if (length < 0)
+		die("the prefix length is missing (PREFIX/LENGTH)");
+	only_options(--argc, ++argv, words);
+	label = option(argc, argv, "label");
+	precedence = option(argc, argv, "precedence");
+	if (!add && argc)
+		die("'%s' does not belong here", *argv);
+	if (add && !argc)
+		die("which label, which precedence?");
+
+	nlh = ctl_request(add ? NET6_CMD_POLICY_ADD : NET6_CMD_POLICY_DEL, 0);
+	mnl_attr_put(nlh, NET6_A_POLICY_ADDRESS, sizeof(prefix), &prefix);
+	mnl_attr_put_u32(nlh, NET6_A_POLICY_PREFIX_LEN, length);
+	if (label)
+		mnl_attr_put_u32(nlh, NET6_A_POLICY_LABEL, number(label, "label"));
+	if (precedence)
+		mnl_attr_put_u32(nlh, NET6_A_POLICY_PRECEDENCE, number(precedence, "precedence"));
+	ctl_talk(nlh, NULL);
+}
+
 static void change(bool add, int argc, char **argv)
 {
 	static const struct {
@@ -348,11 +388,12 @@ static void change(bool add, int argc, char **argv)
 		{ "neighbor", change_neighbor },
 		{ "route", change_route },
 		{ "prefix", change_prefix },
+		{ "policy", change_policy },
 	};
 	size_t i;
 
 	if (!argc)
-		die("%s what? (address, neighbor, route, prefix)", add ? "add" : "del");
+		die("%s what? (address, neighbor, route, prefix, policy)", add ? "add" : "del");
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!matches(*argv, kinds[i].name))
 			continue;
@@ -369,13 +410,15 @@ static void flush(int argc, char **argv)
 	uint32_t index;
 
 	if (!argc)
-		die("flush what? (neighbors, destinations, addresses)");
+		die("flush what? (neighbors, destinations, addresses, policy)");
 	if (matches(*argv, "neighbors"))
 		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_NEIGHBORS);
 	else if (matches(*argv, "destinations"))
 		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_DESTINATIONS);
 	else if (matches(*argv, "addresses"))
 		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_ADDRESSES);
+	else if (matches(*argv, "policy"))
+		mnl_attr_put_u32(nlh, NET6_A_FLUSH_OBJECT, NET6_FLUSH_OBJECT_POLICY);
 	else
 		die("'%s' cannot be flushed", *argv);
 	only_options(--argc, ++argv, words);
@@ -395,43 +438,47 @@ static void attach(uint8_t cmd, int argc, char **argv)
 	ctl_talk(nlh, NULL);
 }
 
-/* Words that are followed by a number, and their attributes. */
+/* Words that are followed by a number, and their attributes; or by on or off, or a number
+ * up to @on_off.
+ */
 struct setting {
 	const char	*name;
 	uint16_t	attr;
-	bool		on_off;
+	uint8_t		on_off;
 };
 
 static const struct setting iface_settings[] = {
-	{ "mtu",		NET6_A_IFACE_MTU,		false },
-	{ "hop-limit",		NET6_A_IFACE_HOP_LIMIT,		false },
-	{ "dad-transmits",	NET6_A_IFACE_DAD_TRANSMITS,	false },
-	{ "accept-ra",		NET6_A_IFACE_ACCEPT_RA,		true },
-	{ "autoconf",		NET6_A_IFACE_AUTOCONF,		true },
-	{ "reachable",		NET6_A_IFACE_BASE_REACHABLE,	false },
-	{ "retrans",		NET6_A_IFACE_RETRANS,		false },
-	{ "use-tempaddr",	NET6_A_IFACE_USE_TEMPADDR,	false },
-	{ "ndisc-notify",	NET6_A_IFACE_NDISC_NOTIFY,	true },
-	{ "temp-valid",		NET6_A_IFACE_TEMP_VALID,	false },
-	{ "temp-preferred",	NET6_A_IFACE_TEMP_PREFERRED,	false },
+	{ "mtu",		NET6_A_IFACE_MTU,		0 },
+	{ "hop-limit",		NET6_A_IFACE_HOP_LIMIT,		0 },
+	{ "dad-transmits",	NET6_A_IFACE_DAD_TRANSMITS,	0 },
+	{ "accept-ra",		NET6_A_IFACE_ACCEPT_RA,		2 },
+	{ "autoconf",		NET6_A_IFACE_AUTOCONF,		1 },
+	{ "reachable",		NET6_A_IFACE_BASE_REACHABLE,	0 },
+	{ "retrans",		NET6_A_IFACE_RETRANS,		0 },
+	{ "use-tempaddr",	NET6_A_IFACE_USE_TEMPADDR,	0 },
+	{ "ndisc-notify",	NET6_A_IFACE_NDISC_NOTIFY,	1 },
+	{ "forwarding",		NET6_A_IFACE_FORWARDING,	1 },
+	{ "optimistic-dad",	NET6_A_IFACE_OPTIMISTIC_DAD,	1 },
+	{ "temp-valid",		NET6_A_IFACE_TEMP_VALID,	0 },
+	{ "temp-preferred",	NET6_A_IFACE_TEMP_PREFERRED,	0 },
 	{ NULL }
 };
 
 static const struct setting limit_settings[] = {
-	{ "max-addrs",		NET6_A_LIMITS_MAX_ADDRS,	false },
-	{ "max-prefixes",	NET6_A_LIMITS_MAX_PREFIXES,	false },
-	{ "max-routers",	NET6_A_LIMITS_MAX_ROUTERS,	false },
-	{ "max-neighs",		NET6_A_LIMITS_MAX_NEIGHS,	false },
-	{ "max-dests",		NET6_A_LIMITS_MAX_DESTS,	false },
-	{ "neigh-queue",	NET6_A_LIMITS_NEIGH_QUEUE,	false },
-	{ "icmp-rate",		NET6_A_LIMITS_ICMP_RATE,	false },
-	{ "max-routes",		NET6_A_LIMITS_MAX_ROUTES,	false },
-	{ "max-ra-routes",	NET6_A_LIMITS_MAX_RA_ROUTES,	false },
-	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	false },
-	{ "max-options",	NET6_A_LIMITS_MAX_OPTIONS,	false },
-	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	false },
-	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	false },
-	{ "frag-timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	false },
+	{ "max-addrs",		NET6_A_LIMITS_MAX_ADDRS,	0 },
+	{ "max-prefixes",	NET6_A_LIMITS_MAX_PREFIXES,	0 },
+	{ "max-routers",	NET6_A_LIMITS_MAX_ROUTERS,	0 },
+	{ "max-neighs",		NET6_A_LIMITS_MAX_NEIGHS,	0 },
+	{ "max-dests",		NET6_A_LIMITS_MAX_DESTS,	0 },
+	{ "neigh-queue",	NET6_A_LIMITS_NEIGH_QUEUE,	0 },
+	{ "icmp-rate",		NET6_A_LIMITS_ICMP_RATE,	0 },
+	{ "max-routes",		NET6_A_LIMITS_MAX_ROUTES,	0 },
+	{ "max-ra-routes",	NET6_A_LIMITS_MAX_RA_ROUTES,	0 },
+	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	0 },
+	{ "max-options",	NET6_A_LIMITS_MAX_OPTIONS,	0 },
+	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	0 },
+	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	0 },
+	{ "frag-timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	0 },
 	{ NULL }
 };
 
@@ -493,8 +540,8 @@ static void set(int argc, char **argv)
 			die("'%s' cannot be set", *argv);
 		if (argc == 1)
 			die("%s to what?", s->name);
-		mnl_attr_put_u32(nlh, s->attr, s->on_off ? on_off(argv[1], s->name) :
-							   number(argv[1], s->name));
+		mnl_attr_put_u32(nlh, s->attr, s->on_off ?
+				 on_off(argv[1], s->name, s->on_off) : number(argv[1], s->name));
 	}
 	ctl_talk(nlh, NULL);
 }

@@ -225,11 +225,20 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 	case KIND_IPV4:
 		get_ipv4(attr, cell);
 		break;
+	case KIND_TOS:
+		if (value == 1)
+			strcpy(cell, "inherit");
+		else
+			snprintf(cell, CELL, "%u", value);
+		break;
 	case KIND_DEV:
 		get_dev(value, cell);
 		break;
 	case KIND_BOOL:
-		strcpy(cell, value ? "on" : "off");
+		if (value > 1)
+			sprintf(cell, "%u", value);
+		else
+			strcpy(cell, value ? "on" : "off");
 		break;
 	case KIND_FLAG:
 		strcpy(cell, c->title ? c->title : c->key);
@@ -312,13 +321,22 @@ static void json_value(const struct column *c, const struct nlattr **attrs)
 		printf("%" PRIu64, get_u64(attr));
 		break;
 	case KIND_BOOL:
-		fputs(value ? "true" : "false", stdout);
+		if (value > 1)
+			printf("%u", value);
+		else
+			fputs(value ? "true" : "false", stdout);
 		break;
 	case KIND_FLAG:
 		fputs(attr ? "true" : "false", stdout);
 		break;
 	case KIND_FLAGS:
 		json_flags(c, value);
+		break;
+	case KIND_TOS:
+		if (value == 1)
+			json_string("inherit");
+		else
+			printf("%u", value);
 		break;
 	default:
 		human(c, attrs, cell);

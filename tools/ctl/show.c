@@ -8,7 +8,7 @@
 static const char *const iface_flags[] = {
 	"up", "hooked", "loopback", "multicast", "nd", NULL };
 static const char *const addr_states[] = {
-	"tentative", "preferred", "deprecated", "duplicate", "gone", NULL };
+	"tentative", "preferred", "deprecated", "duplicate", "gone", "optimistic", NULL };
 static const char *const addr_origins[] = {
 	"manual", "link-local", "slaac", "loopback", "temporary", NULL };
 static const char *const accept_types[] = {
@@ -38,6 +38,8 @@ static const struct column iface_columns[] = {
 	{ NET6_A_IFACE_ACCEPT_RA, KIND_BOOL, "accept_ra", "RA", NULL },
 	{ NET6_A_IFACE_AUTOCONF, KIND_BOOL, "autoconf", "AUTOCONF", NULL },
 	{ NET6_A_IFACE_NDISC_NOTIFY, KIND_BOOL, "ndisc_notify", NULL, NULL },
+	{ NET6_A_IFACE_FORWARDING, KIND_BOOL, "forwarding", NULL, NULL },
+	{ NET6_A_IFACE_OPTIMISTIC_DAD, KIND_BOOL, "optimistic_dad", NULL, NULL },
 	{ NET6_A_IFACE_USE_TEMPADDR, KIND_U32, "use_tempaddr", NULL, NULL },
 	{ NET6_A_IFACE_TEMP_VALID, KIND_U32, "temp_valid", NULL, NULL },
 	{ NET6_A_IFACE_TEMP_PREFERRED, KIND_U32, "temp_preferred", NULL, NULL },
@@ -211,7 +213,7 @@ static const struct column tunnel_columns[] = {
 	{ NET6_A_TUNNEL_REMOTE, KIND_IPV4, "remote", "REMOTE", NULL },
 	{ NET6_A_TUNNEL_LOCAL, KIND_IPV4, "local", "LOCAL", NULL },
 	{ NET6_A_TUNNEL_TTL, KIND_U32, "ttl", "TTL", NULL },
-	{ NET6_A_TUNNEL_TOS, KIND_U32, "tos", "TOS", NULL },
+	{ NET6_A_TUNNEL_TOS, KIND_TOS, "tos", "TOS", NULL },
 	{ NET6_A_TUNNEL_PMTU, KIND_BOOL, "pmtu", "PMTU", NULL },
 	{ NET6_A_TUNNEL_ROUTER, KIND_BOOL, "router", "ROUTER", NULL },
 	{ NET6_A_TUNNEL_LINK, KIND_DEV, "link", "OVER", NULL },
@@ -235,6 +237,15 @@ static const struct column tunnel_columns[] = {
 	{ 0 }
 };
 
+static const struct column policy_columns[] = {
+	{ NET6_A_POLICY_ADDRESS, KIND_NETWORK, NULL, "PREFIX", NULL },
+	{ NET6_A_POLICY_ADDRESS, KIND_ADDRESS, "address", NULL, NULL },
+	{ NET6_A_POLICY_PREFIX_LEN, KIND_U32, "prefix_len", NULL, NULL },
+	{ NET6_A_POLICY_LABEL, KIND_U32, "label", "LABEL", NULL },
+	{ NET6_A_POLICY_PRECEDENCE, KIND_U32, "precedence", "PRECEDENCE", NULL },
+	{ 0 }
+};
+
 static const struct object {
 	const char		*name;
 	uint8_t			cmd;
@@ -253,6 +264,7 @@ static const struct object {
 	{ "tunnels",	NET6_CMD_TUNNEL_GET,	NET6_A_TUNNEL_IFINDEX,	tunnel_columns },
 	{ "counters",	NET6_CMD_COUNTER_GET,	0,			counter_columns },
 	{ "drops",	NET6_CMD_DROP_GET,	0,			drop_columns },
+	{ "policy",	NET6_CMD_POLICY_GET,	0,			policy_columns },
 	{ "limits",	NET6_CMD_LIMITS_GET,	0,			limits_columns },
 	{ NULL }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* net6ctl tunnel: making, changing and removing tunnels over IPv4. */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +18,14 @@ static void put_ipv4(struct nlmsghdr *nlh, uint16_t attr, const char *word)
 	mnl_attr_put(nlh, attr, sizeof(address), &address);
 }
 
-static void put_number(struct nlmsghdr *nlh, uint16_t attr, const char *word, const char *what)
+static void put_number(struct nlmsghdr *nlh, uint16_t attr, const char *word, const char *what,
+		       unsigned long min)
 {
 	char *end;
 	unsigned long value = strtoul(word, &end, 0);
 
-	if (end == word || *end || *word == '-' || value > 255)
-		die("%s: 0 to 255, not '%s'", what, word);
+	if (end == word || *end || *word == '-' || value < min || value > 255)
+		die("%s: %lu to 255, not '%s'", what, min, word);
 	mnl_attr_put_u32(nlh, attr, value);
 }
 
@@ -41,11 +43,11 @@ static void put_option(struct nlmsghdr *nlh, const char *name, const char *word)
 	else if (matches(name, "local"))
 		put_ipv4(nlh, NET6_A_TUNNEL_LOCAL, word);
 	else if (matches(name, "ttl"))
-		put_number(nlh, NET6_A_TUNNEL_TTL, word, "ttl");
+		put_number(nlh, NET6_A_TUNNEL_TTL, word, "ttl", 1);
 	else if (matches(name, "tos") && matches(word, "inherit"))
 		mnl_attr_put_u32(nlh, NET6_A_TUNNEL_TOS, 1);
 	else if (matches(name, "tos"))
-		put_number(nlh, NET6_A_TUNNEL_TOS, word, "tos");
+		put_number(nlh, NET6_A_TUNNEL_TOS, word, "tos", 0);
 	else if (matches(name, "pmtu"))
 		put_switch(nlh, NET6_A_TUNNEL_PMTU, word, "pmtu");
 	else if (matches(name, "router"))
@@ -71,6 +73,8 @@ void tunnel(int argc, char **argv)
 	if (argc < 2)
 		die("tunnel add NAME remote ADDRESS ..., tunnel set NAME ..., tunnel del NAME");
 	if (matches(argv[0], "add")) {
+		if (!*argv[1] || strlen(argv[1]) >= IFNAMSIZ)
+			die("'%s' is no name for a device", argv[1]);
 		nlh = ctl_request(NET6_CMD_TUNNEL_ADD, 0);
 		mnl_attr_put_strz(nlh, NET6_A_TUNNEL_NAME, argv[1]);
 		put_options(nlh, argc - 2, argv + 2);

@@ -25,34 +25,61 @@ static bool listens_on(int fd, int port)
 	return false;
 }
 
+/* Name a descriptor of ours to the kernel; @number is what it is called.
+ * Return: 1 if attached, 0 if it was attached already, -1 on errors.
+ */
+static int attach_fd(const struct options *opt, int device, int fd, int number)
+{
+	struct khttpd_attach arg = { .fd = fd };
+
+	snprintf(arg.site, sizeof(arg.site), "%s", opt->site);
+	if (!ioctl(device, KHTTPD_IOC_ATTACH, &arg))
+		return 1;
+	if (errno == EEXIST)
+		return 0;
+	if (opt->pid)
+		say("cannot attach descriptor %d of process %d: %s", number,
+		    opt->pid, strerror(errno));
+	else
+		say("cannot attach descriptor %d: %s", number, strerror(errno));
+	return -1;
+}
+
 /* Borrow descriptor @number of the process and attach it if it is one of the
  * listeners meant. Return: 1 if attached, 0 if not meant, -1 on errors.
  */
 static int attach_one(const struct options *opt, int pidfd, int device,
 		      int number)
 {
-	struct khttpd_attach arg = {};
-	int result = 0;
+	int fd = syscall(SYS_pidfd_getfd, pidfd, number, 0), result = 0;
 
-	arg.fd = syscall(SYS_pidfd_getfd, pidfd, number, 0);
-	if (arg.fd < 0) {
-		if (errno == EBADF)
+	if (fd < 0) {
+		if (errno == EBADF && opt->fd < 0)
 			return 0;
 		say("descriptor %d of process %d: %s", number, opt->pid,
 		    strerror(errno));
 		return -1;
 	}
-	if (listens_on(arg.fd, opt->port)) {
-		snprintf(arg.site, sizeof(arg.site), "%s", opt->site);
-		if (!ioctl(device, KHTTPD_IOC_ATTACH, &arg)) {
-			result = 1;
-		} else if (errno != EEXIST) {
-			say("cannot attach descriptor %d of process %d: %s",
-			    number, opt->pid, strerror(errno));
-			result = -1;
-		}
+	if (opt->fd >= 0 || listens_on(fd, opt->port))
+		result = attach_fd(opt, device, fd, number);
+	close(fd);
+	return result;
+}
+
+/* --fd: one descriptor of the process, or one that we inherited. */
+static int attach_named(const struct options *opt, int device)
+{
+	int pidfd, result;
+
+	if (!opt->pid)
+		return attach_fd(opt, device, opt->fd, opt->fd);
+	pidfd = syscall(SYS_pidfd_open, opt->pid, 0);
+	if (pidfd < 0) {
+		say("process %d: %s", opt->pid, strerror(errno));
+		return -1;
 	}
-	close(arg.fd);
+	result = attach_one(opt, pidfd, device, opt->fd);
+	close(pidfd);
 	return result;
 }
 
@@ -118,8 +145,8 @@ int attach(const struct options *opt)
 	bool made = false;
 	int device, n;
 
-	if (!opt->pid || !opt->port) {
-		say("--pid and --port are needed");
+	if (opt->fd < 0 ? !opt->pid || !opt->port : opt->port) {
+		say("--pid and --port, or --fd, are needed");
 		return -1;
 	}
 	device = open_device();
@@ -134,8 +161,10 @@ int attach(const struct options *opt)
 		}
 		made = true;
 	}
-	n = attach_all(opt, device);
-	if (n == 0)
+	n = opt->fd < 0 ? attach_all(opt, device) : attach_named(opt, device);
+	if (n == 0 && opt->fd >= 0)
+		say("descriptor %d is attached already", opt->fd);
+	else if (n == 0)
 		say("process %d has no listener on port %d that could be attached",
 		    opt->pid, opt->port);
 	if (n <= 0 && made)

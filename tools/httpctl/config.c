@@ -34,7 +34,9 @@ int put_bytes(const char *dir, const char *name, const char *value,
 
 int put(const char *dir, const char *name, const char *value)
 {
-	return put_bytes(dir, name, value, strlen(value));
+	/* Nothing at all would not reach the kernel. */
+	return *value ? put_bytes(dir, name, value, strlen(value)) :
+			put_bytes(dir, name, "\n", 1);
 }
 
 int put_or_say(const char *dir, const char *name, const char *value)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The configuration file: read as a whole and judged before anything is done;
- * then sites that differ from it are replaced, and the others left alone, with
- * their connections. Sites that it does not name are none of its business.
- * Attachments are not saved: a process id says nothing later on.
+ * then sites that differ from it are changed while they run, and keep their
+ * connections but those of listeners that are not there any more. Sites that it does
+ * not name are none of its business. Attachments are not saved: a process id says
+ * nothing later on.
  */
 #include "httpctl.h"
 
@@ -13,7 +14,7 @@ struct section {
 	struct options opt;
 	char *rules;		/* "rules=" and its lines, or NULL */
 	char *pidfile;		/* of the server to attach to, or NULL */
-	bool replaced;
+	bool started;
 };
 
 struct file {
@@ -27,9 +28,10 @@ struct file {
 };
 
 static const char *const limit_names[] = {
-	"max_connections", "head_timeout", "idle_timeout", "send_timeout",
-	"send_rate", "linger_timeout", "cache_entries", "cache_idle",
-	"handover_queue", "max_per_address", "request_rate", "request_burst",
+	"max_connections", "head_bytes", "head_fields", "head_timeout",
+	"idle_timeout", "send_timeout", "send_rate", "linger_timeout",
+	"stop_timeout", "cache_entries", "cache_idle", "handover_queue",
+	"max_per_address", "request_rate", "request_burst",
 };
 
 /* Attributes that are set as they stand there, and what they are otherwise. */
@@ -98,6 +100,7 @@ static int open_section(struct file *file, char *name)
 		return wrong(file, "too many sites", name);
 	site = &file->site[file->sites++];
 	site->opt.site = copy(name);
+	site->opt.fd = -1;
 	return 0;
 }
 
@@ -309,32 +312,84 @@ static bool has_user(const char *dir, const char *user)
 	return has(dir, "uid", uid) && has(dir, "gid", gid);
 }
 
-static int count_one(const char *path, const char *name, void *data)
+/* Is this directory the listener that is meant? */
+static bool is_listener(const char *path, const struct listen *listen)
 {
-	(void)path;
+	int i;
+
+	for (i = 0; i < LISTEN_OPTIONS; i++) {
+		if (!has(path, listen_options[i].name, listen->option[i]))
+			return false;
+	}
+	return has(path, "family", listen->family) &&
+	       has(path, "address", listen->address) &&
+	       has(path, "port", listen->port);
+}
+
+/* The listeners of a site that runs, against those that are wanted. */
+struct change {
+	const char *dir;
+	struct listen want[LISTENERS_MAX];
+	bool there[LISTENERS_MAX];
+	int wants;
+	char *unwanted[LISTENERS_MAX];
+	int unwanteds;
+};
+
+static int sort_listener(const char *path, const char *name, void *data)
+{
+	struct change *change = data;
+	int i;
+
 	(void)name;
-	++*(int *)data;
+	for (i = 0; i < change->wants; i++) {
+		if (!change->there[i] && is_listener(path, &change->want[i])) {
+			change->there[i] = true;
+			return 0;
+		}
+	}
+	if (change->unwanteds == LISTENERS_MAX) {
+		say("%s: too many listeners", change->dir);
+		return -1;
+	}
+	change->unwanted[change->unwanteds++] = copy(path);
 	return 0;
+}
+
+static int sort_listeners(const char *dir, const struct options *opt,
+			  struct change *change)
+{
+	memset(change, 0, sizeof(*change));
+	change->dir = dir;
+	for (change->wants = 0; change->wants < opt->listens; change->wants++) {
+		if (split_listen(opt->listen[change->wants],
+				 &change->want[change->wants]))
+			return -1;
+	}
+	return each_dir(dir, sort_listener, change);
 }
 
 static bool has_listeners(const char *dir, const struct options *opt)
 {
-	char path[PATH_MAX + 16];
-	struct listen listen;
-	int i, n = 0;
+	struct change change;
+	int i;
 
-	each_dir(dir, count_one, &n);
-	if (n != opt->listens)
+	if (sort_listeners(dir, opt, &change) || change.unwanteds)
 		return false;
-	for (i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/listen%d", dir, i);
-		if (split_listen(opt->listen[i], &listen) ||
-		    !has(path, "family", listen.family) ||
-		    !has(path, "address", listen.address) ||
-		    !has(path, "port", listen.port))
+	for (i = 0; i < change.wants; i++) {
+		if (!change.there[i])
 			return false;
 	}
 	return true;
+}
+
+/* No types of its own. A binary attribute cannot be written empty again: then it
+ * has an empty line.
+ */
+static bool has_no_types(const char *path)
+{
+	return was_taken(path, "types", "", 0) ||
+	       was_taken(path, "types", "\n", 1);
 }
 
 static bool has_attribute(const char *dir, const struct section *site,
@@ -355,8 +410,9 @@ static bool has_attribute(const char *dir, const struct section *site,
 	} else if (len && is[len - 1] != '\n' && strcmp(name, "types")) {
 		return has(dir, name, is);
 	}
-	if (!len && strcmp(name, "types"))
-		return has(dir, name, "");
+	if (!len)
+		return strcmp(name, "types") ? has(dir, name, "") :
+					       has_no_types(dir);
 	return was_taken(dir, name, is, len);
 }
 
@@ -378,15 +434,15 @@ static bool is_same(const char *dir, const struct section *site)
 	return true;
 }
 
-/* Was the site that it stands behind replaced, and forgot it? */
-static bool front_replaced(const struct file *file, const struct section *site)
+/* Was the site that it stands behind not there before? */
+static bool front_started(const struct file *file, const struct section *site)
 {
 	const char *front = setting(site, "behind");
 	int i;
 
 	for (i = 0; front && i < file->sites; i++) {
 		if (!strcmp(file->site[i].opt.site, front))
-			return file->site[i].replaced;
+			return file->site[i].started;
 	}
 	return false;
 }
@@ -404,31 +460,126 @@ static int attach_to(struct section *site)
 	return -1;
 }
 
-/* Return: 1 if it was started, 0 if it ran already, -1 on errors. */
-static int load_site(const struct file *file, struct section *site)
+static int clear_types(const char *path)
+{
+	return has_no_types(path) ? 0 : put_or_say(path, "types", "\n");
+}
+
+/* Directories for listeners that are wanted and not there. @made: their paths. */
+static int make_listeners(struct change *change, char *made[], int *count)
+{
+	char path[PATH_MAX + 16];
+	int i, number = 0;
+
+	for (i = 0; i < change->wants; i++) {
+		if (change->there[i])
+			continue;
+		do {
+			snprintf(path, sizeof(path), "%s/listen%d", change->dir,
+				 number++);
+		} while (!access(path, F_OK));
+		made[(*count)++] = copy(path);
+		if (make_listener(change->dir, number - 1, &change->want[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* Everything as the section has it, and what it does not say as it is otherwise. */
+static int set_all(const char *path, const struct section *site)
+{
+	struct options all = site->opt;
+	size_t i;
+
+	all.index = site->opt.index ?: "index.html";
+	all.user = site->opt.user ?: "nobody";
+	all.sets = 0;
+	if (set_site(&all, path))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(attributes); i++) {
+		const char *is = setting(site, attributes[i].name);
+		char *text = join(attributes[i].name,
+				  is ?: attributes[i].otherwise);
+		int err = !is && !strcmp(attributes[i].name, "types") ?
+			  clear_types(path) : set_attribute(path, text);
+
+		free(text);
+		if (err)
+			return -1;
+	}
+	return 0;
+}
+
+/* A site that runs takes the form that the section gives it. What cannot be leaves
+ * it as it is, with the attributes already written.
+ */
+static int change_site(const char *path, struct section *site)
+{
+	char *made[LISTENERS_MAX];
+	struct change change;
+	int i, count = 0, err;
+
+	err = sort_listeners(path, &site->opt, &change) ||
+	      make_listeners(&change, made, &count) || set_all(path, site);
+	if (!err && put(path, "enabled", "1")) {
+		say("cannot change site '%s': %s", site->opt.site, strerror(errno));
+		err = 1;
+	}
+	for (i = 0; i < count; i++) {
+		if (err)
+			rmdir(made[i]);
+		free(made[i]);
+	}
+	for (i = 0; i < change.unwanteds; i++) {
+		if (!err)
+			err = remove_dir(change.unwanted[i], NULL, NULL);
+		free(change.unwanted[i]);
+	}
+	return err ? -1 : 0;
+}
+
+struct done {
+	int started;
+	int changed;
+	int unchanged;
+};
+
+static int start_site(struct section *site)
+{
+	site->started = true;
+	if ((site->opt.listens || setting(site, "behind")) && serve(&site->opt))
+		return -1;
+	return site->pidfile ? attach_to(site) : 0;
+}
+
+static int load_site(const struct file *file, struct section *site,
+		     struct done *done)
 {
 	char path[PATH_MAX];
 
 	site_path(path, sizeof(path), site->opt.site);
-	if (!access(path, F_OK)) {
-		if (is_same(path, site) && !front_replaced(file, site)) {
-			if (site->pidfile && has(path, "attached", "0"))
-				return attach_to(site);
-			return 0;
-		}
-		if (remove_site(path, site->opt.site, NULL))
+	if (!access(path, F_OK) && !has(path, "enabled", "1") &&
+	    remove_site(path, site->opt.site, NULL))
+		return -1;
+	if (access(path, F_OK)) {
+		done->started++;
+		return start_site(site);
+	}
+	if (is_same(path, site) && !front_started(file, site)) {
+		done->unchanged++;
+	} else {
+		done->changed++;
+		if (change_site(path, site))
 			return -1;
 	}
-	site->replaced = true;
-	if ((site->opt.listens || setting(site, "behind")) && serve(&site->opt))
-		return -1;
-	return site->pidfile && attach_to(site) ? -1 : 1;
+	return site->pidfile && has(path, "attached", "0") ? attach_to(site) : 0;
 }
 
 int load(const struct options *opt)
 {
+	struct done done = {};
 	static struct file file;
-	int i, n, started = 0;
+	int i;
 
 	if (read_file(&file, opt->file) || loaded())
 		return -1;
@@ -437,12 +588,11 @@ int load(const struct options *opt)
 			return -1;
 	}
 	for (i = 0; i < file.sites; i++) {
-		n = load_site(&file, &file.site[i]);
-		if (n < 0)
+		if (load_site(&file, &file.site[i], &done))
 			return -1;
-		started += n;
 	}
-	printf("%d started, %d unchanged\n", started, file.sites - started);
+	printf("%d started, %d changed, %d unchanged\n", done.started,
+	       done.changed, done.unchanged);
 	return 0;
 }
 
@@ -455,17 +605,27 @@ int check(const struct options *opt)
 
 static void save_listener(const char *path)
 {
-	char family[16], address[128], port[16];
+	char family[16], address[128], port[16], value[16];
+	const struct listen_option *option;
 
 	if (get(path, "family", family, sizeof(family)) < 0 ||
 	    get(path, "address", address, sizeof(address)) < 0 ||
 	    get(path, "port", port, sizeof(port)) < 0)
 		return;
 	if (!strcmp(family, "inet"))
-		printf("listen = %s:%s\n", address, port);
+		printf("listen = %s:%s", address, port);
 	else
-		printf("listen = [%s]:%s%s\n", address, port,
+		printf("listen = [%s]:%s%s", address, port,
 		       strcmp(family, "net6") ? "" : ",net6");
+	for (option = listen_options;
+	     option < listen_options + LISTEN_OPTIONS; option++) {
+		if (has(path, option->name, option->otherwise) ||
+		    get(path, option->name, value, sizeof(value)) < 0)
+			continue;
+		printf(",%s%s%s", option->name, option->flag ? "" : "=",
+		       option->flag ? "" : value);
+	}
+	putchar('\n');
 }
 
 static void save_rules(const char *path)

@@ -28,6 +28,7 @@
 #define ROOT		CONFIG "/khttpd"
 #define DEVICE		"/dev/khttpd"
 #define LISTENERS_MAX	16
+#define LISTEN_OPTIONS	4
 #define SETS_MAX	16
 #define VALUE_MAX	(128 * 1024)
 
@@ -45,6 +46,11 @@ struct options {
 	int sets;
 	int pid;
 	int port;
+	int fd;			/* -1: by port */
+	int interval;
+	int count;
+	int keep;
+	long long rotate;
 	bool json;
 	bool all;
 	bool prometheus;
@@ -53,13 +59,23 @@ struct options {
 	const char *file;
 };
 
-/* "ADDRESS:PORT[,net6]" taken apart */
+/* "ADDRESS:PORT[,net6][,OPTION[=VALUE]]..." taken apart */
 struct listen {
-	char text[128];
+	char text[256];
 	const char *family;
 	const char *address;
 	const char *port;
+	const char *option[LISTEN_OPTIONS];	/* by listen_options[] */
 };
+
+/* Options of a listening socket, attributes of its directory. */
+struct listen_option {
+	const char *name;
+	const char *otherwise;
+	bool flag;		/* it has no value: it is 1 */
+};
+
+extern const struct listen_option listen_options[LISTEN_OPTIONS];
 
 /* config.c */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -75,6 +91,9 @@ void site_path(char *path, size_t size, const char *site);
 
 /* site.c */
 int split_listen(const char *spec, struct listen *listen);
+int make_listener(const char *site, int number, const struct listen *listen);
+int set_site(const struct options *opt, const char *path);
+int remove_dir(const char *path, const char *name, void *data);
 int set_attribute(const char *dir, const char *spec);
 bool was_taken(const char *dir, const char *name, const char *value,
 	       size_t len);
@@ -96,6 +115,9 @@ int detach(const struct options *opt);
 /* status.c */
 int status(const struct options *opt);
 void print_json(const char *text, size_t len);
+
+/* top.c */
+int top(const struct options *opt);
 
 /* log.c */
 int show_log(const struct options *opt);

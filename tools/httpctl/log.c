@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The access log: records of /dev/khttpd_log as lines, in Combined format or as
- * JSON, to a file that is opened anew on SIGHUP, for those who rotate it.
+ * JSON, to a file that is opened anew on SIGHUP, for those who rotate it, or that
+ * is rotated here when it is long.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -9,6 +10,8 @@
 
 #define LOG_DEVICE	"/dev/khttpd_log"
 #define LOG_BUFFER	(256 * 1024)
+/* Rotated files that are kept, if nobody says how many. */
+#define KEEP		7
 
 static volatile sig_atomic_t reopen, finish;
 
@@ -145,6 +148,35 @@ static int open_output(const char *output)
 	return -1;
 }
 
+/* FILE becomes FILE.1, FILE.1 becomes FILE.2 and so on; the last one goes. */
+static int rotate(const struct options *opt)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	int i;
+
+	for (i = opt->keep ? opt->keep : KEEP; i > 0; i--) {
+		snprintf(to, sizeof(to), "%s.%d", opt->output, i);
+		if (i == 1)
+			snprintf(from, sizeof(from), "%s", opt->output);
+		else
+			snprintf(from, sizeof(from), "%s.%d", opt->output, i - 1);
+		if (rename(from, to) && errno != ENOENT) {
+			say("%s: %s", to, strerror(errno));
+			return -1;
+		}
+	}
+	return open_output(opt->output);
+}
+
+/* Is it time to? */
+static bool is_long(const struct options *opt)
+{
+	struct stat st;
+
+	return opt->rotate && !fstat(STDOUT_FILENO, &st) &&
+	       st.st_size >= opt->rotate;
+}
+
 int show_log(const struct options *opt)
 {
 	static char buffer[LOG_BUFFER] __attribute__((aligned(8)));
@@ -153,6 +185,10 @@ int show_log(const struct options *opt)
 	ssize_t len;
 	int fd;
 
+	if (opt->rotate && !opt->output) {
+		say("--rotate needs --output");
+		return -1;
+	}
 	fd = open(LOG_DEVICE, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		say(LOG_DEVICE ": %s", errno == EBUSY ?
@@ -177,6 +213,8 @@ int show_log(const struct options *opt)
 		if (reopen && open_output(opt->output))
 			return -1;
 		reopen = 0;
+		if (is_long(opt) && rotate(opt))
+			return -1;
 	}
 	/* What came until the end. */
 	fcntl(fd, F_SETFL, O_NONBLOCK);

@@ -9,17 +9,19 @@ static int usage(FILE *to)
 {
 	fputs("usage: khttpdctl COMMAND [OPTION...]\n"
 	      "\n"
-	      "  serve   --docroot DIR --listen ADDRESS:PORT[,net6]...\n"
+	      "  serve   --docroot DIR --listen ADDRESS:PORT[,net6][,OPTION]...\n"
 	      "          [--site NAME] [--index FILE] [--user USER]\n"
 	      "          [--set ATTRIBUTE=VALUE | --set ATTRIBUTE=@FILE]...\n"
 	      "  attach  --pid PID --port PORT --docroot DIR\n"
 	      "          [--site NAME] [--index FILE] [--user USER] [--set ...]\n"
+	      "  attach  [--pid PID] --fd NUMBER --docroot DIR [...]\n"
 	      "  detach  [--site NAME]\n"
 	      "  load    FILE\n"
 	      "  check   FILE\n"
 	      "  save\n"
 	      "  status  [-j | --prometheus]\n"
-	      "  log     [-j] [--output FILE]\n"
+	      "  top     [--interval SECONDS] [--count NUMBER]\n"
+	      "  log     [-j] [--output FILE [--rotate BYTES [--keep NUMBER]]]\n"
 	      "  stop    [--site NAME | --all]\n"
 	      "\n"
 	      "NAME is \"default\" if not given, FILE index.html, USER nobody.\n"
@@ -27,17 +29,61 @@ static int usage(FILE *to)
 	return to == stderr ? 2 : 0;
 }
 
-static int number(const char *text, int max, const char *what, int *result)
+static int number(const char *text, int min, int max, const char *what,
+		  int *result)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	if (*text && !*end && value > 0 && value <= max) {
+	if (*text && !*end && value >= min && value <= max) {
 		*result = value;
 		return 0;
 	}
 	say("'%s' is no %s", text, what);
 	return -1;
+}
+
+/* "4096", "64K", "100M" or "1G" */
+static int size(const char *text, long long *result)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+
+	*result = strtoll(text, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (*result > 0 && *result < 1LL << 30 &&
+	    (!*end || (unit && !end[1]))) {
+		if (unit)
+			*result <<= 10 * (unit - units + 1);
+		return 0;
+	}
+	say("'%s' is no number of bytes", text);
+	return -1;
+}
+
+/* The options that are numbers. */
+static int parse_number(struct options *opt, int option)
+{
+	switch (option) {
+	case 'p':
+		return number(optarg, 1, INT_MAX, "process id", &opt->pid);
+	case 'P':
+		return number(optarg, 1, 65535, "port", &opt->port);
+	case 'f':
+		return number(optarg, 0, INT_MAX, "descriptor", &opt->fd);
+	case 'I':
+		return number(optarg, 1, 3600, "interval", &opt->interval);
+	case 'c':
+		return number(optarg, 1, INT_MAX, "count", &opt->count);
+	case 'k':
+		return number(optarg, 1, 10000, "number of files", &opt->keep);
+	case 'r':
+		return size(optarg, &opt->rotate);
+	default:
+		usage(stderr);
+		return -1;
+	}
 }
 
 static int parse(struct options *opt, int argc, char **argv)
@@ -55,6 +101,11 @@ static int parse(struct options *opt, int argc, char **argv)
 		{ "all", no_argument, NULL, 'a' },
 		{ "prometheus", no_argument, NULL, 'm' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "fd", required_argument, NULL, 'f' },
+		{ "interval", required_argument, NULL, 'I' },
+		{ "count", required_argument, NULL, 'c' },
+		{ "rotate", required_argument, NULL, 'r' },
+		{ "keep", required_argument, NULL, 'k' },
 		{}
 	};
 	int option;
@@ -87,14 +138,6 @@ static int parse(struct options *opt, int argc, char **argv)
 			}
 			opt->set[opt->sets++] = optarg;
 			break;
-		case 'p':
-			if (number(optarg, INT_MAX, "process id", &opt->pid))
-				return -1;
-			break;
-		case 'P':
-			if (number(optarg, 65535, "port", &opt->port))
-				return -1;
-			break;
 		case 'j':
 			opt->json = true;
 			break;
@@ -108,8 +151,8 @@ static int parse(struct options *opt, int argc, char **argv)
 			opt->output = optarg;
 			break;
 		default:
-			usage(stderr);
-			return -1;
+			if (parse_number(opt, option))
+				return -1;
 		}
 	}
 	if (opt->takes_file) {
@@ -140,13 +183,14 @@ static const struct command {
 	{ "attach", attach, false, false },
 	{ "detach", detach, false, false },
 	{ "status", status, false, false },
+	{ "top", top, false, false },
 	{ "stop", stop, false, false },
 	{ "log", show_log, false, false },
 };
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .site = "default" };
+	struct options opt = { .site = "default", .fd = -1 };
 	size_t i;
 
 	if (argc < 2)

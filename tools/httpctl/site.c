@@ -18,20 +18,52 @@ static int set_user(const char *dir, const char *user)
 	return put_or_say(dir, "gid", id);
 }
 
-/* "1.2.3.4:80", "[::]:80" or "[::]:80,net6" */
+const struct listen_option listen_options[LISTEN_OPTIONS] = {
+	{ "backlog", "1024", false },
+	{ "defer_accept", "0", false },
+	{ "fastopen", "0", false },
+	{ "reuseport", "0", true },
+};
+
+/* What follows the port: "net6", "backlog=4096", "reuseport". */
+static int take_option(const char *spec, struct listen *listen, char *word)
+{
+	char *value = strchr(word, '=');
+	int i;
+
+	if (!strcmp(word, "net6")) {
+		listen->family = "net6";
+		return 0;
+	}
+	if (value)
+		*value++ = '\0';
+	for (i = 0; i < LISTEN_OPTIONS; i++) {
+		if (strcmp(word, listen_options[i].name))
+			continue;
+		if (listen_options[i].flag ? !!value : !value || !*value ||
+		    value[strspn(value, "0123456789")])
+			break;
+		listen->option[i] = value ?: "1";
+		return 0;
+	}
+	say("'%s': '%s' may not follow the port", spec, word);
+	return -1;
+}
+
+/* "1.2.3.4:80", "[::]:80" or "[::]:80,net6,backlog=4096" */
 int split_listen(const char *spec, struct listen *listen)
 {
-	char *address = listen->text, *port, *end;
+	char *address = listen->text, *port, *rest = listen->text, *word;
+	int i;
 
-	snprintf(listen->text, sizeof(listen->text), "%s", spec);
+	for (i = 0; i < LISTEN_OPTIONS; i++)
+		listen->option[i] = listen_options[i].otherwise;
 	listen->family = "inet";
-	end = strchr(address, ',');
-	if (end) {
-		*end++ = '\0';
-		if (strcmp(end, "net6")) {
-			say("'%s': only ',net6' may follow the port", spec);
+	snprintf(listen->text, sizeof(listen->text), "%s", spec);
+	strsep(&rest, ",");
+	while ((word = strsep(&rest, ","))) {
+		if (take_option(spec, listen, word))
 			return -1;
-		}
 	}
 	port = strrchr(address, ':');
 	if (!port || port == address) {
@@ -48,8 +80,9 @@ int split_listen(const char *spec, struct listen *listen)
 		}
 		*close = '\0';
 		address++;
-		listen->family = end ? "net6" : "inet6";
-	} else if (end) {
+		if (strcmp(listen->family, "net6"))
+			listen->family = "inet6";
+	} else if (!strcmp(listen->family, "net6")) {
 		say("'%s': net6 takes IPv6 addresses in brackets", spec);
 		return -1;
 	}
@@ -58,24 +91,28 @@ int split_listen(const char *spec, struct listen *listen)
 	return 0;
 }
 
-static int make_listener(const char *site, int number, const char *spec)
+int make_listener(const char *site, int number, const struct listen *listen)
 {
 	char dir[PATH_MAX + 16];
-	struct listen listen;
+	int i;
 
-	if (split_listen(spec, &listen))
-		return -1;
 	snprintf(dir, sizeof(dir), "%s/listen%d", site, number);
 	if (mkdir(dir, 0755)) {
 		say("%s: %s", dir, strerror(errno));
 		return -1;
 	}
-	return put_or_say(dir, "family", listen.family) ||
-	       put_or_say(dir, "address", listen.address) ||
-	       put_or_say(dir, "port", listen.port) ? -1 : 0;
+	if (put_or_say(dir, "family", listen->family) ||
+	    put_or_say(dir, "address", listen->address) ||
+	    put_or_say(dir, "port", listen->port))
+		return -1;
+	for (i = 0; i < LISTEN_OPTIONS; i++) {
+		if (put_or_say(dir, listen_options[i].name, listen->option[i]))
+			return -1;
+	}
+	return 0;
 }
 
-static int remove_dir(const char *path, const char *name, void *data)
+int remove_dir(const char *path, const char *name, void *data)
 {
 	(void)name;
 	(void)data;
@@ -159,17 +196,26 @@ static int set_attributes(const struct options *opt, const char *dir)
 	return 0;
 }
 
-/* Make a site's directory with everything but listeners. */
-int make_site(const struct options *opt, char *path, size_t size)
+/* Write the attributes that are asked for. */
+int set_site(const struct options *opt, const char *path)
 {
 	char docroot[PATH_MAX];
 
-	if (!opt->docroot) {
-		say("--docroot is missing");
-		return -1;
-	}
 	if (!realpath(opt->docroot, docroot)) {
 		say("%s: %s", opt->docroot, strerror(errno));
+		return -1;
+	}
+	return put_or_say(path, "docroot", docroot) ||
+	       (opt->index && put_or_say(path, "index", opt->index)) ||
+	       (opt->user && set_user(path, opt->user)) ||
+	       set_attributes(opt, path) ? -1 : 0;
+}
+
+/* Make a site's directory with everything but listeners. */
+int make_site(const struct options *opt, char *path, size_t size)
+{
+	if (!opt->docroot) {
+		say("--docroot is missing");
 		return -1;
 	}
 	site_path(path, size, opt->site);
@@ -178,10 +224,7 @@ int make_site(const struct options *opt, char *path, size_t size)
 		    "cannot make site '%s'", opt->site);
 		return -1;
 	}
-	if (put_or_say(path, "docroot", docroot) ||
-	    (opt->index && put_or_say(path, "index", opt->index)) ||
-	    (opt->user && set_user(path, opt->user)) ||
-	    set_attributes(opt, path)) {
+	if (set_site(opt, path)) {
 		remove_site(path, opt->site, NULL);
 		return -1;
 	}
@@ -192,7 +235,11 @@ int enable_site(const char *path, const char *site)
 {
 	if (!put(path, "enabled", "1"))
 		return 0;
-	say("cannot start site '%s': %s", site, strerror(errno));
+	if (errno == EOPNOTSUPP)
+		say("cannot start site '%s': a family has not got an option of its listener",
+		    site);
+	else
+		say("cannot start site '%s': %s", site, strerror(errno));
 	remove_site(path, site, NULL);
 	return -1;
 }
@@ -212,7 +259,10 @@ int serve(const struct options *opt)
 	if (make_site(opt, path, sizeof(path)))
 		return -1;
 	for (i = 0; i < opt->listens; i++) {
-		if (make_listener(path, i, opt->listen[i])) {
+		struct listen listen;
+
+		if (split_listen(opt->listen[i], &listen) ||
+		    make_listener(path, i, &listen)) {
 			remove_site(path, opt->site, NULL);
 			return -1;
 		}
