@@ -20,13 +20,17 @@ static void check_rules(const char *text, size_t len, const char *name,
 {
 	static struct khttpd_rules rules;
 	const char *value;
+	u32 seconds;
 	size_t n;
 
 	if (!khttpd_rules_parse(&rules, text, len))
 		return;
 	need(rules.count <= KHTTPD_RULES_MAX);
-	need(khttpd_rules_action(&rules, name, name_len) <= KHTTPD_RULE_DENY);
+	need(khttpd_rules_action(&rules, name, name_len) <= KHTTPD_RULE_STATUS);
 	khttpd_rules_cookie(&rules, (const u8 *)name, name_len);
+	khttpd_rules_method(&rules, (const u8 *)name, name_len);
+	if (khttpd_rules_expires(&rules, name, name_len, &seconds))
+		need(seconds <= KHTTPD_EXPIRES_MAX);
 	value = khttpd_rules_cache(&rules, name, name_len, &n);
 	need(!value || (n <= KHTTPD_CACHE_MAX && !memchr(value, '\r', n) &&
 			!memchr(value, '\n', n)));

@@ -164,6 +164,7 @@ static void open_socket(u8 how, u8 more)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	sk->sk_state = TCP_CLOSE;
 	net6_tcp_engine_init(sk);
+	net6_tcp_timers_init(sk);
 
 	tp->rx_opt.sack_ok = !!(how & 2);
 	tp->rx_opt.tstamp_ok = !!(how & 4);

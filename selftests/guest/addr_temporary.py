@@ -4,7 +4,7 @@
 # time, bounded by the prefix's lifetimes and by their own. Time is virtual.
 #
 #	A [a0 net6] ------ [b0 raw frames, a router] B
-# guest: stock
+# guest: stock+
 # guest-options: --virtual-time
 # timeout: 40000
 

@@ -5,7 +5,7 @@
 # namespaces and the module going while files are read and written.
 #
 #	A [a0 net6] ------ [b0] B
-# guest: stock
+# guest: stock+
 # timeout: 120
 
 import os
@@ -19,7 +19,9 @@ import nd
 A = B = wire = None
 CONF = {"hop_limit": ("hop_limit", 33), "dad_transmits": ("dad_transmits", 2),
         "accept_ra": ("accept_ra", 0), "autoconf": ("autoconf", 0),
-        "ndisc_notify": ("ndisc_notify", 1), "use_tempaddr": ("use_tempaddr", 1), "temp_valid_lft": ("temp_valid", 5000),
+        "ndisc_notify": ("ndisc_notify", 1), "forwarding": ("forwarding", 1),
+        "optimistic_dad": ("optimistic_dad", 1),
+        "use_tempaddr": ("use_tempaddr", 1), "temp_valid_lft": ("temp_valid", 5000),
         "temp_prefered_lft": ("temp_preferred", 4000), "mtu": ("mtu", 1300)}
 NEIGH = {"base_reachable_time_ms": ("base_reachable", 20000), "retrans_time_ms": ("retrans", 500)}
 
@@ -70,6 +72,7 @@ def what_is_written_is_in_force():
             ktap.equal(int(shown()[key]), value, f"net6ctl's {key}")
     write(12, "neigh", "a0", "base_reachable_time")
     ktap.equal(read("neigh", "a0", "base_reachable_time_ms"), 12000, "seconds")
+    write(0, "conf", "a0", "forwarding")
     write(0, "conf", "a0", "mtu")
     ktap.equal(read("conf", "a0", "mtu"), 1500, "the device's MTU again")
 
@@ -88,7 +91,8 @@ def what_net6ctl_sets_is_read():
 def what_is_out_of_bounds_is_refused():
     for value, *names in ((0, "conf", "a0", "hop_limit"), (256, "conf", "a0", "hop_limit"),
                           (1279, "conf", "a0", "mtu"), (1501, "conf", "a0", "mtu"),
-                          (3, "conf", "a0", "use_tempaddr"), (-1, "conf", "a0", "autoconf"),
+                          (3, "conf", "a0", "use_tempaddr"),
+                          (3, "conf", "a0", "accept_ra"), (-1, "conf", "a0", "autoconf"),
                           ("x", "conf", "a0", "autoconf"), (17, "conf", "a0", "dad_transmits"),
                           (0, "neigh", "a0", "retrans_time_ms"),
                           (3601, "neigh", "a0", "base_reachable_time"),

@@ -6,7 +6,7 @@
 # neighbors of a state are brought there together.
 #
 #	A [a0 net6] ------ [b0 raw frames, a host a case] B
-# guest: both
+# guest: stock+
 # timeout: 150
 
 import itertools

@@ -6,7 +6,7 @@
 #
 #	A [a0: native fd00::a; net6 fd00::6 and fd77::6] ------ [b0 native fd00::b] B
 #	A's native stack has no route to fd77::/64; B sends that to a0's MAC address.
-# guest: stock
+# guest: both
 # timeout: 150
 
 import ctypes

@@ -6,7 +6,7 @@
 #
 #	[ client ] c0 ------ s0 [ server: khttpd, and this process's server ]
 #
-# guest: named
+# guest: checking
 # timeout: 200
 # pylint: disable=missing-function-docstring
 import contextlib

@@ -106,7 +106,7 @@ def mistakes_are_named_and_nothing_is_done():
 @ktap.test
 def loaded_and_loaded_again():
     old = khttpd.limit("max_connections", 65536)
-    ktap.equal(load(LIMITS + ONE + TWO + THREE), "3 started, 0 unchanged\n", "first")
+    ktap.equal(load(LIMITS + ONE + TWO + THREE), "3 started, 0 changed, 0 unchanged\n", "first")
     with open(f"{khttpd.CONFIG}/max_connections", encoding="ascii") as file:
         ktap.equal(file.read(), "1000\n", "limit")
     works()
@@ -118,21 +118,33 @@ def loaded_and_loaded_again():
             return readers[number].reply().body
 
         ktap.equal((ask(0), ask(1)), (b"one", b"two"), "before")
-        ktap.equal(load(LIMITS + ONE + TWO + THREE), "0 started, 3 unchanged\n", "same")
+        ktap.equal(load(LIMITS + ONE + TWO + THREE), "0 started, 0 changed, 3 unchanged\n", "same")
         ktap.equal((ask(0), ask(1)), (b"one", b"two"), "same connections")
         ktap.equal(load(LIMITS + TWO.replace("a.txt", "index.html")),
-                   "1 started, 0 unchanged\n", "one differs, two are not named")
-        ktap.equal(ask(0), b"one", "the same connection")
-        readers[1].closed()
-        ktap.equal(body("/", 8082), 403, "changed")
+                   "0 started, 1 changed, 0 unchanged\n",
+                   "one differs, two are not named")
+        ktap.equal((ask(0), ask(1)), (b"one", b"two"), "the same connections")
+        two.sendall(GET("/"))
+        ktap.equal(readers[1].reply().status, 403, "changed for an old connection")
+        ktap.equal(body("/", 8082), 403, "changed for a new one")
     ktap.equal(load(LIMITS + ONE.replace("secret", "other") + TWO + THREE),
-               "3 started, 0 unchanged\n", "with the one behind it")
+               "0 started, 2 changed, 1 unchanged\n", "the one behind it stays")
     ktap.equal((body("/secret/x"), body(host="three.example")), ("x", "three"), "changed")
     for change in (("nobody", "root"), ("listing = 1\n", ""), ("8080", "8084"),
-                   ("listen = [::1]:8080\n", ""), ("rule = deny /secret/\n", "")):
+                   ("listen = [::1]:8080\n", ""), ("rule = deny /secret/\n", ""),
+                   ("rule = deny /secret/\nrule = cache /a.txt max-age=3\n", "")):
         load(ONE + THREE)
-        ktap.equal(load(ONE.replace(*change) + THREE), "2 started, 0 unchanged\n",
-                   str(change))
+        ktap.equal(load(ONE.replace(*change) + THREE),
+                   "0 started, 1 changed, 1 unchanged\n", str(change))
+        ktap.equal(load(ONE.replace(*change) + THREE),
+                   "0 started, 0 changed, 2 unchanged\n", str(change))
+    load(TWO)
+    ktap.equal(load(TWO.replace("types = @/tmp/types\n", "")),
+               "0 started, 1 changed, 0 unchanged\n", "without types")
+    ktap.equal(load(TWO.replace("types = @/tmp/types\n", "")),
+               "0 started, 0 changed, 1 unchanged\n", "again")
+    ktap.true("plain" in khttpd.exchange(khttpd.V4, GET("/a.txt"), 8082).fields[
+        "content-type"], "without types")
     khttpd.limit("max_connections", old)
     khttpd.ctl("stop", "--all")
 
@@ -141,9 +153,9 @@ def loaded_and_loaded_again():
 def what_is_saved_is_the_same():
     load(LIMITS + ONE + THREE)
     saved = khttpd.ctl("save")
-    ktap.equal(load(saved), "0 started, 2 unchanged\n", "loaded on top")
+    ktap.equal(load(saved), "0 started, 0 changed, 2 unchanged\n", "loaded on top")
     khttpd.ctl("stop", "--all")
-    ktap.equal(load(saved), "2 started, 0 unchanged\n", "loaded")
+    ktap.equal(load(saved), "2 started, 0 changed, 0 unchanged\n", "loaded")
     ktap.equal(khttpd.ctl("save"), saved, "saved again")
     load(TWO)
     works()
@@ -173,13 +185,13 @@ def the_systemd_unit_does_what_it_is_for():
         return [khttpd.ctl(*words) for words in unit(key)]
     load(example.replace("/srv/www", khttpd.WWW).replace(":80\n", ":8080\n"), "check")
     ktap.equal(run("ExecStartPre"), [""], "before the start")
-    ktap.equal(run("ExecStart"), ["1 started, 0 unchanged\n"], "start")
+    ktap.equal(run("ExecStart"), ["1 started, 0 changed, 0 unchanged\n"], "start")
     ktap.equal(body(), "one", "file")
     with khttpd.V4.connect() as sock:
         sock.sendall(GET("/a.txt"))
         reader = khttpd.Reader(sock)
         reader.reply()
-        ktap.equal(run("ExecReload"), ["", "0 started, 1 unchanged\n"], "reload")
+        ktap.equal(run("ExecReload"), ["", "0 started, 0 changed, 1 unchanged\n"], "reload")
         sock.sendall(GET("/a.txt"))
         ktap.equal(reader.reply().body, b"one", "the same connection")
     run("ExecStop")
@@ -204,8 +216,8 @@ def servers_are_attached_to():
             sock.sendall(GET("/dyn"))
             with server.accept()[0] as conn:
                 ktap.equal(conn.recv(8), b"GET /dyn", "server")
-        ktap.true("0 started, 1 unchanged" in load(text), "again")
-        ktap.true("1 started" in load(text + "listen = 127.0.0.1:8080\n"), "and listens")
+        ktap.true("0 changed, 1 unchanged" in load(text), "again")
+        ktap.true("1 changed" in load(text + "listen = 127.0.0.1:8080\n"), "and listens")
         with khttpd.V4.connect(8080) as sock:
             sock.sendall(GET("/dyn"))
             with server.accept()[0] as conn:

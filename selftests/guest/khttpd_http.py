@@ -6,6 +6,7 @@
 #
 #	[ client and server on lo ]
 #
+# guest: stock+
 # timeout: 240
 # pylint: disable=missing-function-docstring
 import email.utils
@@ -224,6 +225,17 @@ def client_that_leaves_in_mid_file_is_no_harm(place):
             sock.recv(100)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                             b"\1\0\0\0\0\0\0\0")
+    ktap.wait_for(10, "connections are gone",
+                  lambda: khttpd.count("connections") == 0)
+
+
+@everywhere
+def client_that_resets_while_a_worker_looks_is_no_harm(place):
+    for number in range(200 if not ktap.CHECKING else 20):
+        with place.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                            b"\1\0\0\0\0\0\0\0")
+            sock.sendall(khttpd.get(f"/never-{number}-{place.name}"))
     ktap.wait_for(10, "connections are gone",
                   lambda: khttpd.count("connections") == 0)
 

@@ -6,7 +6,7 @@
 #	[ clients, khttpd on lo ]	native IPv4, native IPv6
 #	[ client ] c0 ------ s0 [ server: khttpd ]	net6
 #
-# guest: stock
+# guest: stock+
 # timeout: 120
 # pylint: disable=missing-function-docstring
 import contextlib

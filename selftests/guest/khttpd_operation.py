@@ -1,18 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Virtual hosts, the access log in both formats with what it loses, counters for
-# machines.
+# Virtual hosts, the access log in both formats with rotation and what it loses, counters
+# for machines, the live view, attaching by descriptor.
 #
 #	[ clients and server on lo ]
 #
 # timeout: 120
-# guest: stock
+# guest: stock+
 # pylint: disable=missing-function-docstring
 import errno
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -179,6 +180,80 @@ def json_log_and_rotation():
     finally:
         log.stop()
         khttpd.ctl("stop")
+
+
+@ktap.test
+def the_log_rotates_itself():
+    serve()
+    ktap.true("needs" in khttpd.ctl("log", "--rotate", "1K", check=False), "without file")
+    for number in range(5):
+        with open(f"{LOG}.{number}", "w", encoding="ascii"):
+            pass
+    log = Log("--rotate", "1K", "--keep", "2")
+    try:
+        def turned():
+            for _ in range(20):
+                khttpd.exchange(khttpd.V4, khttpd.get("/a.txt"))
+            return os.path.getsize(LOG + ".2") >= 1024
+        ktap.wait_for(20, "two files are full", turned)
+        with open(LOG + ".1", encoding="ascii") as file:
+            lines = file.read().splitlines()
+        ktap.true(all("GET /a.txt" in line for line in lines), "whole lines")
+    finally:
+        log.stop()
+        khttpd.ctl("stop")
+    ktap.equal(os.path.getsize(LOG + ".3"), 0, "no third one is touched")
+    for number in range(5):
+        os.unlink(f"{LOG}.{number}")
+
+
+@ktap.test
+def what_goes_on_now():
+    serve()
+    process = subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "top", "--count", "3"],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        while process.poll() is None:
+            khttpd.exchange(khttpd.V4, khttpd.get("/a.txt"))
+            khttpd.exchange(khttpd.V4, b"nonsense\r\n\r\n")
+        out = process.stdout.read()
+    finally:
+        process.kill()
+        khttpd.ctl("stop")
+    views = out.strip().split("\n\n")
+    ktap.equal(len(views), 3, out)
+    rates = [float(rate) for rate in re.findall(r"^requests +([0-9.]+)/s", out, re.M)]
+    ktap.true(len(rates) == 3 and min(rates) > 0, f"{rates}")
+    ktap.true("bad_heads" in views[1], "trouble is shown")
+    ktap.true(re.search(r"^connections \d+ now, [1-9]", views[1], re.M), views[1])
+
+
+@ktap.test
+def attached_by_descriptor():
+    with socket.socket() as server, socket.socket() as other:
+        for sock, port in ((server, 8090), (other, 8091)):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(("127.0.0.1", port))
+            sock.listen()
+        ktap.equal(khttpd.ctl("attach", "--pid", str(os.getpid()), "--fd",
+                              str(server.fileno()), "--docroot", khttpd.WWW),
+                   "attached to 1 listener\n", "of a process")
+        ktap.equal(khttpd.exchange(khttpd.V4, khttpd.get("/a.txt"), 8090).body, b"hello\n",
+                   "file")
+        ktap.true("already" in khttpd.ctl("attach", "--pid", str(os.getpid()), "--fd",
+                                          str(server.fileno()), check=False), "twice")
+        out = subprocess.run([f"{khttpd.TOP}/tools/khttpdctl", "attach", "--fd",
+                              str(other.fileno())], pass_fds=[other.fileno()], check=True,
+                             stdout=subprocess.PIPE, text=True).stdout
+        ktap.equal(out, "attached to 1 listener\n", "inherited")
+        ktap.equal(khttpd.exchange(khttpd.V4, khttpd.get("/a.txt"), 8091).body, b"hello\n",
+                   "file")
+        for fd, why in ((99, "Bad file"), (0, "cannot attach")):
+            ktap.true(why in khttpd.ctl("attach", "--pid", str(os.getpid()), "--fd",
+                                        str(fd), check=False), f"descriptor {fd}")
+        ktap.true("needed" in khttpd.ctl("attach", "--fd", "3", "--port", "80",
+                                         check=False), "both")
+        ktap.equal(khttpd.ctl("detach"), "detached from 2 listeners\n", "detach")
 
 
 @ktap.test

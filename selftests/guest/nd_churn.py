@@ -78,10 +78,10 @@ def bridge_port_has_none_and_gets_it_back():
     A.ip("link", "set", "d0", "master", "br0")
     ktap.equal(devices(), {"lo", "a0", "br0"}, "interfaces")
     A.ip("link", "set", "d0", "nomaster")
-    ktap.wait_for(3, "the port has an interface again", lambda: "d0" in devices())
+    ktap.wait_for(10, "the port has an interface again", lambda: "d0" in devices())
     A.ip("link", "set", "d0", "master", "br0")
     A.ip("link", "del", "br0")
-    ktap.wait_for(3, "it has one when the bridge is gone", lambda: "d0" in devices())
+    ktap.wait_for(10, "it has one when the bridge is gone", lambda: "d0" in devices())
     A.ip("link", "del", "d0")
 
 

@@ -4,7 +4,7 @@
 # 7217 identifiers, RFC 7527 nonces. One end speaks net6, the other end is the test.
 #
 #	A [a0 net6] ------ [b0 raw frames] B
-# guest: stock+
+# guest: both
 # timeout: 120
 
 import os
@@ -13,6 +13,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import nd
+
+# Probes of an address that a test wants to look at before DAD is over: the most there are.
+LONG = "16"
 
 A = B = wire = None
 
@@ -107,6 +110,51 @@ def own_probe_that_comes_back_is_no_conflict():
     wire.exactly(3, lambda f: is_probe(f) and f.target == probe.target,
                  "probes sent in addition (RFC 7527 4.1)")
     ktap.wait_for(5, "the address is assigned", lambda: answers(probe.target))
+
+
+@ktap.test
+def an_optimistic_address_is_used_at_once():
+    """RFC 4429: answered for without Override, no solicitation from it, a conflict ends it."""
+    A.ip("link", "set", "a0", "down")
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:04")
+    wire.peer = "02:00:00:00:0a:04"
+    nd.net6ctl(A, "set", "dev", "a0", "optimistic-dad", "on", "dad-transmits", LONG)
+    probe = restart()
+    ktap.equal(nd.find(A, "addresses", probe.target)["state"], "optimistic", "state")
+    answer = answers(probe.target)
+    ktap.true(answer, "answered for during DAD")
+    ktap.equal(answer.flags, nd.SOLICITED, "flags of the advertisement")
+    other = nd.linklocal_of("02:00:00:00:00:77")
+    wire.send(nd.echo(other, probe.target, 9), source="02:00:00:00:00:77")
+    wire.silence(lambda f: f.type == nd.NS and f.source != "::", "solicitation in DAD", 0.3)
+    wire.send(nd.na(probe.target, probe.target, tlla=wire.mac))
+    again = wire.expect(lambda f: is_probe(f) and f.target != probe.target, "another address")
+    ktap.equal(nd.find(A, "addresses", again.target)["state"], "tentative", "after a conflict")
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
+    probe = restart()
+    wire.send(nd.echo(other, probe.target, 10), source="02:00:00:00:00:77")
+    ask = wire.expect(lambda f: f.type == nd.NS and f.target == other, "solicitation after DAD", 20)
+    ktap.equal((ask.source, nd.find(A, "addresses", probe.target)["state"]),
+               (probe.target, "preferred"), "when DAD is over")
+    nd.net6ctl(A, "set", "dev", "a0", "optimistic-dad", "off")
+
+
+@ktap.test
+def a_router_has_no_optimistic_address():
+    """RFC 4429 is for hosts: the address is tentative until DAD, which goes on, is over."""
+    nd.net6ctl(A, "set", "dev", "a0", "optimistic-dad", "on", "dad-transmits", LONG)
+    probe = restart()
+    ktap.equal(nd.find(A, "addresses", probe.target)["state"], "optimistic", "of a host")
+    nd.net6ctl(A, "set", "dev", "a0", "forwarding", "on")
+    ktap.equal(nd.find(A, "addresses", probe.target)["state"], "tentative", "of a router")
+    ktap.equal(answers(probe.target), None, "answer while tentative")
+    wire.expect(lambda f: is_probe(f) and f.target == probe.target, "next probe")
+    again = restart()
+    ktap.equal(nd.find(A, "addresses", again.target)["state"], "tentative", "from the beginning")
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
+    again = restart()
+    ktap.wait_for(10, "the address is assigned", lambda: answers(again.target))
+    nd.net6ctl(A, "set", "dev", "a0", "forwarding", "off", "optimistic-dad", "off")
 
 
 @ktap.test

@@ -4,7 +4,7 @@
 # of unwanted sources stay away, and what routers are told follows (RFC 3810 section 6.1).
 #
 #	A [a0 native fd00::a, net6 fd00::6] ------ [b0 native fd00::b, fd00::bb] B
-# guest: stock
+# guest: stock+
 # timeout: 120
 
 import os

@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)
 #
-# guest: both
+# guest: stock+
 # timeout: 120
 import ctypes
 import errno

@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)
 #
-# guest: stock
+# guest: stock+
 # timeout: 180
 import os
 import socket

@@ -166,7 +166,8 @@ def errors_of_addresses_are_the_native_ones():
         return out
     both(errors)
     s = p.net6()
-    ktap.raises(errno.EADDRNOTAVAIL, s.bind, ("::ffff:127.0.0.1", 9))
+    s.setsockopt(V6, socket.IPV6_V6ONLY, 1)
+    ktap.raises(errno.EINVAL, s.bind, ("::ffff:127.0.0.1", 9))
     ktap.raises(errno.ENETUNREACH, s.sendto, b"x", ("::ffff:127.0.0.1", 9))
     ktap.raises(errno.ENETUNREACH, s.connect, ("::ffff:127.0.0.1", 9))
     ktap.raises(errno.ENETUNREACH, s.sendto, b"x", ("2001:db8::1", 9))
@@ -371,6 +372,47 @@ def the_error_queue_has_what_came_back():
     ktap.raises(errno.EMSGSIZE, a.sendto, b"x" * 3000, (p.NATIVE_B, 7998))
     ktap.equal(queue_entry(a), (b"", errno.EMSGSIZE, 1, 0, 0, 1500, "::",
                                 (p.NATIVE_B, 7998)), "local entry with the MTU")
+
+
+def extended_error(source, port, quoted, kind, units, extension):
+    """An ICMPv6 error with the length attribute of RFC 4884 and what follows the datagram."""
+    udp = struct.pack("!HHHH", port, 7997, 8 + quoted, 0)
+    head = struct.pack("!IHBB", 6 << 28, 8 + quoted, 17, 64) + \
+        socket.inet_pton(socket.AF_INET6, source) + socket.inet_pton(socket.AF_INET6, p.NATIVE_B)
+    return struct.pack("!BBHB3x", kind, 0, 0, units) + head + udp + b"q" * quoted + extension
+
+
+@ktap.test
+def extensions_of_errors_are_pointed_at():
+    """RFC 4884: IPV6_RECVERR_RFC4884 tells where they begin in the payload."""
+    body = b"\0\x08\x01\x01data"
+    good = b"\x20\0\0\0" + body			# no checksum
+    errors = [(104, kind, units, extension)
+              for kind in (1, 2, 3, 4) for units in (0, 15, 16, 18, 19, 255)
+              for extension in (good, b"", b"\x20\0\1\1" + body, b"\x10\0\0\0" + body,
+                                b"\x20")]
+    b = p.native(socket.SOCK_RAW, socket.IPPROTO_ICMPV6, ns=p.B)
+    b.bind((p.NATIVE_B, 0))
+
+    def told(make, own):
+        for on in (1, 0):
+            a = make()
+            a.bind((own, 0))
+            a.setsockopt(V6, 25, 1)
+            a.setsockopt(V6, 31, on)			# IPV6_RECVERR_RFC4884
+            poll = select.poll()
+            poll.register(a, 0)
+            for quoted, kind, units, extension in errors:
+                b.sendto(extended_error(own, a.getsockname()[1], quoted, kind, units, extension),
+                         (own, 0))
+                ktap.true(poll.poll(10000 * ktap.SCALE), "POLLERR")
+                data, cmsgs, _, _ = a.recvmsg(1000, 1000, socket.MSG_ERRQUEUE)
+                yield on, kind, units, extension, data, cmsgs[0][2][:16]
+            a.close()
+    seen, wanted = list(told(p.net6, p.NET6_A)), list(told(p.native, p.NATIVE_A))
+    for one, two in zip(seen, wanted):
+        ktap.equal(one, two, "entry of the error queue")
+    ktap.true(any(entry[5][12:15] == b"\x68\0\0" for entry in wanted), "one is valid")
 
 
 @ktap.test

@@ -20,7 +20,10 @@ import ktap  # pylint: disable=wrong-import-position
 from tcpapi import (MOMENT, SIOCATMARK, SIOCINQ, SIOCOUTQ, TCP_CONGESTION, TCP_CORK,
                     TCP_DEFER_ACCEPT, TCP_INFO, TCP_INQ, TCP_LINGER2, TCP_NOTSENT_LOWAT,
                     TCP_QUICKACK, TCP_SAVE_SYN, TCP_USER_TIMEOUT, TCP_WINDOW_CLAMP,
-                    at_once, events, ioctl, outcome, scenario, urgent, wait_all, setup)  # noqa: E402
+                    PATIENCE, at_once, done, events, ioctl, outcome, reset, scenario, urgent,
+                    wait_all, setup)  # noqa: E402
+
+SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
 
 
 @scenario
@@ -62,6 +65,59 @@ def receive_times_out(p, note):
         if isinstance(result, str):
             break
     note("send time-out", result)
+
+
+def completions(sock, count):
+    """Sends with MSG_ZEROCOPY that are done: (first, last) as told, joined; and how the
+    kernel tells it.
+    """
+    told, forms = set(), set()
+    poll = select.poll()
+    poll.register(sock, 0)                                  # POLLERR comes anyhow
+    while len(told) < count and poll.poll(PATIENCE * 1000):
+        data, anc, flags, _ = sock.recvmsg(1, 512, socket.MSG_ERRQUEUE)
+        for level, kind, value in anc:
+            error, origin, _, _, _, first, last = struct.unpack_from("=IBBBBII", value)
+            told |= set(range(first, last + 1))
+            forms.add((data, flags & socket.MSG_ERRQUEUE != 0, level, kind, error, origin))
+    return sorted(told), sorted(forms)
+
+
+@scenario
+def zerocopy(p, note):
+    client, server, _ = p.pair()
+    note("before it is switched on", client.send(b"x", MSG_ZEROCOPY))
+    note("which tells nothing", at_once(client, client.recvmsg, 1, 512, socket.MSG_ERRQUEUE))
+    note("on", done(client.setsockopt, socket.SOL_SOCKET, SO_ZEROCOPY, 1))
+    note("is on", client.getsockopt(socket.SOL_SOCKET, SO_ZEROCOPY))
+    total, sizes = 1, (1, 100, 4096, 100000, 300000)
+    seen = bytearray()
+
+    def read():
+        while len(seen) < total + sum(sizes):
+            seen.extend(server.recv(1 << 20))
+    reader = threading.Thread(target=read)
+    reader.start()
+    buffers = [bytearray(os.urandom(n)) for n in sizes]
+    wanted = b"x" + b"".join(buffers)
+    sent = 0
+    client.settimeout(None)
+    for buffer in buffers:
+        note("send", client.send(buffer, MSG_ZEROCOPY))
+        sent += 1
+    note("done", completions(client, sent))
+    reader.join()
+    note("all came", bytes(seen) == wanted)
+    note("nothing more", outcome(client.recvmsg, 1, 512, socket.MSG_ERRQUEUE))
+    note("empty", client.send(b"", MSG_ZEROCOPY))
+    note("empty tells nothing", outcome(client.recvmsg, 1, 512, socket.MSG_ERRQUEUE))
+    # What a reset throws away is done with, too.
+    sent = 0
+    while not isinstance(at_once(client, client.send, b"y" * 65536, MSG_ZEROCOPY), str):
+        sent += 1
+    reset(server)
+    told, forms = completions(client, sent)
+    note("thrown away", (told == list(range(len(sizes), len(sizes) + sent)), forms))
 
 
 @scenario

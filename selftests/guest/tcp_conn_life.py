@@ -6,13 +6,18 @@
 #   [ A ] a0 ------ b0 [ B ]      and each alone with ::1
 #
 # NET6_CONNECTS: connections of the long loop (3000).
-# guest: stock
+# guest: stock+
 # timeout: 600
+import ctypes
 import json
 import os
+import resource
+import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
@@ -184,6 +189,71 @@ def both_close():
             ktap.equal(resets, 0, "resets")
             clean += 1
     listener.close()
+
+
+class Taps:
+    """Packet sockets whose filters take long and take nothing: each packet of the
+    device costs some milliseconds, with softirqs off.
+    """
+
+    def __init__(self, ns, dev, count):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count + 200, count + 200))
+        code = ctypes.create_string_buffer(
+            struct.pack("=HBBI", 0x04, 0, 0, 1) * 2000 + struct.pack("=HBBI", 0x06, 0, 0, 0))
+        program = struct.pack("HxxxxxxP", 2001, ctypes.addressof(code))
+        self.socks = []
+        with ns:
+            for _ in range(count):
+                sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+                sock.setsockopt(socket.SOL_SOCKET, 26, program)     # SO_ATTACH_FILTER
+                sock.bind((dev, 3))                                 # ETH_P_ALL
+                self.socks.append(sock)
+
+    def close(self):
+        for sock in self.socks:
+            sock.close()
+
+
+def linklocal(ns, dev):
+    out = ns.run(f"{TOP}/tools/net6ctl", "-j", "show", "addresses", "dev", dev)
+    return next((a["address"].split("/")[0] for a in json.loads(out)
+                 if a["state"] == "preferred"), None)
+
+
+@ktap.test("a timer that fires while a connection is reset leaves no reference")
+def reset_meets_timer():
+    ktap.kmod("sch_netem")
+    a, b = ktap.Netns("taps"), ktap.Netns("peer")
+    ktap.veth(a, "a0", b, "b0")
+    address = ktap.wait_for(20, "an address on b0", lambda: linklocal(b, "b0"))
+    ktap.wait_for(20, "an address on a0", lambda: linklocal(a, "a0"))
+    listener = ktap.net6_socket(ns=b)
+    with b:
+        listener.bind((address, 7002, 0, socket.if_nametoindex("b0")))
+    listener.listen(5)
+    with a:
+        scope = socket.if_nametoindex("a0")
+    taps = Taps(a, "a0", 600)
+    # What is sent stays without an answer: a timer comes after 200 ms and a little more.
+    # Sending the reset takes some milliseconds, in which it finds the socket in use.
+    took = 0
+    for wait in range(190, 290, 4):
+        sock = ktap.net6_socket(ns=a)
+        sock.connect((address, 7002, 0, scope))
+        peer = listener.accept()[0]
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        b.run("tc", "qdisc", "add", "dev", "b0", "root", "netem", "loss", "100%")
+        sock.send(b"x")
+        time.sleep(wait / 1000)
+        start = time.monotonic()
+        sock.close()
+        took = max(took, time.monotonic() - start)
+        b.run("tc", "qdisc", "del", "dev", "b0", "root")
+        peer.close()
+    ktap.diag(f"a reset took {took * 1000:.1f} ms at most")
+    listener.close()
+    taps.close()
+    ktap.wait_for(20, "no socket is left", lambda: not objects()["NET6-TCP"])
 
 
 # In a memory cgroup: accepts, and lets data pile up unread.

@@ -13,9 +13,12 @@ import errno
 import fcntl
 import os
 import random
+import select
 import socket
 import struct
 import sys
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
@@ -52,6 +55,83 @@ def later_ones_every_second_or_after_a_delay():
     conn.silent(0.015)
     ktap.equal(conn.expect(0, 0, ACK, 0.5 * ktap.SCALE).ack, 1010, "delayed ACK")
     conn.close()
+
+
+def waiting(conn, then):
+    """A thread that sleeps in recv() and then calls @then."""
+    def program():
+        conn.sock.recv(100)
+        then(conn.sock)
+    conn.sock.settimeout(None)
+    conn.thread = threading.Thread(target=program, daemon=True)
+    conn.thread.start()
+    time.sleep(0.01)
+
+
+def waiting_again(sock):
+    sock.recv(100)
+
+
+def polling(sock):
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    poll.poll()
+
+
+def ends(conn, reply=0):
+    conn.data(b"end", ack=reply)
+    conn.thread.join(2)
+    ktap.true(not conn.thread.is_alive(), "the program went on")
+    conn.close()
+
+
+@ktap.test
+def an_answer_carries_the_first_acknowledgment():
+    conn = Connection()
+    waiting(conn, lambda sock: sock.send(b"answer"))
+    conn.data(b"x" * 10)
+    ktap.equal(conn.expect(0, 6, ACK).ack, 10, "what the answer acknowledges")
+    conn.ack(6)
+    conn.silent()
+    ends(conn, 6)
+
+
+@ktap.test
+def a_program_that_waits_again_acknowledges_at_once():
+    for then in (waiting_again, polling):
+        took = []
+        for _ in range(6):
+            conn = Connection()
+            waiting(conn, then)
+            start = time.monotonic()
+            conn.data(b"x" * 10)
+            seg = conn.expect(0, 0, ACK)
+            ktap.equal(seg.ack, 10, "ACK")
+            took.append(seg.time - start)
+            ends(conn)
+        # The tick, of 4 ms or more, would have been as quick now and then only.
+        ktap.true(max(took) < 0.0025, f"before the tick: {took}")
+
+
+@ktap.test
+def a_program_that_does_neither_acknowledges_with_the_tick():
+    conn = Connection()
+    waiting(conn, lambda _: time.sleep(0.5))
+    start = time.monotonic()
+    conn.data(b"x" * 10)
+    seg = conn.expect(0, 0, ACK)
+    ktap.true(seg.time - start < 0.025, f"after {seg.time - start} s")
+    ends(conn)
+
+
+@ktap.test
+def whole_segments_do_not_wait_for_the_program():
+    conn = Connection()
+    waiting(conn, lambda sock: sock.send(b"answer"))
+    conn.data(b"x" * 1440)
+    ktap.equal(conn.expect(0, 0, ACK).ack, 1440, "ACK")
+    conn.expect(0, 6)
+    ends(conn, 6)
 
 
 @ktap.test

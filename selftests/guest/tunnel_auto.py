@@ -9,7 +9,7 @@
 #   [ X ] x0 --+            X, Y, Z: 10.6.4.1, .2, .3, net6 with transition=auto
 #   [ Y ] y0 --+-- bridge   Z is native IPv4 only at first: it plays the router
 #   [ Z ] z0 --+            X also has 192.0.2.1, see lib/cloud.py for A, R, B
-# guest: stock
+# guest: stock+
 # timeout: 300
 import errno
 import os
@@ -122,6 +122,35 @@ def a_duplicate_is_found():
     ktap.wait_for(20, "Y finds out", lambda: any(
         a["address"] == "fd06::1" and a["state"] == "duplicate" for a in show(Y, "addresses")))
     ctl(Y, "del", "address", "fd06::1", "dev", sixover4(Y)[0])
+
+
+@ktap.test
+def routers_are_solicited_over_ipv4_multicast():
+    """To 239.192.0.2, with a TTL of 8 and an option of type IPv4 (RFC 2529 section 5)."""
+    new, all_routers = "10.6.4.79", "239.192.0.2"
+    with Z:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, 41)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                    socket.inet_aton(all_routers) + socket.inet_aton("10.6.4.3"))
+    sock.settimeout(1)
+    X.ip("addr", "add", new + "/24", "dev", "x0")
+    option = b"\1\1\0\0" + socket.inet_aton(new)
+
+    def solicited():
+        try:
+            packet, peer = sock.recvfrom(2000)
+        except socket.timeout:
+            return None
+        if peer[0] != new or packet[26] != 58 or packet[60] != nd.RS or option not in packet:
+            return None
+        return packet
+    packet = ktap.wait_for(30, "a solicitation with the option", solicited)
+    sock.close()
+    ktap.equal((packet[8], socket.inet_ntoa(packet[16:20])), (8, all_routers), "outer header")
+    ktap.equal((packet[28:60], packet[68:]),
+               (nd.packed("fe80::a06:44f") + nd.packed("ff02::2"), option), "solicitation")
+    X.ip("addr", "del", new + "/24", "dev", "x0")
+    ktap.wait_for(20, "one interface is left", lambda: len(sixover4(X)) == 1)
 
 
 def advertise():

@@ -4,7 +4,7 @@
 # against the kernel's sit both ways; ECN, path MTU, unreachability, a router that goes
 # down and change of an address while TCP runs. What is refused is in tunnel_packets.py,
 # the topology is drawn in lib/cloud.py.
-# guest: both
+# guest: stock+
 # timeout: 300
 import os
 import socket

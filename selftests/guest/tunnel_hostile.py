@@ -115,9 +115,15 @@ def mangled_packets_of_protocol_41():
     seeds = list(seed_packets())
     with cloud.A:
         good = socket.socket(socket.AF_INET, socket.SOCK_RAW, 41)
+    with cloud.R:
+        group = socket.socket(socket.AF_INET, socket.SOCK_RAW, 41)
+    group.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("192.0.2.2"))
     for n in range(ROUNDS):
         packet = mangle(rng, rng.choice(seeds))
-        if n % 3:
+        if n % 4 == 1:
+            group.sendto(packet, ("239.192.0.1", 0))    # heard by A's 6over4
+            continue
+        if n % 4:
             good.sendto(packet, (ADDRESS_B, 0))
             continue
         source = rng.choice((ADDRESS_A, "192.0.2.9", "127.0.0.1", "224.0.0.1", ADDRESS_B))
@@ -128,12 +134,16 @@ def mangled_packets_of_protocol_41():
         except OSError:
             pass
     good.close()
+    group.close()
     ktap.equal([p.poll() for p in running], [None, None], "TCP goes on")
     for process in running:
         process.kill()
     dropped = {d["name"]: d["value"] for d in cloud.show(cloud.B, "drops")}
     for reason in ("TUNNEL_SHORT", "TUNNEL_INNER_SOURCE", "HEADER_LENGTH"):
         ktap.true(dropped[reason] > 0, f"{reason} was seen: {dropped[reason]}")
+    heard = next(t for t in cloud.show(cloud.A, "tunnels") if t["kind"] == "6over4")
+    for counter in ("rx_packets", "rx_short", "rx_inner_dest"):
+        ktap.true(heard[counter] > 0, f"{counter} of 6over4: {heard[counter]}")
 
 
 @ktap.test

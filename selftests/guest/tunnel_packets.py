@@ -141,6 +141,19 @@ def segments_fit_a_narrower_cloud():
         check_transfer(packets, 1400)
 
 
+@ktap.test
+def a_path_of_less_than_1300_bytes_is_left_to_ipv4():
+    """RFC 4213 3.2.2: IPv6 packets of 1280 bytes, cut into fragments."""
+    with cloud.narrower(1200) as narrow:
+        narrow()
+        transfer()              # learns it
+        with Capture(cloud.R, "r1") as packets:
+            transfer()
+    outer = [p for p in packets if p[9] == 41]
+    ktap.equal({p[6] >> 5 for p in outer}, {0, 1}, "last fragments and others; DF in none")
+    ktap.true(max(len(p) for p in outer) <= 1200, "the path carries them")
+
+
 def check_udp(ns, client, address, dev, **how):
     """Datagrams of every size to the MTU, as they come out of the cloud at (ns, dev)."""
     sock, server = cloud.net6(client, 2), cloud.net6(ns, 2)
@@ -152,8 +165,22 @@ def check_udp(ns, client, address, dev, **how):
             ktap.equal(len(server.recv(2000)), size, "datagram")
     seen = [check_packet(p, 1500, **how) for p in tunnelled(packets)]
     ktap.equal([len(i) - 48 for i in seen if i[6] == 17], list(sizes), "sizes on the wire")
+    check_udp_segments(sock, server, ns, dev, **how)
     sock.close()
     server.close()
+
+
+def check_udp_segments(sock, server, ns, dev, **how):
+    """One send() of many datagrams is cut behind the sender, or by the device."""
+    sock.setsockopt(socket.IPPROTO_UDP, 103, 1000)                 # UDP_SEGMENT
+    with Capture(ns, dev) as packets:
+        sock.sendto(bytes(range(250)) * 41, server.getsockname()[:2])
+        seen = [server.recv(2000) for _ in range(11)]
+    ktap.equal(b"".join(seen), bytes(range(250)) * 41, "datagrams")
+    ktap.equal([len(data) for data in seen], [1000] * 10 + [250], "sizes")
+    seen = [check_packet(p, 1500, **how) for p in tunnelled(packets)]
+    ktap.equal([len(i) - 48 for i in seen if i[6] == 17], [1000] * 10 + [250],
+               "sizes on the wire")
 
 
 @ktap.test

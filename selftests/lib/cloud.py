@@ -47,6 +47,11 @@ def tunnel(ns, dev):
     return {key.replace("-", "_"): value for key, value in found.items()}
 
 
+def devices(ns):
+    """The tunnels' names."""
+    return [t["dev"] for t in show(ns, "tunnels")]
+
+
 def drops(ns, reason):
     return next(d["value"] for d in dump(ns, "drop-get") if d["name"] == reason)
 
@@ -204,6 +209,17 @@ def udp(client, server, address, sizes=(1, 500, 1200, 1400, 5000)):
         ktap.wait_for(20, f"a datagram of {size} bytes returns", round_trip)
     client.close()
     server.close()
+
+
+def datagram(ns, address):
+    """errno of one to the discard port of @address, 0 if it went."""
+    with net6(ns, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.connect((address, 9))
+            sock.send(b"a datagram")
+        except OSError as error:
+            return error.errno
+    return 0
 
 
 @contextlib.contextmanager

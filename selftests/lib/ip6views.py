@@ -198,7 +198,10 @@ def monitored():
                                              "fd03::/64 dev a0 proto kernel metric 256")),
             (("addr", "del", "fd03::a/64"), ("Deleted fd03::/64 dev a0",)),
             (("route", "add", "fd04::/64"), ("fd04::/64 dev a0 metric 1024",)),
-            (("route", "del", "fd04::/64"), ("Deleted fd04::/64 dev a0",))):
+            (("route", "del", "fd04::/64"), ("Deleted fd04::/64 dev a0",)),
+            (("route", "add", "fd04::/48", "via", "fd00::b"),
+             ("fd04::/48 via fd00::b dev a0 metric 1024",)),
+            (("route", "del", "fd04::/48"), ("Deleted fd04::/48 via fd00::b dev a0",))):
         A.ip("-6", *change, "dev", "a0")
         try:
             ktap.wait_for(20, f"it tells of {change}", lambda w=words: heard(*w))
@@ -227,7 +230,16 @@ def requests():
                   ("neigh", "add", "fd00::78", "lladdr", "02:00:00:00:00:79", "dev", "a0"),
                   ("neigh", "replace", "fd00::78", "lladdr", "02:00:00:00:00:79", "dev", "a0"),
                   ("neigh", "del", "fd00::78", "dev", "a0"),
-                  ("neigh", "add", "fd00::79", "dev", "a0")):
+                  ("neigh", "add", "fd00::79", "dev", "a0"),
+                  ("route", "add", "fd08::/48", "via", "fd00::b"),
+                  ("route", "add", "fd08::/48", "via", "fd00::b"),
+                  ("route", "add", "fd08::/48", "via", "fd00::c"),
+                  ("route", "add", "fd09::/48", "via", "ff02::1", "dev", "a0"),
+                  ("route", "change", "fd09::/48", "via", "fd00::b"),
+                  ("route", "replace", "fd08::/48", "via", "fd00::c"),
+                  ("route", "del", "fd08::/48", "via", "fd00::b"),
+                  ("route", "del", "fd08::/48"),
+                  ("route", "del", "fd08::/48")):
         done = subprocess.run(("nsenter", f"--net=/run/netns/{A.name}", "ip", "-6") + words,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         out[" ".join(words) + f" #{len(out)}"] = done.returncode

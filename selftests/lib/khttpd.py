@@ -39,13 +39,43 @@ def limit(name, value):
     return old
 
 
-def counter(name):
+def counters():
     with open(f"{CONFIG}/stats", encoding="ascii") as file:
-        return dict(line.split() for line in file)[name]
+        return {name: int(value) for name, value in map(str.split, file)}
 
 
 def count(name):
-    return int(counter(name))
+    return counters()[name]
+
+
+def stacks(pid):
+    """Where in the kernel the threads of a process wait."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/comm", encoding="ascii") as file:
+                comm = file.read().strip()
+            with open(f"/proc/{pid}/task/{task}/stack", encoding="ascii") as file:
+                ktap.diag(f"{task} {comm}: " + " < ".join(
+                    line.split()[-1] for line in file))
+        except OSError:
+            pass
+
+
+def look(place, seconds=3):
+    """Tells where things stand when they do not go on: what still counts, the sockets
+    of net6, and where this process's and khttpd's threads wait.
+    """
+    before = counters()
+    time.sleep(seconds)
+    after = counters()
+    ktap.diag("counters, and by how much more now: " + " ".join(
+        f"{name}={value}" + (f"+{value - before[name]}" if value != before[name] else "")
+        for name, value in after.items() if value))
+    stacks("self")
+    for pid in ktap.run("pgrep", "^khttpd/", check=False).split():
+        stacks(pid)
+    for ns in filter(None, (place.server, place.client)):
+        ktap.diag(net6ctl(ns, "show", "sockets"))
 
 
 def fresh():
@@ -282,9 +312,10 @@ class Clients:
 NGINX = """
 user {user}; daemon on; worker_processes {workers}; pid {dir}/pid;
 error_log {dir}/error;
-events {{ worker_connections 1024; }}
+events {{ worker_connections {connections}; }}
+worker_rlimit_nofile {connections};
 http {{
-    access_log off; keepalive_requests 1000000;
+    access_log off; keepalive_requests 1000000; keepalive_timeout 3600;
     client_body_temp_path {dir}/1; proxy_temp_path {dir}/2;
     fastcgi_temp_path {dir}/3; uwsgi_temp_path {dir}/4; scgi_temp_path {dir}/5;
     server {{
@@ -309,12 +340,13 @@ class Nginx:
 
     DYNAMIC = 'location / { return 200 "nginx $request_method $request_uri\\n"; }'
 
-    def __init__(self, listen, workers=1, netns=None, root=None):
+    def __init__(self, listen, workers=1, netns=None, root=None, connections=1024):
         self.dir = f"/tmp/nginx-{os.getpid()}"
         self.netns = netns
         os.makedirs(self.dir, exist_ok=True)
         with open(f"{self.dir}/conf", "w", encoding="ascii") as file:
             file.write(NGINX.format(dir=self.dir, workers=workers,
+                                    connections=connections,
                                     user="nobody nogroup" if root else "root",
                                     what=f"root {root}; etag on;" if root else
                                     self.DYNAMIC,

@@ -49,6 +49,10 @@ def group_mac(address):
     return "33:33:" + ":".join(f"{b:02x}" for b in packed(address)[12:])
 
 
+def linklocal_of(mac):
+    return str(ipaddress.IPv6Address(packed("fe80::")[:8] + eui64(mac)))
+
+
 def eui64(mac):
     raw = mac_bytes(mac)
     return bytes([raw[0] ^ 2]) + raw[1:3] + b"\xff\xfe" + raw[3:]
@@ -183,8 +187,7 @@ class Wire:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.mac = ":".join(f"{b:02x}" for b in self.sock.getsockname()[4])
-        self.linklocal = str(ipaddress.IPv6Address(packed("fe80::")[:8]
-                                                   + eui64(self.mac)))
+        self.linklocal = linklocal_of(self.mac)
         self.seen = []
 
     def send(self, packet, mac=None, source=None):

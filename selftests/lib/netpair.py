@@ -26,8 +26,10 @@ def addresses(ns, dev):
 
 
 def preferred(ns, dev, address):
-    return any(e["address"] == address and e["state"] == "preferred"
-               for e in addresses(ns, dev))
+    """The address is assigned, and so is the link-local one: it is who speaks to such peers."""
+    ready = [e for e in addresses(ns, dev) if e["state"] == "preferred"]
+    return any(e["address"] == address for e in ready) and any(
+        e["origin"] == "link-local" for e in ready)
 
 
 def setup():

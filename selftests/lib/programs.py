@@ -23,6 +23,18 @@ _tmp = "/tmp/programs"
 _port = 8000
 
 
+def takeover():
+    """The two namespaces, with addresses, where net6 is the host's only IPv6."""
+    ktap.net6_load()
+    a, b = ktap.Netns("A"), ktap.Netns("B")
+    ktap.veth(a, "a0", b, "b0")
+    for ns, dev, address in ((a, "a0", CLIENT), (b, "b0", SERVER)):
+        ns.ip("-6", "addr", "add", address + "/64", "dev", dev)
+        ktap.wait_for(15, "address", lambda n=ns, d=dev: "tentative" not in
+                      n.ip("-6", "addr", "show", "dev", d))
+    setup(a, b)
+
+
 def setup(ns_a, ns_b, *before):
     global A, B, wrap, _tmp
     A, B, wrap = ns_a, ns_b, before

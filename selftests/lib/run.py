@@ -214,6 +214,13 @@ def boots(kind, only, full):
             for key in sorted(groups) for piece in pieces(groups[key])]
 
 
+def trace(lines):
+    """Where a report was made, in one line: what the first stack in it goes through."""
+    where = [re.sub(r"^\[ *[\d.]+\] *(\[ *T\d+\])? *", "", line).strip() for line in lines]
+    frames = [re.match(r"(?:RIP: [0-9a-f]+:)?([\w.]+)\+0x[\da-f]+/0x", line) for line in where]
+    return " < ".join([frame.group(1) for frame in frames if frame][:20])
+
+
 def blame(kind, log):
     """Reports in the kernel log, by the file during which they came."""
     try:
@@ -234,9 +241,9 @@ def blame(kind, log):
         if "hangs" in report:
             found += [line.rstrip() for line in lines[number:number + 60]]
     for file, found in guilty.items():
-        total.fail(f"{kind}/{file}: kernel log is clean",
-                   f"{log}/kernel.log:{found[0].split(':', 1)[0]}",
-                   [line[:150] for line in found[:72]])
+        number = int(found[0].split(":", 1)[0])
+        total.fail(f"{kind}/{file}: kernel log is clean", f"{log}/kernel.log:{number}",
+                   [line[:150] for line in found[:72]] + [trace(lines[number:number + 100])])
 
 
 class Watchdog:
@@ -339,6 +346,15 @@ def build(kind, kdir):
                    "NET6_SELFTESTS=m")
 
 
+def natively(full):
+    """What needs no kernel: beside the builds and the first guest."""
+    user_space("selftests/unit", "test")
+    user_space("selftests/fuzz", "fuzz", "FUZZ_SECONDS="
+               + os.environ.get("FUZZ_SECONDS", "60" if full else "5"))
+    command("netlink: header and tables are what the specification says",
+            "scripts/netlink-gen", "--check")
+
+
 def guests(work):
     """Takes what is to be booted from a queue until nothing is left."""
     while True:
@@ -353,6 +369,13 @@ def guests(work):
                     total.fail(f"{kind}/{file}", "did not run")
                 left = []
             files = left
+
+
+def more_guests(threads, work, count):
+    """Threads that boot guests, until so many run."""
+    while work and sum(thread.is_alive() for thread in threads) < count:
+        threads.append(threading.Thread(target=guests, args=(work,)))
+        threads[-1].start()
 
 
 def main():
@@ -376,27 +399,23 @@ def main():
     except BlockingIOError:
         sys.exit("another run is under way in this tree")
 
-    if not only:
-        user_space("selftests/unit", "test")
-        user_space("selftests/fuzz", "fuzz", "FUZZ_SECONDS="
-                   + os.environ.get("FUZZ_SECONDS",
-                                    "60" if args.full else "5"))
-        if kernels["stock"]:
-            command("build: sparse finds nothing", "make", "-s", "sparse",
-                    f"KDIR={kernels['stock']}")
-        command("netlink: header and tables are what the specification says",
-                "scripts/netlink-gen", "--check")
-    command("build: tools, no warnings", "make", "-s", "tools")
-    # The slow kernel first: what is left at the end is short.
-    work = collections.deque(
-        (kind, args.checking if kind == "checking" else "") + what
-        for kind in sorted(kinds) if build(kind, kernels[kind])
-        for what in boots(kind, only, args.full))
-    threads = [threading.Thread(target=guests, args=(work,))
-               for _ in range(os.cpu_count() or 1)]
+    threads = [threading.Thread(target=natively, args=(args.full,))] if not only else []
     for thread in threads:
         thread.start()
-    for thread in threads:
+    command("build: tools, no warnings", "make", "-s", "tools")
+    work = collections.deque()
+    booting = []
+    # The slow kernel first: what is left at the end is short.
+    for kind in sorted(kinds):
+        if kind == "stock" and not only:
+            command("build: sparse finds nothing", "make", "-s", "sparse",
+                    f"KDIR={kernels[kind]}")
+        if build(kind, kernels[kind]):
+            work += [(kind, args.checking if kind == "checking" else "") + what
+                     for what in boots(kind, only, args.full)]
+            more_guests(booting, work, 1)
+    more_guests(booting, work, os.cpu_count() or 1)
+    for thread in threads + booting:
         thread.join()
 
     if total.failures:

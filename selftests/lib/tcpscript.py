@@ -37,6 +37,8 @@ Calls; an errno's name as last word is what they have to fail with:
     write N [more] [oob]	read N | eof | ERRNO [oob]	peek N
     set OPTION N  get OPTION N  so OPTION N [N]  cc NAME  sysctl NAME VALUE
     error ERRNO|0  poll in|out|hup|err|rdhup (with ! for not)  inq N  outq N
+    watch		an epoll waits for the socket from here on
+    tick		waits until the kernel's next tick: nothing it does comes before another one
     state NAME		TCP state
     info FIELD N ...	fields of TCP_INFO
 """
@@ -55,7 +57,7 @@ import tcpwire
 from tcpwire import PEER, US, STATE, NS, checksum, frame, pseudo
 
 MS = 1_000_000
-SO_TIMESTAMPNS = 35		# not in every Python
+SO_TIMESTAMPNS, CLOCK_MONOTONIC_COARSE = 35, 6	# not in every Python
 SLACK = 10 * (3 if ktap.CHECKING else 1)
 FLAGS = "FSRP.UEW"
 ECN = {"noect": 0, "ect1": 1, "ect0": 2, "ce": 3}
@@ -155,7 +157,7 @@ class Flow:
     def __init__(self):
         STATE["port"] += 1
         self.port, self.isn, self.isn_us = STATE["port"], tcpwire.ISN, None
-        self.sock = None
+        self.sock = self.epoll = None
         self.queue, self.seen = [], []
         self.next, self.acked = -1, -1		# our next byte, end of what net6 sent
         self.stamps, self.window, self.wscale = False, 65535, 0
@@ -574,6 +576,16 @@ class Case:
         for word in words:
             ktap.equal(bool(seen & bits[word.lstrip("!")]), word[0] != "!",
                        f"poll {word} in {seen:#x}")
+
+    def do_watch(self, _):
+        self.flow.epoll = select.epoll()
+        self.flow.epoll.register(self.flow.sock, select.EPOLLIN | select.EPOLLOUT)
+
+    @staticmethod
+    def do_tick(_):
+        before = time.clock_gettime_ns(CLOCK_MONOTONIC_COARSE)
+        while time.clock_gettime_ns(CLOCK_MONOTONIC_COARSE) == before:
+            pass
 
     def queue_length(self, words, request):
         value = struct.unpack("i", fcntl.ioctl(self.flow.sock, request, bytes(4)))[0]

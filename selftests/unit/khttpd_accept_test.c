@@ -86,3 +86,22 @@ TEST(json)
 	parse("Accept", "*/*");
 	EXPECT_FALSE(khttpd_accept_json(&req, (u8 *)head));
 }
+
+static int form(const char *accept)
+{
+	parse("Accept", accept);
+	return khttpd_accept_form(&req, (u8 *)head);
+}
+
+TEST(forms)
+{
+	EXPECT_EQ(form("*/*"), KHTTPD_FORM_HTML);
+	EXPECT_EQ(form("text/html,application/xml;q=0.9"), KHTTPD_FORM_HTML);
+	EXPECT_EQ(form("application/json"), KHTTPD_FORM_JSON);
+	EXPECT_EQ(form("application/json;q=0.5, text/html;q=0.4"), KHTTPD_FORM_JSON);
+	EXPECT_EQ(form("application/json, text/html"), KHTTPD_FORM_HTML);
+	EXPECT_EQ(form("text/plain"), KHTTPD_FORM_TEXT);
+	EXPECT_EQ(form("application/json;q=0, text/plain;q=0"), KHTTPD_FORM_HTML);
+	EXPECT_EQ(form("application/openmetrics-text;version=1.0.0;q=0.75,"
+		       "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"), KHTTPD_FORM_TEXT);
+}

@@ -287,6 +287,39 @@ TEST(many_headers_are_refused)
 	}
 }
 
+TEST(limits_of_an_administrator)
+{
+	static const char line[] = "GET /abcdefgh HTTP/1.0\r\n";
+	struct khttpd_request req;
+	char input[128];
+	int len, n;
+
+	khttpd_head_limits.head_fields = 2;
+	khttpd_head_limits.head_bytes = 64;
+	for (n = 1; n <= 3; n++) {
+		len = sprintf(input, "%s%.*s\r\n", line, 5 * n, "A:b\r\nA:b\r\nA:b\r\n");
+		khttpd_request_reset(&req);
+		EXPECT_EQ(khttpd_parse(&req, (u8 *)input, len),
+			  n > 2 ? KHTTPD_PARSE_ERROR : KHTTPD_PARSE_DONE);
+		EXPECT_EQ(req.error, n > 2 ? 431 : 0);
+	}
+	for (n = 63; n <= 65; n++) {
+		len = sprintf(input, "%sA:%0*d\r\n\r\n", line,
+			      n - (int)strlen(line) - 6, 1);
+		EXPECT_EQ(len, n);
+		khttpd_request_reset(&req);
+		khttpd_parse(&req, (u8 *)input, len);
+		EXPECT_EQ(req.error, n > 64 ? 431 : 0);
+		/* What is cut in two comes to the same. */
+		khttpd_request_reset(&req);
+		khttpd_parse(&req, (u8 *)input, 20);
+		khttpd_parse(&req, (u8 *)input, len);
+		EXPECT_EQ(req.error, n > 64 ? 431 : 0);
+	}
+	khttpd_head_limits.head_fields = KHTTPD_HEADERS_MAX;
+	khttpd_head_limits.head_bytes = KHTTPD_HEAD_MAX;
+}
+
 TEST(five_thousand_connection_tokens)
 {
 	static char input[8192];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which requests may be answered where their segment is received. */
+/* Which requests may be answered where their segment is received, and which are a
+ * server's.
+ */
 #include "unit.h"
 #include "../../khttpd/parse.c"
 #include "../../khttpd/fields.c"
@@ -55,4 +57,24 @@ TEST(ends)
 	EXPECT_TRUE(plain("GET /x HTTP/1.0", "", 0));
 	EXPECT_FALSE(plain("GET /x HTTP/1.0", "", 1));
 	EXPECT_TRUE(plain("GET /x HTTP/1.0", "Connection: keep-alive\r\n", 1));
+}
+
+static bool foreign(const char *line, const char *fields)
+{
+	plain(line, fields, 0);
+	return khttpd_request_foreign(&req);
+}
+
+TEST(for_a_server)
+{
+	EXPECT_FALSE(foreign(GET, ""));
+	EXPECT_FALSE(foreign("HEAD /x HTTP/1.0", "Connection: close\r\n"));
+	EXPECT_FALSE(foreign(GET, "Range: bytes=0-1\r\nContent-Length: 0\r\n"));
+	EXPECT_FALSE(foreign(GET, "Connection: Upgrade\r\nUpgrade: h2c\r\n"));
+	EXPECT_TRUE(foreign(GET, "Content-Length: 1\r\n"));
+	EXPECT_TRUE(foreign(GET, "Transfer-Encoding: chunked\r\n"));
+	EXPECT_TRUE(foreign(GET, "Connection: Upgrade\r\nUpgrade: websocket\r\n"));
+	EXPECT_TRUE(foreign("POST /x HTTP/1.1", ""));
+	EXPECT_TRUE(foreign("OPTIONS * HTTP/1.1", ""));
+	EXPECT_TRUE(foreign("BREW /x HTTP/1.1", ""));
 }

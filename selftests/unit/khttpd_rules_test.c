@@ -73,6 +73,9 @@ TEST(what_is_no_rule_is_refused)
 		"cookie", "cookie a b", "error 404", "error 200 /x",
 		"error 4x4 /x", "error 404 x", "error 404 *", "error 404 /x y",
 		"cache /a max-age=1\r", "cache /a \x01", "Deny /a",
+		"expires /a", "expires /a x", "expires /a -1", "expires /a 1 2",
+		"expires /a 315360001", "expires /a 99999999999", "expires a 1",
+		"method", "method GET HEAD", "status", "status x", "status /x y",
 	};
 	size_t i;
 
@@ -114,4 +117,46 @@ TEST(values)
 	EXPECT_EQ(len, 17);
 	EXPECT_MEM(value, "/errors/none.html", 17);
 	EXPECT_TRUE(!khttpd_rules_error(&rules, 403, &len));
+}
+
+static bool method(const char *name)
+{
+	return khttpd_rules_method(&rules, (const u8 *)name, strlen(name));
+}
+
+TEST(methods)
+{
+	EXPECT_TRUE(parse("method HEAD\nmethod OPTIONS"));
+	EXPECT_TRUE(method("HEAD"));
+	EXPECT_TRUE(method("OPTIONS"));
+	EXPECT_FALSE(method("GET"));
+	EXPECT_FALSE(method("head"));
+	EXPECT_FALSE(method("HEADS"));
+	EXPECT_TRUE(parse("serve /"));
+	EXPECT_FALSE(method("HEAD"));
+}
+
+TEST(the_status_page_is_a_path_like_others)
+{
+	EXPECT_TRUE(parse("deny /a/\nstatus /a/status\nstatus /status\npass /"));
+	EXPECT_EQ(action("a/status"), KHTTPD_RULE_DENY);
+	EXPECT_EQ(action("status"), KHTTPD_RULE_STATUS);
+	EXPECT_EQ(action("status/"), KHTTPD_RULE_PASS);
+}
+
+TEST(expiry)
+{
+	u32 seconds = 1;
+
+	EXPECT_TRUE(parse("expires /a/ 0\nexpires *.css 86400\t\n"
+			  "expires / 315360000"));
+	EXPECT_TRUE(khttpd_rules_expires(&rules, "a/b.css", 7, &seconds));
+	EXPECT_EQ(seconds, 0);
+	EXPECT_TRUE(khttpd_rules_expires(&rules, "b.css", 5, &seconds));
+	EXPECT_EQ(seconds, 86400);
+	EXPECT_TRUE(khttpd_rules_expires(&rules, "x", 1, &seconds));
+	EXPECT_EQ(seconds, KHTTPD_EXPIRES_MAX);
+	EXPECT_TRUE(parse("expires /a/ 1"));
+	EXPECT_FALSE(khttpd_rules_expires(&rules, "x", 1, &seconds));
+	EXPECT_FALSE(khttpd_rules_expires(NULL, "x", 1, &seconds));
 }

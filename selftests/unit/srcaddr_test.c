@@ -25,8 +25,8 @@ static int cmp(const char *a, const char *b, const char *daddr)
 {
 	struct net6_srcaddr x = candidate(a), y = candidate(b);
 	struct in6_addr d = ip(daddr);
-	int forth = net6_srcaddr_cmp(&x, &y, &d);
-	int back = net6_srcaddr_cmp(&y, &x, &d);
+	int forth = net6_srcaddr_cmp(&x, &y, &d, &net6_policy_default);
+	int back = net6_srcaddr_cmp(&y, &x, &d, &net6_policy_default);
 
 	bool agree = forth > 0 ? back < 0 : forth < 0 ? back > 0 : !back;
 
@@ -51,7 +51,7 @@ TEST(scope__of_all_kinds)
 
 TEST(label__default_policy_table)
 {
-	static const struct { const char *addr; u8 label; } t[] = {
+	static const struct { const char *addr; u32 label; } t[] = {
 		{ "::1", 0 }, { "::2", 3 }, { "::", 3 }, { "::1.2.3.4", 3 },
 		{ "::ffff:1.2.3.4", 4 }, { "2001::1", 5 }, { "2001:0:ffff::1", 5 },
 		{ "2001:db8::1", 1 }, { "2002:102:304::1", 2 }, { "fc00::1", 13 },
@@ -64,7 +64,7 @@ TEST(label__default_policy_table)
 		struct in6_addr a = ip(t[i].addr);
 
 		unit_case(t[i].addr);
-		EXPECT_EQ(net6_srcaddr_label(&a), t[i].label);
+		EXPECT_EQ(net6_policy_label(&net6_policy_default, &a), t[i].label);
 	}
 }
 
@@ -102,10 +102,10 @@ TEST(rule7__temporary_or_public_as_configured)
 	struct in6_addr d = ip("2001:db8:1::3:0");
 
 	a.privacy = true;
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d), 0);
-	EXPECT_LT(net6_srcaddr_cmp(&b, &a, &d), 0);
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_LT(net6_srcaddr_cmp(&b, &a, &d, &net6_policy_default), 0);
 	a.deprecated = true;	/* rule 3 goes before */
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d), 0);
+	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule3__avoid_deprecated)
@@ -113,11 +113,11 @@ TEST(rule3__avoid_deprecated)
 	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:3::2");
 	struct in6_addr d = ip("2001:db8:1::1");
 
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d), 0);
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
 	a.deprecated = true;
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d), 0);
+	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
 	b.deprecated = true;
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d), 0);
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule5__outgoing_interface)
@@ -126,7 +126,7 @@ TEST(rule5__outgoing_interface)
 	struct in6_addr d = ip("2001:db8:1::1");
 
 	a.outgoing = false;
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d), 0);
+	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule6__matching_label)
@@ -136,6 +136,81 @@ TEST(rule6__matching_label)
 		  0);
 	EXPECT_LT(cmp("2002:c633:6401::2", "2001:db8:1::2", "2001:db8:2::1"), 0);
 	EXPECT_GT(cmp("fd00::1", "2001:db8::1", "fd11::1"), 0);
+}
+
+TEST(policy__precedences_of_the_default_table)
+{
+	static const struct { const char *addr; u32 precedence; } t[] = {
+		{ "::1", 50 }, { "2001:db8::1", 40 }, { "::ffff:1.2.3.4", 35 }, { "2002::1", 30 },
+		{ "2001::1", 5 }, { "fd00::1", 3 }, { "::2", 1 }, { "fec0::1", 1 },
+		{ "3ffe::1", 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		struct in6_addr a = ip(t[i].addr);
+
+		unit_case(t[i].addr);
+		EXPECT_EQ(net6_policy_match(&net6_policy_default, &a)->precedence,
+			  t[i].precedence);
+	}
+}
+
+TEST(policy__default_table_is_in_order)
+{
+	u32 i;
+
+	EXPECT_EQ(net6_policy_default.n, 9);
+	for (i = 1; i < net6_policy_default.n; i++)
+		EXPECT_GE(net6_policy_default.entries[i - 1].plen,
+			  net6_policy_default.entries[i].plen);
+}
+
+static const struct net6_policy other_policy = {
+	.n = 3,
+	.entries = {
+		{ { 0x20, 0x01, 0x0d, 0xb8, 0, 1 },	48, 7, 9 },
+		{ { 0x20, 0x01, 0x0d, 0xb8 },		32, 6, 8 },
+		{ { 0x20, 0x01, 0x0d, 0xb8 },		30, 5, 7 },
+	},
+};
+
+TEST(policy__longest_prefix_and_none)
+{
+	static const struct { const char *addr; u32 label; } t[] = {
+		{ "2001:db8:1::1", 7 }, { "2001:db8:1:ffff::1", 7 }, { "2001:db8:2::1", 6 },
+		{ "2001:dbb::1", 5 }, { "2001:dbc::1", NET6_POLICY_NO_LABEL },
+	};
+	struct net6_policy empty = { .n = 0 };
+	struct in6_addr a;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		a = ip(t[i].addr);
+		unit_case(t[i].addr);
+		EXPECT_EQ(net6_policy_label(&other_policy, &a), t[i].label);
+	}
+	EXPECT_EQ(net6_policy_label(&empty, &a), NET6_POLICY_NO_LABEL);
+	EXPECT_TRUE(!net6_policy_match(&empty, &a));
+}
+
+TEST(rule6__by_another_table)
+{
+	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:2::2");
+	struct in6_addr d = ip("2001:db8:1::1:0");
+
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
+	EXPECT_LT(net6_srcaddr_cmp(&b, &a, &d, &other_policy), 0);
+	/* rule 8 alone would have it the other way */
+	d = ip("2001:db8:0:4000::1");
+	a = candidate("2001:db8:0:4000::2");
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
+	b = candidate("2001:db8:1::2");
+	d = ip("2001:db8:1:8000::1");
+	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
+	/* rule 3 goes before */
+	b.deprecated = true;
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
 }
 
 TEST(rule8__longest_matching_prefix)

@@ -46,6 +46,35 @@ TEST(parse__linux_syn)
 	EXPECT_EQ(o.wscale, 7);
 }
 
+TEST(parse__timestamps_in_any_layout)
+{
+	static const struct {
+		const char *name;
+		const char *bytes;
+		unsigned int len;
+	} cases[] = {
+		{ "aligned", "\x01\x01\x08\x0a\x01\x02\x03\x04\xf5\x06\x07\x08", 12 },
+		{ "in front", "\x08\x0a\x01\x02\x03\x04\xf5\x06\x07\x08\x01\x01", 12 },
+		{ "alone", "\x08\x0a\x01\x02\x03\x04\xf5\x06\x07\x08", 10 },
+		{ "aligned, more behind",
+		  "\x01\x01\x08\x0a\x01\x02\x03\x04\xf5\x06\x07\x08\x01\x01\x01\x00", 16 },
+	};
+	struct net6_tcp_opts o;
+	size_t i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		unit_case(cases[i / 2].name);
+		EXPECT_EQ(parse(cases[i / 2].bytes, cases[i / 2].len, i % 2, &o), 0);
+		EXPECT_TRUE(o.tstamp_ok);
+		EXPECT_EQ(o.tsval, 0x01020304);
+		EXPECT_EQ(o.tsecr, 0xf5060708);
+		EXPECT_EQ(o.mss, 0);
+		EXPECT_EQ(o.n_sacks, 0);
+		EXPECT_FALSE(o.wscale_ok);
+		EXPECT_FALSE(o.sack_ok);
+	}
+}
+
 TEST(parse__syn_only_options_are_ignored_later)
 {
 	static const char opt[] = "\x02\x04\x05\xa0\x04\x02\x03\x03\x07";

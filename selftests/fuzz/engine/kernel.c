@@ -541,6 +541,10 @@ void sk_free(struct sock *sk)
 		abort();
 }
 
+void __local_bh_enable_ip(unsigned long ip, unsigned int cnt)
+{
+}
+
 void __rcu_read_lock(void)
 {
 }
