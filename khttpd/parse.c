@@ -151,6 +151,7 @@ static u16 version_byte(struct khttpd_request *req, u8 c)
 	default:
 		if (c != '\r')
 			return 400;
+		req->step = 0;
 		req->state = S_REQUEST_LF;
 		return req->major == 1 ? 0 : 505;
 	}
