@@ -77,8 +77,16 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 	net6_tcp_rcv_rtt_tstamp(sk, skb);
 
 	acked = cb->ack_seq != tp->snd_una;
-	if (acked)
+	if (acked) {
 		net6_tcp_ack(sk, skb, ACK_DATA, NULL);
+		/* Pages given back with what was acknowledged may have been those set aside. */
+		if (unlikely((int)skb->truesize > sk->sk_forward_alloc)) {
+			net6_tcp_data(sk, skb);
+			net6_tcp_data_snd_check(sk);
+			net6_tcp_ack_check(sk, false);
+			return;
+		}
+	}
 	__skb_pull(skb, tp->tcp_header_len);
 	net6_tcp_data_event(sk, skb);
 	net6_tcp_queue_rcv(sk, skb);
