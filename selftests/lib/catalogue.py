@@ -41,6 +41,16 @@ def row(name, daily=False):
     return ktap.test(name) if FULL or daily else lambda function: function
 
 
+def patiently(function):
+    """Runs what starts programs for the first time: in virtual time a wait for files of the
+    host makes time jump, so commands have no time-out.
+    """
+    if os.environ.get("NET6_VIRTUAL_TIME"):
+        ktap.SCALE = 10000
+    function()
+    ktap.SCALE = int(os.environ.get("NET6_SCALE") or 1)
+
+
 def setup():
     """net6 with OURS, of which nothing is on-link but itself; the link-local address is ready."""
     global A, B, wire, LINKLOCAL
