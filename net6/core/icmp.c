@@ -7,6 +7,7 @@
 
 #include "../transport/proto.h"
 #include "addr.h"
+#include "dest.h"
 #include "icmp.h"
 
 static net6_icmp_handler net6_icmp_handlers[256] __read_mostly;
@@ -215,13 +216,20 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* An error about an ICMPv6 message of ours: only echo requests have a sender to tell. */
+/* An error about an ICMPv6 message of ours: only echo requests have a sender to tell. Of
+ * the others echo replies alone can be too large: RFC 8201 section 4, a node "MUST reduce
+ * its estimate of the PMTU for the relevant path".
+ */
 static void net6_icmp_error_inner(struct sk_buff *skb, const struct net6_icmp_error *err)
 {
 	net6_icmp_error_handler handler = READ_ONCE(net6_icmp_echo_error);
+	u8 type = skb->data[err->offset];
 
-	if (handler && skb->data[err->offset] == ICMPV6_ECHO_REQUEST)
+	if (handler && type == ICMPV6_ECHO_REQUEST)
 		handler(skb, err);
+	else if (type == ICMPV6_ECHO_REPLY && err->type == ICMPV6_PKT_TOOBIG)
+		net6_dest_update_pmtu(net6_pernet(dev_net(skb->dev)), err->daddr, err->ifindex,
+				      err->info);
 }
 
 static void net6_icmp_rcv(struct sk_buff *skb)
