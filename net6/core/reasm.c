@@ -11,16 +11,19 @@
 
 #include "exthdr.h"
 #include "icmp.h"
+#include "reasm_rules.h"
 
 /**
  * struct net6_reasm - a packet of which fragments have come
- * @q: must be first
+ * @q: must be first; its own len, meat and first-and-last flags are not used
+ * @whole: which octets are there
  * @ifindex: interface that the first fragment came in on
  * @nhoff: offset from its IPv6 header of the octet that names the Fragment header
  * @ecn: set of the ECN codepoints seen, as ip_frag_ecn_table wants it
  */
 struct net6_reasm {
 	struct inet_frag_queue	q;
+	struct net6_reasm_whole	whole;
 	int			ifindex;
 	u16			nhoff;
 	u8			ecn;
@@ -101,7 +104,7 @@ static void net6_reasm_expire(struct timer_list *t)
 	}
 	inet_frag_kill(q);
 	NET6_INC(nn, Ip6ReasmFails);
-	if (q->flags & INET_FRAG_FIRST_IN)
+	if (reasm->whole.first)
 		head = inet_frag_pull_head(q);
 	spin_unlock(&q->lock);
 
@@ -152,7 +155,7 @@ static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buf
 	if (!data)
 		return NULL;
 	payload_len = -skb_network_offset(skb) - sizeof(struct ipv6hdr) -
-		      sizeof(struct frag_hdr) + reasm->q.len;
+		      sizeof(struct frag_hdr) + reasm->whole.len;
 	if (payload_len > IPV6_MAXPLEN)
 		return NULL;
 
@@ -177,36 +180,17 @@ static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buf
 	return skb;
 }
 
-/* Bounds of the whole packet: false if a fragment contradicts what came before. */
-static bool net6_reasm_set_len(struct net6_reasm *reasm, unsigned int end, bool more)
-{
-	struct inet_frag_queue *q = &reasm->q;
-
-	if (!more) {
-		if (end < q->len || ((q->flags & INET_FRAG_LAST_IN) && end != q->len))
-			return false;
-		q->flags |= INET_FRAG_LAST_IN;
-		q->len = end;
-	} else if (end > q->len) {
-		if (q->flags & INET_FRAG_LAST_IN)
-			return false;
-		q->len = end;
-	}
-	return true;
-}
-
 /* Put a fragment in; q->lock held. Data of @skb is the fragment's. Returns the whole
  * packet if this was the last piece. @reason: NET6_DROP_MAX, or why nothing is left
  * of the packet, then *left is what the caller has to drop.
  */
 static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff *skb,
-					unsigned int offset, bool more, struct sk_buff **left,
-					enum net6_drop_reason *reason)
+					const struct net6_reasm_piece *piece,
+					struct sk_buff **left, enum net6_drop_reason *reason)
 {
 	struct inet_frag_queue *q = &reasm->q;
 	struct net6_rx_cb cb = *net6_rx_cb(skb);
 	struct net_device *dev = skb->dev;
-	unsigned int end = offset + skb->len;
 	struct sk_buff *prev = q->fragments_tail;
 	int err;
 
@@ -214,10 +198,10 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 	*reason = NET6_DROP_FRAG_INVALID;
 	if (q->flags & INET_FRAG_COMPLETE)
 		return NULL;
-	if (!net6_reasm_set_len(reasm, end, more))
+	if (!net6_reasm_grow(&reasm->whole, piece))
 		goto kill;
 
-	err = inet_frag_queue_insert(q, skb, offset, end);
+	err = inet_frag_queue_insert(q, skb, piece->offset, piece->offset + piece->len);
 	if (err == IPFRAG_DUP)		/* RFC 8200 4.5: an exact duplicate may be ignored */
 		return NULL;
 	*reason = NET6_DROP_FRAG_OVERLAP;
@@ -228,14 +212,12 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 	*reason = NET6_DROP_MAX;
 	reasm->ecn |= BIT(ipv6_get_dsfield(ipv6_hdr(skb)) & INET_ECN_MASK);
 	q->stamp = skb->tstamp;
-	q->meat += skb->len;
 	add_frag_mem_limit(q->fqdir, skb->truesize);
-	if (!offset) {
+	if (!piece->offset) {
 		reasm->ifindex = cb.ifindex;
 		reasm->nhoff = cb.nhoff;
-		q->flags |= INET_FRAG_FIRST_IN;
 	}
-	if (q->flags != (INET_FRAG_FIRST_IN | INET_FRAG_LAST_IN) || q->meat != q->len)
+	if (!net6_reasm_take(&reasm->whole, piece))
 		return NULL;
 
 	if (!net6_reasm_finish(reasm, skb, prev, &cb)) {
@@ -275,30 +257,27 @@ static bool net6_reasm_chain_complete(const struct sk_buff *skb, unsigned int st
 }
 
 /* Returns false if the packet was consumed. */
-static bool net6_reasm_check(struct sk_buff *skb, unsigned int offset, bool more, u8 nexthdr)
+static bool net6_reasm_check(struct sk_buff *skb, const struct net6_reasm_piece *piece, u8 nexthdr)
 {
-	unsigned int len = skb->len - sizeof(struct frag_hdr);
-
-	/* RFC 8200 4.5: "If the length of a fragment [...] is not a multiple of 8 octets
-	 * and the M flag of that fragment is 1": code 0, pointer to the Payload Length.
-	 */
-	if (more && (len & 7)) {
+	switch (net6_reasm_judge(piece)) {
+	case NET6_REASM_NOT_OCTETS:
+		/* RFC 8200 4.5: code 0, pointer to the Payload Length */
 		net6_exthdr_problem(skb, NET6_DROP_FRAG_INVALID, NET6_PARAM_HEADER_FIELD,
 				    offsetof(struct ipv6hdr, payload_len));
 		return false;
-	}
-	/* "... would exceed 65,535 octets": pointer to the Fragment Offset */
-	if (-skb_network_offset(skb) - sizeof(struct ipv6hdr) + offset + len > IPV6_MAXPLEN) {
+	case NET6_REASM_TOO_LONG:
+		/* RFC 8200 4.5: code 0, pointer to the Fragment Offset */
 		net6_exthdr_problem(skb, NET6_DROP_FRAG_INVALID, NET6_PARAM_HEADER_FIELD,
 				    offsetof(struct frag_hdr, frag_off) - skb_network_offset(skb));
 		return false;
-	}
-	/* An empty fragment can only be meant to make trouble. */
-	if (!len) {
+	case NET6_REASM_EMPTY:
 		net6_drop(net6_rx_cb(skb)->iface->nn, skb, NET6_DROP_FRAG_INVALID);
 		return false;
+	case NET6_REASM_FINE:
+		break;
 	}
-	if (!offset && !net6_reasm_chain_complete(skb, sizeof(struct frag_hdr), nexthdr)) {
+	if (!piece->offset &&
+	    !net6_reasm_chain_complete(skb, sizeof(struct frag_hdr), nexthdr)) {
 		net6_exthdr_problem(skb, NET6_DROP_FRAG_INVALID, NET6_PARAM_FIRST_FRAGMENT, 0);
 		return false;
 	}
@@ -318,10 +297,9 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 	struct net6_net *nn = net6_rx_cb(skb)->iface->nn;
 	enum net6_drop_reason reason;
 	const struct frag_hdr *hdr;
+	struct net6_reasm_piece piece;
 	struct sk_buff *whole, *left;
 	struct net6_reasm *reasm;
-	unsigned int offset;
-	bool more;
 	__be32 id;
 
 	if (!pskb_may_pull(skb, sizeof(*hdr))) {
@@ -329,17 +307,21 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 		return NULL;
 	}
 	hdr = (const struct frag_hdr *)skb->data;
-	offset = ntohs(hdr->frag_off) & IP6_OFFSET;
-	more = hdr->frag_off & htons(IP6_MF);
+	piece = (struct net6_reasm_piece) {
+		.front	= -skb_network_offset(skb) - sizeof(struct ipv6hdr),
+		.offset	= ntohs(hdr->frag_off) & IP6_OFFSET,
+		.len	= skb->len - sizeof(*hdr),
+		.more	= hdr->frag_off & htons(IP6_MF),
+	};
 	id = hdr->identification;
 	/* RFC 6946 section 4: an atomic fragment stands for itself, always. */
-	if (!offset && !more) {
+	if (!piece.offset && !piece.more) {
 		net6_rx_cb(skb)->flags |= NET6_RX_FRAGMENTED;
 		return net6_exthdr_pull(skb, sizeof(*hdr));
 	}
 
 	NET6_INC(nn, Ip6ReasmReqds);
-	if (!net6_reasm_check(skb, offset, more, hdr->nexthdr)) {
+	if (!net6_reasm_check(skb, &piece, hdr->nexthdr)) {
 		NET6_INC(nn, Ip6ReasmFails);
 		return NULL;
 	}
@@ -354,7 +336,7 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 	__skb_pull(skb, sizeof(*hdr));
 
 	spin_lock(&reasm->q.lock);
-	whole = net6_reasm_queue(reasm, skb, offset, more, &left, &reason);
+	whole = net6_reasm_queue(reasm, skb, &piece, &left, &reason);
 	spin_unlock(&reasm->q.lock);
 	inet_frag_put(&reasm->q);
 
