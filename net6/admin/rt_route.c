@@ -42,44 +42,41 @@ static void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix
 	};
 }
 
-static void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from)
+/* What a default router and a route to a prefix have in common. */
+static void net6_rt_via(struct net6_rt_route *to, const struct net6_iface *iface,
+			const struct in6_addr *gateway, const struct net6_life *life,
+			bool manual, s8 preference)
 {
 	*to = (struct net6_rt_route) {
-		.gateway	= from->addr,
-		.dev		= from->iface->dev,
+		.gateway	= *gateway,
+		.dev		= iface->dev,
 		.metric		= IP6_RT_PRIO_USER,
-		.expires	= net6_life_left(&from->life),
+		.expires	= net6_life_left(life),
 		.rtf_flags	= RTF_UP,
 		.table		= RT_TABLE_MAIN,
 		.type		= RTN_UNICAST,
-		.protocol	= from->manual ? RTPROT_BOOT : RTPROT_RA,
-		.pref		= from->preference & 3,
+		.protocol	= manual ? RTPROT_BOOT : RTPROT_RA,
+		.pref		= preference & 3,
 	};
-	if (!from->manual)
-		to->rtf_flags |= RTF_DEFAULT | RTF_ADDRCONF;
 	if (to->expires != NET6_LIFETIME_INFINITE)
 		to->rtf_flags |= RTF_EXPIRES;
 }
 
+static void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from)
+{
+	net6_rt_via(to, from->iface, &from->addr, &from->life, from->manual, from->preference);
+	if (!from->manual)
+		to->rtf_flags |= RTF_DEFAULT | RTF_ADDRCONF;
+}
+
 static void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
 {
-	*to = (struct net6_rt_route) {
-		.dst		= from->prefix,
-		.plen		= from->plen,
-		.gateway	= from->gateway,
-		.dev		= from->iface->dev,
-		.metric		= IP6_RT_PRIO_USER,
-		.expires	= net6_life_left(&from->life),
-		.rtf_flags	= RTF_UP,
-		.table		= RT_TABLE_MAIN,
-		.type		= RTN_UNICAST,
-		.protocol	= from->manual ? RTPROT_BOOT : RTPROT_RA,
-		.pref		= from->preference & 3,
-	};
+	net6_rt_via(to, from->iface, &from->gateway, &from->life, from->manual,
+		    from->preference);
+	to->dst = from->prefix;
+	to->plen = from->plen;
 	if (!from->manual)
 		to->rtf_flags |= RTF_ROUTEINFO;
-	if (to->expires != NET6_LIFETIME_INFINITE)
-		to->rtf_flags |= RTF_EXPIRES;
 }
 
 static void net6_rt_of_addr(struct net6_rt_route *to, const struct net6_addr *from)
