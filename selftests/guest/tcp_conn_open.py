@@ -193,6 +193,19 @@ def accept_without_blocking(p, note):
 
 
 @scenario
+def connected_is_acceptable_at_once(p, note):
+    """Whatever a client has not sent yet because its program is about to write."""
+    listener = p.listener()
+    listener.setblocking(False)
+    for ask in (lambda: done(listener.accept), lambda: events(listener)):
+        clients = [p.socket() for _ in range(3)]
+        for client in clients:
+            client.setblocking(True)
+            client.connect(listener.getsockname())
+        note("connected", [ask() for _ in clients])
+
+
+@scenario
 def accept_times_out_and_is_interrupted(p, note):
     listener = p.listener()
     listener.settimeout(None)
