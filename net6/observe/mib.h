@@ -47,7 +47,8 @@
 	X(TcpHPHits) X(TcpPureAcks) X(TcpRcvQDrop) X(TcpZeroWindowDrop)		\
 	X(TcpBacklogDrop) X(TcpAbortOnTimeout) X(TcpAbortOnClose)		\
 	X(TcpAbortOnData) X(TcpAbortOnMemory) X(TcpAbortOnLinger)		\
-	X(TcpMemoryPressures) X(TcpKeepAlive) X(TcpOrphanDrops)
+	X(TcpMemoryPressures) X(TcpKeepAlive) X(TcpOrphanDrops)		\
+	X(TcpFastOpenActive) X(TcpFastOpenActiveFail) X(TcpFastOpenBlackhole)
 
 enum net6_mib_item {
 #define X(name)	NET6_MIB_##name,

@@ -13,6 +13,9 @@ static void check(const struct net6_tcp_opts *o)
 		abort();
 	if (!o->tstamp_ok && (o->tsval || o->tsecr))
 		abort();
+	if (o->fastopen_len > NET6_TCP_FASTOPEN_MAX || o->fastopen_len % 2 ||
+	    (o->fastopen_len && (!o->fastopen_ok || o->fastopen_len < NET6_TCP_FASTOPEN_MIN)))
+		abort();
 }
 
 static void write_back(struct net6_tcp_opts *o)
@@ -29,7 +32,9 @@ static void write_back(struct net6_tcp_opts *o)
 	if (back.mss != o->mss || back.sack_ok != o->sack_ok ||
 	    back.tstamp_ok != o->tstamp_ok || back.wscale_ok != o->wscale_ok ||
 	    (o->wscale_ok && back.wscale != o->wscale) ||
-	    back.tsval != o->tsval || back.tsecr != o->tsecr)
+	    back.tsval != o->tsval || back.tsecr != o->tsecr ||
+	    back.fastopen_ok != o->fastopen_ok || back.fastopen_len != o->fastopen_len ||
+	    memcmp(back.fastopen, o->fastopen, o->fastopen_len))
 		abort();
 	free(buf);
 }
@@ -42,7 +47,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	net6_tcp_parse_options(data, size, false, &o);
 	check(&o);
-	if (o.mss || o.sack_ok || o.wscale_ok)
+	if (o.mss || o.sack_ok || o.wscale_ok || o.fastopen_ok)
 		abort();
 	net6_tcp_parse_options(data, size, true, &o);
 	check(&o);

@@ -5,7 +5,8 @@
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py); results of both stacks are compared
 #
-# Native sockets are made IPv6-only and have no Fast Open: net6 has neither of both.
+# Native sockets are made IPv6-only: net6 takes IPv4 addresses in another way. Fast Open is
+# off for both.
 # guest: named
 # timeout: 120
 import ctypes

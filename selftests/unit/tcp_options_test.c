@@ -188,6 +188,62 @@ TEST(parse__unknown_options_are_skipped)
 	EXPECT_EQ(o.mss, 1220);
 }
 
+TEST(parse__fast_open)
+{
+	struct net6_tcp_opts o;
+
+	EXPECT_EQ(parse("\x22\x02", 2, true, &o), 0);
+	EXPECT_TRUE(o.fastopen_ok);
+	EXPECT_EQ(o.fastopen_len, 0);
+	EXPECT_EQ(parse("\x22\x06zbcd", 6, true, &o), 0);
+	EXPECT_TRUE(o.fastopen_ok);
+	ASSERT_EQ(o.fastopen_len, 4);
+	EXPECT_MEM(o.fastopen, "zbcd", 4);
+	EXPECT_EQ(parse("\x22\x12zbcdefghijklmnop", 18, true, &o), 0);
+	EXPECT_TRUE(o.fastopen_ok);
+	ASSERT_EQ(o.fastopen_len, 16);
+	EXPECT_MEM(o.fastopen, "zbcdefghijklmnop", 16);
+}
+
+TEST(parse__fast_open_of_wrong_length_is_none)
+{
+	static const u8 lens[] = { 1, 2, 3, 5, 7, 9, 15, 17, 18, 20 };
+	struct net6_tcp_opts o;
+	char bytes[22];
+	size_t i;
+
+	memset(bytes, 'x', sizeof(bytes));
+	bytes[0] = 0x22;
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		bytes[1] = 2 + lens[i];
+		EXPECT_EQ(parse(bytes, 2 + lens[i], true, &o), 0);
+		EXPECT_FALSE(o.fastopen_ok);
+		EXPECT_EQ(o.fastopen_len, 0);
+	}
+	bytes[1] = 10;
+	EXPECT_EQ(parse(bytes, 10, false, &o), 0);
+	EXPECT_FALSE(o.fastopen_ok);
+}
+
+TEST(write__fast_open_fills_the_header)
+{
+	struct net6_tcp_opts o = {
+		.mss = 1440, .sack_ok = true, .tstamp_ok = true, .wscale_ok = true,
+		.fastopen_ok = true, .fastopen_len = 8, .fastopen = "zbcdefgh",
+	}, back;
+	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];
+
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 32);
+	EXPECT_MEM(buf + 20, "\x22\x0azbcdefgh\x01\x01", 12);
+	o.fastopen_len = 0;
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 24);
+	EXPECT_MEM(buf + 20, "\x22\x02\x01\x01", 4);
+	o.fastopen_len = 16;
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 40);
+	EXPECT_EQ(net6_tcp_parse_options(buf, 40, true, &back), 0);
+	EXPECT_EQ(back.fastopen_len, 16);
+}
+
 TEST(write__order_and_padding)
 {
 	struct net6_tcp_opts o = {

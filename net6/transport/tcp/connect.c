@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Active open (RFC 9293 3.10.1) and the way back to an unconnected socket. */
+#include "fastopen.h"
 #include "tcp.h"
 
 /* Where to: checks the address and fills in the peer's, or fails. */
@@ -110,7 +111,7 @@ int net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
 		WRITE_ONCE(tp->write_seq, isn);
 	tp->tsoffset = ts_offset;
 	net6_tcp_held_send(net6_tcp_nn(sk));
-	err = net6_tcp_send_syn(sk);
+	err = likely(!tp->fastopen_connect) ? net6_tcp_send_syn(sk) : net6_tcp_fastopen_connect(sk);
 	if (err)
 		goto failed_late;
 	NET6_INC(net6_tcp_nn(sk), TcpActiveOpens);
@@ -149,6 +150,7 @@ static void net6_tcp_forget(struct sock *sk)
 	net6_tcp_rbtree_purge(&tp->out_of_order_queue);
 	kfree(tp->saved_syn);
 	tp->saved_syn = NULL;
+	net6_tcp_fastopen_forget(sk);
 	net6_tcp_engine_reset(sk);
 	net6_sk_dest_reset(sk);
 	if (sk->sk_frag.page) {

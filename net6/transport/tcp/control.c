@@ -5,6 +5,7 @@
 #include <net/inet_ecn.h>
 
 #include "engine.h"
+#include "fastopen.h"
 
 /* A bare segment; charged to nobody, freed by the device. */
 static struct sk_buff *tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
@@ -171,9 +172,12 @@ int net6_tcp_send_syn(struct sock *sk)
 	net6_tcp_clock(tp);
 	tp->retrans_stamp = tcp_time_stamp(tp);
 	net6_tcp_rb_insert(&sk->tcp_rtx_queue, skb);
-	net6_tcp_transmit(sk, skb, true, sk->sk_allocation);
-	tp->packets_out++;
 	WRITE_ONCE(tp->snd_nxt, tp->write_seq);
+	if (likely(!tp->fastopen_req))
+		net6_tcp_transmit(sk, skb, true, sk->sk_allocation);
+	else
+		net6_tcp_fastopen_syn(sk, skb);
+	tp->packets_out++;
 	tp->pushed_seq = tp->write_seq;
 	/* The timer itself runs no longer than what will be sent next needs it: if that
 	 * comes soon, nobody has to set it again; else it goes on to the SYN's time.

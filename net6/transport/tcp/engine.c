@@ -160,6 +160,7 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 	tcp_fresh_counters(tp);
 	tp->saved_syn = NULL;
 	tp->fastopen_req = NULL;
+	tp->fastopen_connect = 0;
 	RCU_INIT_POINTER(tp->fastopen_rsk, NULL);
 	skb_queue_head_init(&child->sk_write_queue);
 	net6_tcp_cong_inherit(child, listener);

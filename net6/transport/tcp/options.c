@@ -23,6 +23,16 @@ static void tcp_parse_sack(const u8 *body, unsigned int len, struct net6_tcp_opt
 	o->n_sacks = n;
 }
 
+/* RFC 7413 4.1.1: 4 to 16 bytes, even; none asks for a cookie. */
+static void tcp_parse_fastopen(const u8 *body, unsigned int len, struct net6_tcp_opts *o)
+{
+	if (len && (len < NET6_TCP_FASTOPEN_MIN || len > NET6_TCP_FASTOPEN_MAX || len % 2))
+		return;
+	o->fastopen_ok = true;
+	o->fastopen_len = len;
+	memcpy(o->fastopen, body, len);
+}
+
 /* One option with a body of @len bytes. Wrong lengths make the option unknown. */
 static void tcp_parse_option(u8 kind, const u8 *body, unsigned int len, bool syn,
 			     struct net6_tcp_opts *o)
@@ -56,6 +66,10 @@ static void tcp_parse_option(u8 kind, const u8 *body, unsigned int len, bool syn
 			o->tsval = get_unaligned_be32(body);
 			o->tsecr = get_unaligned_be32(body + 4);
 		}
+		break;
+	case NET6_TCPOPT_FASTOPEN:
+		if (syn)
+			tcp_parse_fastopen(body, len, o);
 		break;
 	}
 }
@@ -109,7 +123,7 @@ int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net
  * @buf: room for NET6_TCP_SYN_OPTIONS_MAX bytes
  * @o: what to offer; @o->mss always goes out
  *
- * Order and padding: mss, sackOK, timestamp, nop, wscale.
+ * Order and padding: mss, sackOK, timestamp, nop, wscale, Fast Open, nops.
  * Context: any.
  * Return: bytes written, a multiple of 4.
  */
@@ -137,6 +151,14 @@ unsigned int net6_tcp_write_syn_options(u8 *buf, const struct net6_tcp_opts *o)
 		*p++ = NET6_TCPOPT_WSCALE;
 		*p++ = NET6_TCPOLEN_WSCALE;
 		*p++ = o->wscale;
+	}
+	if (o->fastopen_ok) {
+		*p++ = NET6_TCPOPT_FASTOPEN;
+		*p++ = NET6_TCPOLEN_FASTOPEN_BASE + o->fastopen_len;
+		memcpy(p, o->fastopen, o->fastopen_len);
+		p += o->fastopen_len;
+		while ((p - buf) % 4)
+			*p++ = NET6_TCPOPT_NOP;
 	}
 	return p - buf;
 }

@@ -15,6 +15,7 @@
 #define NET6_TCPOPT_SACK_PERMITTED	4
 #define NET6_TCPOPT_SACK		5
 #define NET6_TCPOPT_TIMESTAMPS		8
+#define NET6_TCPOPT_FASTOPEN		34	/* RFC 7413 4.1.1 */
 
 #define NET6_TCPOLEN_MSS		4
 #define NET6_TCPOLEN_WSCALE		3
@@ -22,6 +23,7 @@
 #define NET6_TCPOLEN_SACK_BASE		2
 #define NET6_TCPOLEN_SACK_BLOCK		8
 #define NET6_TCPOLEN_TIMESTAMPS		10
+#define NET6_TCPOLEN_FASTOPEN_BASE	2
 
 /* RFC 7323 appendix A: how everybody lays it out, two NOPs in front. */
 #define NET6_TCPOLEN_TIMESTAMPS_ALIGNED	12
@@ -30,7 +32,11 @@
 
 #define NET6_TCP_MAX_WSCALE		14	/* RFC 7323 2.3 */
 #define NET6_TCP_MAX_SACKS		4	/* what fits 40 bytes of options */
-#define NET6_TCP_SYN_OPTIONS_MAX	20	/* what net6_tcp_write_syn_options() writes */
+#define NET6_TCP_SYN_OPTIONS_MAX	40	/* what net6_tcp_write_syn_options() writes */
+
+/* RFC 7413 4.1.1: a Fast Open cookie has an even number of bytes. */
+#define NET6_TCP_FASTOPEN_MIN		4
+#define NET6_TCP_FASTOPEN_MAX		16
 
 /**
  * struct net6_tcp_opts - the options of one received segment, parsed once
@@ -39,10 +45,13 @@
  * @wscale_ok: window scale option seen (SYN only)
  * @sack_ok: SACK-permitted seen (SYN only)
  * @tstamp_ok: timestamps option seen
+ * @fastopen_ok: Fast Open option seen (SYN only)
  * @n_sacks: SACK blocks in @sack (at most 4), not seen in a SYN
+ * @fastopen_len: bytes of the cookie in @fastopen, 0 asks for one
  * @tsval: host byte order, meaningful if @tstamp_ok
  * @tsecr: host byte order, meaningful if @tstamp_ok
  * @sack: left and right edges as received, host byte order, not validated
+ * @fastopen: Fast Open cookie
  */
 struct net6_tcp_opts {
 	u16	mss;
@@ -50,10 +59,13 @@ struct net6_tcp_opts {
 	bool	wscale_ok : 1;
 	bool	sack_ok : 1;
 	bool	tstamp_ok : 1;
+	bool	fastopen_ok : 1;
 	u8	n_sacks;
+	u8	fastopen_len;
 	u32	tsval;
 	u32	tsecr;
 	struct { u32 start, end; } sack[NET6_TCP_MAX_SACKS];
+	u8	fastopen[NET6_TCP_FASTOPEN_MAX];
 };
 
 /* opt/len: bytes behind the fixed header. Returns 0, or -EINVAL when an option's

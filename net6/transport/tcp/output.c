@@ -53,6 +53,11 @@ static unsigned int tcp_syn_options(struct sock *sk, const struct sk_buff *skb, 
 		.tsecr		= tp->rx_opt.ts_recent,
 	};
 
+	if (unlikely(tp->fastopen_req) && tp->fastopen_req->cookie.len >= 0) {
+		o.fastopen_ok = true;
+		o.fastopen_len = tp->fastopen_req->cookie.len;
+		memcpy(o.fastopen, tp->fastopen_req->cookie.val, o.fastopen_len);
+	}
 	return net6_tcp_write_syn_options(buf, &o);
 }
 
@@ -607,7 +612,8 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
  */
 void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle)
 {
-	if (unlikely(sk->sk_state == TCP_CLOSE))
+	/* What goes with a SYN is not sent without it. */
+	if (unlikely((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_SYN_SENT)))
 		return;
 	if (!tcp_sk(sk)->packets_out)
 		net6_tcp_cwnd_idle(sk);

@@ -6,6 +6,7 @@
 
 #include "../../compat/tcp.h"
 #include "../../socket/mapped.h"
+#include "fastopen.h"
 #include "tcp.h"
 
 static bool net6_tcp_readable(const struct sock *sk, int target)
@@ -105,6 +106,8 @@ __poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct sock *sk,
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (state != TCP_SYN_SENT && state != TCP_SYN_RECV)
 		mask |= net6_tcp_poll_data(sk, shutdown);
+	else if (unlikely(state == TCP_SYN_SENT && net6_tcp_deferred(sk)))
+		mask |= EPOLLOUT | EPOLLWRNORM;
 	/* The error is set before the state and the wake-up. */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))

@@ -4,6 +4,7 @@
  * blind attacks.
  */
 #include "engine.h"
+#include "fastopen.h"
 
 /* ---- 3.10.7.4, checks one to four ---- */
 
@@ -182,10 +183,12 @@ static void tcp_synsent_synack(struct sock *sk, struct sk_buff *skb, const struc
 		tp->ecn_flags &= ~TCP_ECN_OK;
 	tcp_syn_agreed(sk, skb, o);
 	net6_tcp_ack(sk, skb, ACK_SLOWPATH, o);
+	if (unlikely(tp->syn_fastopen || tp->syn_data))
+		net6_tcp_fastopen_synack(sk, o);
 	WRITE_ONCE(tp->snd_sml, tp->snd_una);
 	tcp_established(sk);
 
-	if (sk->sk_write_pending || inet_csk_in_pingpong_mode(sk)) {
+	if (sk->sk_write_pending || inet_csk_in_pingpong_mode(sk) || tcp_send_head(sk)) {
 		/* Data or a request follows at once and carries the ACK. */
 		inet_csk_schedule_ack(sk);
 		icsk->icsk_ack.ato = TCP_ATO_MIN;
@@ -207,6 +210,7 @@ static void tcp_synsent_cross(struct sock *sk, struct sk_buff *skb, const struct
 		tp->ecn_flags &= ~TCP_ECN_OK;
 	net6_tcp_set_state(sk, TCP_SYN_RECV);
 	tcp_syn_agreed(sk, skb, o);
+	net6_tcp_fastopen_cross(sk);
 	net6_tcp_send_synack(sk);
 }
 
@@ -220,6 +224,9 @@ static void net6_tcp_synsent_rcv(struct sock *sk, struct sk_buff *skb)
 	struct net6_tcp_opts opts;
 
 	net6_tcp_read_options(sk, th, &opts);
+	/* Our SYN waits for data (TCP_FASTOPEN_CONNECT): to the peer we are CLOSED. */
+	if (unlikely(!tp->packets_out))
+		goto reset;
 	if (th->ack) {
 		/* First: SEG.ACK =< ISS or > SND.NXT: reset unless RST. */
 		if (!after(cb->ack_seq, tp->snd_una) || after(cb->ack_seq, tp->snd_nxt))
@@ -416,7 +423,7 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	tcp_segs_in(tp, skb);
 	if (sk->sk_state == TCP_SYN_SENT) {
 		net6_tcp_synsent_rcv(sk, skb);
-		if (sk->sk_state != TCP_CLOSE)
+		if (sk->sk_state == TCP_ESTABLISHED)
 			net6_tcp_data_snd_check(sk);
 		return;
 	}

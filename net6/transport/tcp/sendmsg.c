@@ -7,6 +7,7 @@
 #include <linux/uio.h>
 
 #include "../../compat/splice.h"
+#include "fastopen.h"
 #include "send.h"
 
 /* A message up to this many bytes shares its buffer with the headers: with them it
@@ -282,6 +283,11 @@ int net6_tcp_send_begin(struct net6_tcp_send *s)
 	s->timeo = sock_sndtimeo(sk, s->flags & MSG_DONTWAIT);
 	tcp_rate_check_app_limited(sk);
 	if (unlikely((1 << sk->sk_state) & ~(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT))) {
+		if (net6_tcp_deferred(sk)) {
+			err = net6_tcp_fastopen_start(sk);
+			if (err)
+				return err;
+		}
 		err = sk_stream_wait_connect(sk, &s->timeo);
 		if (err)
 			return err;
@@ -340,8 +346,13 @@ int net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
 	struct ubuf_info *uarg = NULL;
 	int err;
 
-	if (unlikely(s.flags & MSG_FASTOPEN))
-		return -EOPNOTSUPP;
+	if (unlikely(s.flags & MSG_FASTOPEN || net6_tcp_deferred(sk))) {
+		err = net6_tcp_fastopen_send(sk, msg, size, &s.copied);
+		if (err == -EINPROGRESS && s.copied)
+			return s.copied;
+		if (err)
+			return sk_stream_error(sk, s.flags, err);
+	}
 	if (unlikely(s.flags & MSG_ZEROCOPY) && size && sock_flag(sk, SOCK_ZEROCOPY)) {
 		uarg = net6_tcp_zerocopy(sk, msg, size);
 		if (!uarg)

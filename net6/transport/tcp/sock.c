@@ -84,6 +84,8 @@ void net6_tcp_destroy_sock(struct sock *sk)
 	if (net6_tcp_sk(sk)->port)
 		net6_tcp_put_port(sk);
 	kfree(tcp_sk(sk)->saved_syn);
+	kfree(tcp_sk(sk)->fastopen_req);
+	tcp_sk(sk)->fastopen_req = NULL;
 	tcp_sk(sk)->saved_syn = NULL;
 	net6_sk_dest_reset(sk);
 	if (sk->sk_frag.page) {

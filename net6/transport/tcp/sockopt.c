@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options at level IPPROTO_TCP (tcp(7)). What is not listed is refused with
- * ENOPROTOOPT: Fast Open, repair, MD5, upper-layer protocols, receive zero-copy.
+ * ENOPROTOOPT: repair, MD5, upper-layer protocols, receive zero-copy.
  */
 #include <linux/inet_diag.h>
 
@@ -126,6 +126,18 @@ static bool net6_tcp_in(int val, int low, int high)
 	return val >= low && val <= high;
 }
 
+static int net6_tcp_set_fastopen_connect(struct sock *sk, int val)
+{
+	if (!net6_tcp_in(val, 0, 1))
+		return -EINVAL;
+	if (!(READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_fastopen) & TFO_CLIENT_ENABLE))
+		return -EOPNOTSUPP;
+	if (sk->sk_state != TCP_CLOSE)
+		return -EINVAL;
+	tcp_sk(sk)->fastopen_connect = val;
+	return 0;
+}
+
 /* The options with an integer that is stored. sk owned. */
 static int net6_tcp_set_int(struct sock *sk, int optname, int val)
 {
@@ -192,6 +204,14 @@ static int net6_tcp_set_int(struct sock *sk, int optname, int val)
 		ok = net6_tcp_in(val, 0, 1);
 		if (ok)
 			tp->recvmsg_inq = val;
+		break;
+	case TCP_FASTOPEN_CONNECT:
+		return net6_tcp_set_fastopen_connect(sk, val);
+	case TCP_FASTOPEN_NO_COOKIE:
+		ok = net6_tcp_in(val, 0, 1) &&
+		     (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN);
+		if (ok)
+			tp->fastopen_no_cookie = val;
 		break;
 	case TCP_THIN_LINEAR_TIMEOUTS:
 		ok = net6_tcp_in(val, 0, 1);
@@ -328,6 +348,12 @@ static int net6_tcp_get_int(struct sock *sk, int optname, int *val)
 		break;
 	case TCP_TIMESTAMP:
 		*val = net6_compat_tcp_ts() + READ_ONCE(tp->tsoffset);
+		break;
+	case TCP_FASTOPEN_CONNECT:
+		*val = tp->fastopen_connect;
+		break;
+	case TCP_FASTOPEN_NO_COOKIE:
+		*val = tp->fastopen_no_cookie;
 		break;
 	case TCP_THIN_LINEAR_TIMEOUTS:
 		*val = tp->thin_lto;

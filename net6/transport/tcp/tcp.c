@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <net/ip6_checksum.h>
 
+#include "fastopen.h"
 #include "tcp.h"
 
 /* A namespace that goes away tells when it has waited this long for its connections. */
@@ -406,6 +407,7 @@ void net6_tcp_net_exit(struct net6_net *nn)
 	net6_tcp_purge_all(nn->net, &tn->tw_count, "TIME-WAIT entries", net6_tcp_tw_purge);
 	/* Timers and readers that still look at what is gone. */
 	synchronize_net();
+	net6_tcp_fastopen_net_exit(tn);
 	kfree(tn);
 	nn->tcp = NULL;
 }

@@ -19,6 +19,7 @@
 #include "../proto.h"
 #include "options.h"
 
+struct net6_tcp_fo_client;
 struct net6_tcp_user;
 
 /* Longest TCP header: 20 + 40 bytes of options (RFC 9293 3.1). */
@@ -56,6 +57,7 @@ static inline unsigned int net6_tcp_headroom(const struct sock *sk)
  * @challenge_left: challenge ACKs that may still be sent in it (RFC 5961 7)
  * @held: the one connection whose handshake's ACK waits for its program (held.c), without a
  *	reference: it takes itself out before it goes; or NULL
+ * @fo_client: Fast Open cookies of servers (fastopen.c); NULL before the first use
  */
 struct net6_tcp_net {
 	atomic_t	req_count;
@@ -64,6 +66,7 @@ struct net6_tcp_net {
 	u32		challenge_stamp;
 	atomic_t	challenge_left;
 	struct sock	*held;
+	struct net6_tcp_fo_client *fo_client;
 };
 
 /* The bounds: requests of a namespace, TIME-WAIT entries, orphans. */

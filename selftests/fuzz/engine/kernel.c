@@ -601,3 +601,9 @@ bool __put_devmap_managed_page_refs(struct page *page, int refs)
 
 void net6_tcp_user_receive(struct sock *sk) {}
 void net6_tcp_user_writable(struct sock *sk) {}
+
+/* ---- Fast Open: nobody here asks for it ---- */
+
+void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn) {}
+void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o) {}
+void net6_tcp_fastopen_cross(struct sock *sk) {}

@@ -1,0 +1,348 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# TCP Fast Open (RFC 7413) between net6 and the native stack.
+#
+#   [ A: native fd00::a, net6 fd00::6 on a0 ] ----- [ b0: native fd00::b :B ]
+#                              [ net6 on a1 ] ----- [ b1: net6 fd01::c  ]
+#
+# guest: stock
+# timeout: 300
+import errno
+import json
+import os
+import select
+import socket
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap  # pylint: disable=wrong-import-position
+import netpair  # noqa: E402
+
+TCP, TCP_INFO = socket.IPPROTO_TCP, 11
+TCP_FASTOPEN, FASTOPEN_CONNECT, FASTOPEN_NO_COOKIE = 23, 30, 34
+COOKIE_UNAVAILABLE, DATA_NOT_ACKED, SYN_RETRANSMITTED = 1, 2, 3
+SYN_DATA = 32
+PORT = {"next": 20000}
+
+
+class Info:
+    """What TCP_INFO says about Fast Open."""
+
+    def __init__(self, sock):
+        info = sock.getsockopt(TCP, TCP_INFO, 104)
+        self.data_acked = bool(info[5] & SYN_DATA)
+        self.why = info[7] >> 1 & 3
+        self.state = info[0]
+
+
+def sysctl(ns, name, value):
+    ns.run("sysctl", "-qw", f"net.ipv4.{name}={value}")
+
+
+def counter(ns, name):
+    rows = json.loads(netpair.ctl(ns, "-j", "show", "counters", "all"))
+    return [row["value"] for row in rows if row["name"] == name][0]
+
+
+class Server:
+    """A listener with Fast Open in B: native on fd00::b, or net6 on fd01::c."""
+
+    def __init__(self, make=netpair.native, addr=netpair.NATIVE_B, queue=16):
+        PORT["next"] += 1
+        self.sock = make(socket.SOCK_STREAM, ns=netpair.B)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if queue:
+            self.sock.setsockopt(TCP, TCP_FASTOPEN, queue)
+        self.sock.bind((addr, PORT["next"]))
+        self.sock.listen(64)
+        self.name = (addr, PORT["next"])
+
+    def accept(self):
+        sock = self.sock.accept()[0]
+        sock.settimeout(10 * ktap.SCALE)
+        return sock
+
+    def read(self, n):
+        """Accepts, reads n bytes, answers and closes; returns what was read."""
+        sock = self.accept()
+        data = receive(sock, n)
+        sock.sendall(b"answer")
+        sock.close()
+        return data
+
+
+def receive(sock, n):
+    data = b""
+    while len(data) < n:
+        piece = sock.recv(n - len(data))
+        if not piece:
+            break
+        data += piece
+    return data
+
+
+def fresh():
+    """New cookies on every native and net6 server; clients find theirs wrong."""
+    sysctl(netpair.B, "tcp_fastopen_key", "-".join(os.urandom(4).hex() for _ in range(4)))
+
+
+def send(server, data, make=netpair.net6):
+    """sendto() that connects and waits for the handshake; the socket."""
+    sock = make(socket.SOCK_STREAM)
+    sock.settimeout(None)
+    ktap.equal(sock.sendto(data, socket.MSG_FASTOPEN, server.name), len(data), "bytes taken")
+    sock.settimeout(10 * ktap.SCALE)
+    return sock
+
+
+def cookie(server, make=netpair.net6):
+    """See that the client has the server's cookie."""
+    sock = send(server, b"first", make)
+    ktap.equal(server.read(5), b"first", "data of the first connection")
+    ktap.equal(receive(sock, 6), b"answer", "answer")
+    sock.close()
+
+
+def exchange(server, data, make=netpair.net6):
+    """One connection with data in the SYN; what TCP_INFO says about it."""
+    sock = send(server, data, make)
+    ktap.equal(server.read(len(data)), data, "data")
+    ktap.equal(receive(sock, 6), b"answer", "answer")
+    info = Info(sock)
+    sock.close()
+    return info
+
+
+@ktap.test("client: the first connection brings the cookie, the next uses it")
+def client_cookie():
+    server = Server()
+    fresh()
+    before = counter(netpair.A, "TcpFastOpenActive")
+    info = exchange(server, b"question")
+    ktap.equal((info.data_acked, info.why), (False, COOKIE_UNAVAILABLE), "without a cookie")
+    for _ in range(3):
+        info = exchange(server, b"question")
+        ktap.equal((info.data_acked, info.why), (True, 0), "with one")
+    ktap.equal(counter(netpair.A, "TcpFastOpenActive"), before + 3, "counted")
+
+
+@ktap.test("client: data longer than a segment")
+def client_long():
+    server = Server()
+    cookie(server)
+    for n in (1300, 1441, 5000, 300000):
+        data = os.urandom(n)
+        sock = netpair.net6(socket.SOCK_STREAM)
+        sock.setblocking(False)
+        sent = sock.sendto(data, socket.MSG_FASTOPEN, server.name)
+        ktap.true(0 < sent <= 1440, f"{sent} bytes go with the SYN")
+        sock.settimeout(10 * ktap.SCALE)
+        other = server.accept()
+        got = receive(other, sent)
+        sock.sendall(data[sent:] if n < 100000 else data[sent:100000])
+        got += receive(other, (n if n < 100000 else 100000) - sent)
+        ktap.equal(got, data[:len(got)], f"{n} bytes")
+        ktap.true(Info(sock).data_acked, "the SYN's data were taken")
+        sock.close()
+        other.close()
+    info = exchange(server, os.urandom(9000))
+    ktap.true(info.data_acked, "in one blocking call")
+
+
+@ktap.test("client: without blocking")
+def client_nonblocking():
+    server = Server()
+    fresh()
+    cookie(server)
+    fresh()
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.setblocking(False)
+    ktap.equal(sock.sendto(b"12345", socket.MSG_FASTOPEN, server.name), 5, "cookie, if a wrong one")
+    poll = select.poll()
+    poll.register(sock, select.POLLOUT)
+    ktap.true(poll.poll(10000 * ktap.SCALE), "it is connected")
+    ktap.equal(server.read(5), b"12345", "data")
+    info = Info(sock)
+    ktap.equal((info.data_acked, info.why), (False, DATA_NOT_ACKED), "wrong cookie")
+    sock.close()
+    ktap.true(exchange(server, b"again").data_acked, "the new cookie is right")
+
+
+@ktap.test("client: a server without Fast Open gets no data in its SYN")
+def client_without():
+    for make, addr in ((netpair.native, netpair.NATIVE_B), (netpair.net6, netpair.NET6_B1)):
+        server = Server(make=make, addr=addr, queue=0)
+        for _ in range(2):
+            sock = netpair.net6(socket.SOCK_STREAM)
+            sock.setblocking(False)
+            # The native one's address has a cookie if another test got one.
+            try:
+                sent = sock.sendto(b"data", socket.MSG_FASTOPEN, server.name)
+            except BlockingIOError as error:
+                ktap.equal(error.errno, errno.EINPROGRESS, "errno without a cookie")
+                sent = 0
+            peer = server.accept()
+            poll = select.poll()
+            poll.register(sock, select.POLLOUT)
+            ktap.true(poll.poll(10000 * ktap.SCALE), "it is connected")
+            ktap.equal(sock.send(b"data"[sent:] + b"more"), 8 - sent, "send")
+            ktap.equal(receive(peer, 8), b"datamore", "data")
+            ktap.equal(Info(sock).data_acked, False, "not with the SYN")
+            sock.close()
+            peer.close()
+
+
+@ktap.test("client: TCP_FASTOPEN_CONNECT")
+def client_connect():
+    server = Server()
+    fresh()
+    cookie(server)
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.setsockopt(TCP, FASTOPEN_CONNECT, 1)
+    ktap.equal(sock.getsockopt(TCP, FASTOPEN_CONNECT), 1, "option")
+    sock.setblocking(False)
+    sock.connect(server.name)
+    ktap.equal(Info(sock).state, 2, "SYN-SENT")
+    poll = select.poll()
+    poll.register(sock, select.POLLOUT | select.POLLIN)
+    ktap.equal(poll.poll(0), [(sock.fileno(), select.POLLOUT)], "writable at once")
+    ktap.raises(errno.EISCONN, sock.connect, server.name)
+    ktap.equal(sock.send(b"question"), 8, "the first data")
+    ktap.equal(server.read(8), b"question", "data")
+    sock.settimeout(10 * ktap.SCALE)
+    ktap.equal(receive(sock, 6), b"answer", "answer")
+    ktap.true(Info(sock).data_acked, "with the SYN")
+    sock.close()
+    # Closed before any data: nobody hears of it.
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.setsockopt(TCP, FASTOPEN_CONNECT, 1)
+    sock.connect(server.name)
+    sock.close()
+    server.sock.setblocking(False)
+    ktap.raises(errno.EAGAIN, server.sock.accept)
+    server.sock.settimeout(10 * ktap.SCALE)
+    # What sendfile() sends is not copied: the SYN goes alone.
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.settimeout(None)
+    sock.setsockopt(TCP, FASTOPEN_CONNECT, 1)
+    sock.connect(server.name)
+    with open(__file__, "rb") as script:
+        want = script.read(500)
+        ktap.equal(os.sendfile(sock.fileno(), script.fileno(), 0, 500), 500, "sendfile")
+    ktap.equal(server.read(500), want, "file")
+    sock.close()
+
+
+@ktap.test("client: TCP_FASTOPEN_CONNECT without a cookie gets one")
+def client_connect_first():
+    # Another address of the server's has no cookie yet.
+    netpair.B.ip("addr", "add", "fd00::b1/64", "dev", "b0", "nodad")
+    server = Server(addr="fd00::b1")
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.setsockopt(TCP, FASTOPEN_CONNECT, 1)
+    sock.settimeout(None)
+    sock.connect(server.name)
+    ktap.equal(Info(sock).state, 1, "connected")
+    other = server.accept()
+    for each in (sock, other):
+        each.close()
+    ktap.true(exchange(server, b"question").data_acked, "afterwards it has one")
+    netpair.B.ip("addr", "del", "fd00::b1/64", "dev", "b0")
+
+
+@ktap.test("client: switched off, and errors")
+def client_errors():
+    server = Server()
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.settimeout(None)
+    sysctl(netpair.A, "tcp_fastopen", 2)
+    try:
+        ktap.raises(errno.EOPNOTSUPP, sock.sendto, b"x", socket.MSG_FASTOPEN, server.name)
+        ktap.raises(errno.EOPNOTSUPP, sock.setsockopt, TCP, FASTOPEN_CONNECT, 1)
+    finally:
+        sysctl(netpair.A, "tcp_fastopen", 3)
+    ktap.raises(errno.EINVAL, sock.setsockopt, TCP, FASTOPEN_CONNECT, 2)
+    ktap.raises(errno.EINVAL, sock.setsockopt, TCP, FASTOPEN_NO_COOKIE, 2)
+    sock.connect(server.name)
+    ktap.raises(errno.EINVAL, sock.setsockopt, TCP, FASTOPEN_CONNECT, 1)
+    ktap.raises(errno.EINVAL, sock.setsockopt, TCP, FASTOPEN_NO_COOKIE, 1)
+    ktap.raises(errno.EISCONN, sock.sendto, b"x", socket.MSG_FASTOPEN, server.name)
+    sock.close()
+    server.accept().close()
+    server.sock.close()
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.settimeout(None)
+    for _ in range(2):
+        ktap.raises(errno.ECONNREFUSED, sock.sendto, b"x", socket.MSG_FASTOPEN, server.name)
+    sock.close()
+    # The same without waiting: the data were taken, the reset comes afterwards.
+    cookie(Server())
+    sock = netpair.net6(socket.SOCK_STREAM)
+    sock.setblocking(False)
+    ktap.equal(sock.sendto(b"x", socket.MSG_FASTOPEN, server.name), 1, "taken")
+    poll = select.poll()
+    poll.register(sock, select.POLLERR)
+    ktap.true(poll.poll(10000 * ktap.SCALE), "an error comes")
+    ktap.raises(errno.ECONNREFUSED, sock.recv, 1)
+    # And the socket is as good as new, once connect() has told of the failure, too.
+    server = Server()
+    ktap.raises(errno.ECONNABORTED, sock.connect, server.name)
+    sock.setsockopt(TCP, FASTOPEN_CONNECT, 1)
+    sock.settimeout(None)
+    sock.connect(server.name)
+    ktap.equal(sock.send(b"question"), 8, "next try")
+    ktap.equal(server.read(8), b"question", "data")
+    sock.close()
+    sock = netpair.net6(socket.SOCK_STREAM)
+    ktap.raises(errno.EINVAL, sock.sendmsg, [b"x"], [], socket.MSG_FASTOPEN)
+    ktap.raises(errno.EOPNOTSUPP, sock.sendto, b"x", socket.MSG_FASTOPEN,
+                ("::ffff:127.0.0.1", 9))
+    sock.close()
+
+
+@ktap.test("client: no cookie wanted")
+def client_no_cookie():
+    server = Server()
+    fresh()
+    sysctl(netpair.B, "tcp_fastopen", 0x203)
+    try:
+        sock = netpair.net6(socket.SOCK_STREAM)
+        sock.setsockopt(TCP, FASTOPEN_NO_COOKIE, 1)
+        ktap.equal(sock.sendto(b"question", socket.MSG_FASTOPEN, server.name), 8, "bytes taken")
+        ktap.equal(server.read(8), b"question", "data")
+        ktap.equal(receive(sock, 6), b"answer", "answer")
+        ktap.true(Info(sock).data_acked, "with the SYN")
+        sock.close()
+    finally:
+        sysctl(netpair.B, "tcp_fastopen", 3)
+
+
+@ktap.test("client: SYNs with data are lost on the way: the plain one, then no more of them")
+def client_blackhole():
+    netpair.B.ip("addr", "add", "fd00::b2/64", "dev", "b0", "nodad")
+    server = Server(addr="fd00::b2")
+    cookie(server)
+    ktap.true(exchange(server, b"question").data_acked, "it works")
+    before = counter(netpair.A, "TcpFastOpenBlackhole")
+    netpair.B.run("nft", "add table ip6 hole")
+    netpair.B.run("nft", "add chain ip6 hole input { type filter hook input priority 0; }")
+    netpair.B.run("nft", "add rule ip6 hole input tcp flags & (syn|ack) == syn "
+                  "ip6 length > 48 counter drop")
+    info = exchange(server, b"question")
+    ktap.equal((info.data_acked, info.why), (False, SYN_RETRANSMITTED), "the SYN again")
+    ktap.equal(counter(netpair.A, "TcpFastOpenBlackhole"), before + 1, "noted")
+    netpair.B.run("nft", "delete table ip6 hole")
+    info = exchange(server, b"question")
+    ktap.equal(info.data_acked, False, "an ordinary SYN")
+    ktap.equal(counter(netpair.A, "TcpFastOpenBlackhole"), before + 1, "no loss")
+    netpair.B.ip("addr", "del", "fd00::b2/64", "dev", "b0")
+
+
+def setup():
+    netpair.setup()
+    for ns in (netpair.A, netpair.B):
+        sysctl(ns, "tcp_fastopen", 3)
+
+
+ktap.main(setup=setup)
