@@ -6,7 +6,7 @@
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
 #
-# guest: stock
+# guest: stock+
 # guest-options: --virtual-time
 # timeout: 200
 
@@ -24,7 +24,7 @@ from ip import (DEST, FRAGMENT, ICMP, OURS, PEER, UNREACH, fragment, ipv6, is_er
                 options, udp_message)
 
 GROUP = "ff02::1"
-TELL = bytes([0x87, 4]) + bytes(4)	# an option that nobody knows, to be told of
+TELL = bytes([0x9e, 4]) + bytes(4)	# an option that nobody knows (RFC 4727 6), to be told of
 SITE = ("fec0::6", "fec0::b")		# RFC 3879: as any other unicast address
 MINE = SAY = None			# link-local addresses of both
 SEQ = 1

@@ -6,7 +6,7 @@
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
 #
-# guest: stock
+# guest: stock+
 # guest-options: --virtual-time
 # timeout: 300
 
@@ -26,9 +26,9 @@ from ip import (DEST, FRAGMENT, HOP, ICMP, NONE, OURS, PEER, ROUTING, TIME, echo
 UNKNOWN = (138, 143, 200, 252)		# Next Header values that nobody has
 MINE = SAY = None			# link-local addresses of both
 SEQ = 1
-# Options that nobody knows, by their two highest bits (4.2).
+# Options that nobody knows (RFC 4727 6), by their two highest bits (4.2).
 SKIP, DISCARD, TELL, TELL_UNICAST = (bytes([kind, 4]) + bytes(4) for kind in
-                                     (0x07, 0x47, 0x87, 0xc7))
+                                     (0x1e, 0x5e, 0x9e, 0xde))
 
 
 def row(section, what, function, *args, daily=False):
@@ -106,7 +106,7 @@ def header_fields():
     def unexpected():
         # A Fragment header where Destination Options are announced: its offset is read as
         # an option that is to be told of.
-        problem(plain(bytes([ICMP, 0, 0x87, 4, 0, 0, 0, 1]) + request(), DEST), 2, 42)
+        problem(plain(bytes([ICMP, 0, 0x9e, 4, 0, 0, 0, 1]) + request(), DEST), 2, 42)
 
     def lengths(size):
         replied(plain(request(bytes(size))), data=bytes(size))
@@ -138,7 +138,7 @@ def extension_headers():
             problem(plain(options(number) + request(), DEST), 1, 40)
 
     def unexpected():
-        problem(plain(options(DEST) + bytes([ICMP, 0, 0x87, 4, 0, 0, 0, 1]) + request(), DEST),
+        problem(plain(options(DEST) + bytes([ICMP, 0, 0x9e, 4, 0, 0, 0, 1]) + request(), DEST),
                 2, 50)
 
     def cut(nexthdr):

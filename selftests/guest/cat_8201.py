@@ -3,7 +3,7 @@
 # A host's catalogue, RFC 8201: the path MTU of each destination, what lowers it, what must not,
 # and its return to the link's. Titles say section and case.
 #
-# guest: stock
+# guest: stock+
 # guest-options: --virtual-time
 # timeout: 200
 

@@ -4,7 +4,7 @@
 # router, with messages that are valid, odd or invalid, and what they make of the target's
 # neighbor entry. Titles say section and case.
 #
-# guest: stock
+# guest: stock+
 # guest-options: --virtual-time
 # timeout: 300
 
