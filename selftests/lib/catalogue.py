@@ -17,6 +17,7 @@ neighbor entries; what net6 knows of a node is judged by its packets alone:
 Rows that are not "daily" run when NET6_FULL is set.
 """
 
+import ipaddress
 import itertools
 import os
 import time
@@ -25,7 +26,7 @@ import ktap
 import nd
 
 PREFIX, OURS, OFFLINK = "2001:db8:1::", "2001:db8:1::6", "2001:db8:ff::1"
-FULL = bool(os.environ.get("NET6_FULL"))
+FULL, NATIVE = bool(os.environ.get("NET6_FULL")), bool(os.environ.get("NET6_NATIVE"))
 # RFC 4861 section 10, seconds: MAX_RANDOM_FACTOR * REACHABLE_TIME, and the timer wheel's eighth.
 REACHABLE_OVER = 45 * 9 / 8 + 1
 DELAY, RETRANS = 5, 1
@@ -52,26 +53,58 @@ def patiently(function):
 
 
 def setup():
-    """net6 with OURS, of which nothing is on-link but itself; the link-local address is ready."""
+    """As begin(), with time for programs to start."""
+    patiently(begin)
+
+
+def begin():
+    """net6 with OURS, in an on-link prefix set by hand, and a link-local address, both ready.
+    NET6_NATIVE sets the native stack in its place, to see where the two differ.
+    """
     global A, B, wire, LINKLOCAL
-    # In virtual time a wait for files of the host makes time jump: commands have no time-out.
-    if os.environ.get("NET6_VIRTUAL_TIME"):
-        ktap.SCALE = 10000
-    ktap.net6_load()
-    A, B, wire = nd.cable()
-    LINKLOCAL = nd.linklocal(A)
-    nd.net6ctl(A, "add", "address", OURS + "/128", "dev", "a0")
-    nd.net6ctl(A, "add", "prefix", PREFIX + "/64", "dev", "a0")
-    ktap.wait_for(8, OURS + " is assigned", lambda: (
-        nd.find(A, "addresses", OURS) or {}).get("state") == "preferred")
+    if not NATIVE:
+        ktap.net6_load()
+    A, B, wire = nd.cable(up=not NATIVE)
+    if NATIVE:
+        native()
+    else:
+        LINKLOCAL = nd.linklocal(A)
+        nd.net6ctl(A, "add", "address", OURS + "/128", "dev", "a0")
+        nd.net6ctl(A, "add", "prefix", PREFIX + "/64", "dev", "a0")
+        ktap.wait_for(8, OURS + " is assigned", lambda: (
+            nd.find(A, "addresses", OURS) or {}).get("state") == "preferred")
     # Router solicitations end when a router was heard of.
     Router().gone_after_ra()
-    ktap.SCALE = 1
 
 
-def link(up):
-    """Takes the link of the node under test down, or up: it starts over, but for OURS."""
-    A.ip("link", "set", "a0", "up" if up else "down")
+def native():
+    """The native stack in A, with the same addresses."""
+    global LINKLOCAL
+    for what in ("all", "default", "a0"):
+        A.run("sysctl", "-q", "-w", f"net.ipv6.conf.{what}.disable_ipv6=0",
+              f"net.ipv6.conf.{what}.keep_addr_on_down=1")
+    A.ip("link", "set", "a0", "up")
+    A.ip("address", "add", OURS + "/64", "dev", "a0", "nodad")
+    LINKLOCAL = nd.linklocal_of(wire.peer)
+    time.sleep(5)
+
+
+def restart():
+    """The link of the node under test goes down and up: it starts over, but for OURS."""
+    A.ip("link", "set", "a0", "down")
+    wire.flush()
+    A.ip("link", "set", "a0", "up")
+
+
+def spoiled(packet):
+    """An ICMPv6 packet with a wrong checksum."""
+    return packet[:42] + bytes([packet[42] ^ 0x55]) + packet[43:]
+
+
+def short(packet, length):
+    """The first octets of an ICMPv6 message, with a good checksum."""
+    source, dest = (str(ipaddress.IPv6Address(packet[at:at + 16])) for at in (8, 24))
+    return nd.icmp(source, dest, packet[40], packet[44:40 + length])
 
 
 def frames(match, seconds):
@@ -88,14 +121,14 @@ class Node:
     to. `address` is on-link and global, `linklocal` the other one; `me` is the one of the two
     that it uses."""
 
-    def __init__(self, linklocal=False, me=None):
+    def __init__(self, linklocal=False, me=None, ours=None):
         number = next(_numbers)
         self.mac = f"02:00:00:01:{number >> 8:02x}:{number & 255:02x}"
         self.other = f"02:00:00:02:{number >> 8:02x}:{number & 255:02x}"
         self.linklocal = nd.linklocal_of(self.mac)
         self.address = f"{PREFIX}1:{number:x}"
         self.me = me or (self.linklocal if linklocal else self.address)
-        self.ours = LINKLOCAL if linklocal else OURS
+        self.ours = ours or (LINKLOCAL if linklocal else OURS)
 
     def send(self, packet, mac=None):
         """A packet from this node; mac is the Ethernet destination."""
@@ -210,8 +243,7 @@ class Router(Node):
     """A router on the link, known by its link-local address."""
 
     def __init__(self):
-        super().__init__(linklocal=True)
-        self.ours = OURS
+        super().__init__(linklocal=True, ours=OURS)
 
     def ra(self, slla="mine", options=b"", **values):
         """An advertisement; values as of nd.ra()."""
@@ -223,28 +255,39 @@ class Router(Node):
         self.ra()
         self.ra(lifetime=0)
 
+    present = []
+
     def __enter__(self):
+        self.present.append(self.linklocal)
         return self
 
     def __exit__(self, *_):
         """Its time as a router is over; what it may have set is as it was."""
+        self.present.remove(self.linklocal)
         self.ra(lifetime=0, hop_limit=64, reachable=30000, retrans=1000)
 
-    def through(self, dest=OFFLINK):
-        """net6 wants to send to somewhere behind us: the number of the request."""
-        return self.echo(source=dest)
+    def begin(self, **values):
+        """A default router, its entry REACHABLE."""
+        self.reachable(nd.ROUTER)
+        self.ra(**values)
+        ktap.equal(first_hop(), self.mac, "first hop of what is off-link")
 
 
-def first_hop(dest=OFFLINK, seconds=1.5):
-    """Where a packet to this destination goes: ("reply", mac), ("solicits", address) or None."""
-    node = Node(me=dest)
+def off_link(prefix="2001:db8:ff::"):
+    """An address beyond the link that nothing was sent to before, so that it is not solicited."""
+    return f"{prefix}{next(_numbers):x}"
+
+
+def first_hop(dest=OFFLINK, ours=None):
+    """Where a packet to this destination goes: an Ethernet address, the IPv6 address that is
+    solicited (its own or that of a router in a with block), or None: nowhere.
+    """
+    node = Node(me=dest, ours=ours)
+    targets = [dest] + Router.present
     wire.flush()
     seq = node.echo()
-    for frame in wire.collect(lambda f: f.type == nd.NS or node.replies(f, seq), seconds):
-        return ("reply", frame.dst) if frame.type == nd.REPLY else ("solicits", frame.target)
-    return None
-
-
-def alive():
-    """net6 still answers (and so has processed what was sent before)."""
-    Node().judge("none")
+    frame = wire.wait(lambda f: node.replies(f, seq) or (
+        f.type == nd.NS and f.dest != f.target and f.target in targets), 1 + LATE)
+    if not frame:
+        return None
+    return frame.dst if frame.type == nd.REPLY else frame.target
