@@ -81,13 +81,19 @@ static void net6_nd_life_fn(struct timer_list *t)
 	spin_unlock(&iface->nn->lock);
 }
 
-/* RFC 7559 section 2: RT = 2*RTprev + RAND*RTprev, RAND between -0.1 and 0.1. */
+/* RFC 7559 section 2: RT = 2*RTprev + RAND*RTprev, IRT + RAND*IRT the first time and
+ * MRT + RAND*MRT at most; RAND between -0.1 and 0.1.
+ */
 static unsigned long net6_rs_backoff(unsigned long prev)
 {
 	unsigned long next = prev ? 2 * prev : NET6_RTR_SOLICITATION_INTERVAL * HZ;
+	unsigned long spread = prev ?: next;
 
-	next = min_t(unsigned long, next, NET6_RS_MAX_INTERVAL * HZ);
-	return next - next / 10 + get_random_u32_below(next / 5);
+	if (next > NET6_RS_MAX_INTERVAL * HZ) {
+		next = NET6_RS_MAX_INTERVAL * HZ;
+		spread = next;
+	}
+	return next - spread / 10 + get_random_u32_below(spread / 5);
 }
 
 /* RFC 4861 6.3: hosts discover routers. A router at the customer's end of a line (RFC 7084)
