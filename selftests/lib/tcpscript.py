@@ -66,7 +66,7 @@ _PATTERN = _PIECE * 600
 TCP_OPTIONS = {"NODELAY": 1, "MAXSEG": 2, "CORK": 3, "KEEPIDLE": 4, "KEEPINTVL": 5, "KEEPCNT": 6,
                "SYNCNT": 7, "LINGER2": 8, "DEFER_ACCEPT": 9, "WINDOW_CLAMP": 10, "QUICKACK": 12,
                "USER_TIMEOUT": 18, "FASTOPEN": 23, "TIMESTAMP": 24, "NOTSENT_LOWAT": 25,
-               "FASTOPEN_CONNECT": 30, "INQ": 36}
+               "FASTOPEN_CONNECT": 30, "FASTOPEN_NO_COOKIE": 34, "INQ": 36}
 STATES = ("", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT",
           "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING")
 INFO = {"state": (0, "B"), "ca_state": (1, "B"), "retransmits": (2, "B"), "probes": (3, "B"),
@@ -491,6 +491,7 @@ class Case:
         if not self.flow.sock:
             self.do_socket([])
         self.call(words, self.flow.sock.connect, (PEER, self.flow.port))
+        self.dport = self.flow.sock.getsockname()[1] or None
 
     def do_close(self, _):
         self.flow.sock.close()
