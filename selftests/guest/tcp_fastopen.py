@@ -5,7 +5,7 @@
 #   [ A: native fd00::a, net6 fd00::6 on a0 ] ----- [ b0: native fd00::b :B ]
 #                              [ net6 on a1 ] ----- [ b1: net6 fd01::c  ]
 #
-# guest: stock
+# guest: stock+
 # timeout: 300
 import errno
 import json
