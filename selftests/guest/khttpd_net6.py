@@ -129,7 +129,7 @@ def the_namespace_of_the_server_goes_away():
     for sock in socks:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.sendall(GET("/big.bin"))
-    ktap.equal(khttpd.count("connections"), 10, "connections")
+    ktap.wait_for(10, "10 connections", lambda: khttpd.count("connections") == 10)
     PLACE.server.delete()
     ktap.wait_for(20, "connections are gone",
                   lambda: khttpd.count("connections") == 0)
