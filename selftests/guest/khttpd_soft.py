@@ -6,7 +6,7 @@
 #
 #	[ client ] c0 ------ s0 [ server: khttpd, and this process's server ]
 #
-# guest: both
+# guest: stock+
 # timeout: 240
 # pylint: disable=missing-function-docstring
 import os

@@ -4,7 +4,7 @@
 # 7217 identifiers, RFC 7527 nonces. One end speaks net6, the other end is the test.
 #
 #	A [a0 net6] ------ [b0 raw frames] B
-# guest: both
+# guest: stock+
 # timeout: 120
 
 import os

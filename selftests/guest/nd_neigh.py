@@ -4,7 +4,7 @@
 # and 8, seen from the wire and through net6ctl. Echo requests make net6 want to send.
 #
 #	A [a0 net6, fd00:1::a] ------ [b0 raw frames] B
-# guest: both
+# guest: stock+
 # timeout: 120
 
 import os
