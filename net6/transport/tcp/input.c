@@ -78,14 +78,12 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 
 	acked = cb->ack_seq != tp->snd_una;
 	if (acked) {
+		/* Charged meanwhile: pages given back with what is acknowledged must not be those
+		 * that were seen to be set aside for this segment.
+		 */
+		sk->sk_forward_alloc -= skb->truesize;
 		net6_tcp_ack(sk, skb, ACK_DATA, NULL);
-		/* Pages given back with what was acknowledged may have been those set aside. */
-		if (unlikely((int)skb->truesize > sk->sk_forward_alloc)) {
-			net6_tcp_data(sk, skb);
-			net6_tcp_data_snd_check(sk);
-			net6_tcp_ack_check(sk, false);
-			return;
-		}
+		sk->sk_forward_alloc += skb->truesize;
 	}
 	__skb_pull(skb, tp->tcp_header_len);
 	net6_tcp_data_event(sk, skb);
