@@ -124,11 +124,11 @@ def every_byte_reaches_the_server():
                 with server.accept() as conn:
                     sender = threading.Thread(target=sock.sendall, args=(body,))
                     sender.start()
-                    seen = khttpd.take(conn, len(request) + len(body))
+                    seen = ktap.take(conn, len(request) + len(body))
                     sender.join()
                     ktap.true(seen == request + body, f"cut {cut}")
                     conn.sendall(b"back")
-                    ktap.equal(khttpd.take(sock, 4), b"back", "and back")
+                    ktap.equal(ktap.take(sock, 4), b"back", "and back")
                     ktap.equal(conn.getpeername(), sock.getsockname(), "peer")
 
 
@@ -138,7 +138,7 @@ def handed_over_socket_is_an_ordinary_one():
         sock.sendall(GET("/a.txt") + GET("/dyn"))
         ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "static")
         with server.accept() as conn:
-            ktap.equal(khttpd.take(conn, len(GET("/dyn"))), GET("/dyn"), "request")
+            ktap.equal(ktap.take(conn, len(GET("/dyn"))), GET("/dyn"), "request")
             ktap.equal(conn.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY),
                        0, "TCP_NODELAY is as accept() gives it")
             poll = select.epoll()
@@ -151,7 +151,7 @@ def handed_over_socket_is_an_ordinary_one():
             sock.shutdown(socket.SHUT_WR)
             ktap.equal(conn.recv(100), b"", "end of stream")
             conn.sendall(b"bye")
-            ktap.equal(khttpd.take(sock, 3), b"bye", "reply after half-close")
+            ktap.equal(ktap.take(sock, 3), b"bye", "reply after half-close")
 
 
 @ktap.test
@@ -259,7 +259,7 @@ def detach_gives_open_connections_to_the_server():
         with khttpd.V4.connect(server.port) as sock:
             sock.sendall(b"3")
             thread.join(khttpd.TIMEOUT)
-            seen = sorted(khttpd.take(conn, 1) for conn in got)
+            seen = sorted(ktap.take(conn, 1) for conn in got)
         ktap.equal(seen, [b"1", b"3", b"G"], "all three came to the server")
         for conn in got:
             conn.close()

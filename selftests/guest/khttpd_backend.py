@@ -65,7 +65,7 @@ def files_are_the_kernels_the_rest_the_servers():
                                        DATA if n == 3 else b"hello\n", "file")
                         conn = server.accept()
                         wanted = GET("/dyn?x") + rest
-                        ktap.equal(khttpd.take(conn, len(wanted)), wanted,
+                        ktap.equal(ktap.take(conn, len(wanted)), wanted,
                                    f"{place.name}: byte for byte")
                         ktap.equal((conn.getsockname()[1], conn.getpeername()[:2]),
                                    (8080, sock.getsockname()[:2]), "addresses")
@@ -78,7 +78,7 @@ def files_are_the_kernels_the_rest_the_servers():
                 with place.connect() as sock:
                     sock.sendall(request)
                     conn = server.accept()
-                    ktap.equal(khttpd.take(conn, len(request)), request, "another method")
+                    ktap.equal(ktap.take(conn, len(request)), request, "another method")
                     conn.close()
             reply = khttpd.exchange(place, b"GET / HTTP/1.1\nHost: a\n\n")
             ktap.equal(reply.status, 400, "uncertain framing is not handed over")
@@ -92,7 +92,7 @@ def its_own_port_works_as_before():
         with khttpd.V4.connect(BACK) as sock:
             sock.sendall(GET("/dyn"))
             conn = server.accept()
-            ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "request")
+            ktap.equal(ktap.take(conn, 8), b"GET /dyn", "request")
             conn.close()
 
 
@@ -137,7 +137,7 @@ def servers_come_and_go():
                       lambda: khttpd.count("handed_over") > handed)
         server.sock.close()
         # Accepted is accepted.
-        ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "request")
+        ktap.equal(ktap.take(conn, 8), b"GET /dyn", "request")
         conn.sendall(OK)
         ktap.equal(khttpd.Reader(held).reply().body, b"ok", "reply")
         conn.close()
@@ -177,7 +177,7 @@ def stopped_with_connections_on_their_way():
             sock.sendall(GET("/dyn"))
         conn = server.accept()
         khttpd.ctl("stop")
-        ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "what was accepted")
+        ktap.equal(ktap.take(conn, 8), b"GET /dyn", "what was accepted")
         conn.close()
         for sock in socks:
             sock.close()
@@ -195,7 +195,7 @@ def an_accepted_connection_holds_its_namespace():
         server.sock.close()
         khttpd.ctl("stop")
         place.server.delete()
-        ktap.equal(khttpd.take(conn, 8), b"GET /dyn", "request")
+        ktap.equal(ktap.take(conn, 8), b"GET /dyn", "request")
         conn.sendall(OK)
         ktap.equal(khttpd.Reader(sock).reply().body, b"ok", "reply")
         conn.close()

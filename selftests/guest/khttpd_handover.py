@@ -52,7 +52,7 @@ class Server(khttpd.Server):
     def answer(self, wanted):
         """The oldest connection is @wanted's; it is answered and ended."""
         conn = self.accept()
-        ktap.equal(khttpd.take(conn, len(wanted)), wanted, "byte for byte")
+        ktap.equal(ktap.take(conn, len(wanted)), wanted, "byte for byte")
         conn.sendall(ANSWER)
         conn.close()
 
@@ -313,12 +313,12 @@ def what_comes_while_they_wait():
                 sock.close()
             conn = server.accept()
             if end == "more":
-                ktap.equal(khttpd.take(conn, len(GET("/no")) + 4), GET("/no") + b"more",
+                ktap.equal(ktap.take(conn, len(GET("/no")) + 4), GET("/no") + b"more",
                            end)
             elif end == "fin":
-                ktap.equal(khttpd.take(conn, 10000), GET("/no"), end)
+                ktap.equal(ktap.take(conn, 10000), GET("/no"), end)
             else:
-                ktap.raises(errno.ECONNRESET, khttpd.take, conn, 10000)
+                ktap.raises(errno.ECONNRESET, ktap.take, conn, 10000)
             conn.close()
             sock.close()
     gone()
@@ -347,7 +347,7 @@ def io_uring_round(place, server, ring):
         ktap.true(fd is not None and fd >= 0, f"{place.name}: accepted: {fd}")
         with socket.socket(fileno=fd) as conn:
             conn.settimeout(khttpd.TIMEOUT)
-            ktap.equal(khttpd.take(conn, 8), b"GET /dyn", f"{place.name}: the request")
+            ktap.equal(ktap.take(conn, 8), b"GET /dyn", f"{place.name}: the request")
 
 
 @ktap.test

@@ -254,7 +254,7 @@ def an_attachment_stays():
             ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt"), 8091).body, body, docroot)
             waiting.sendall(GET("/dyn"))
             conn = server.accept()
-            ktap.equal(khttpd.take(conn, len(GET("/dyn"))), GET("/dyn"), "is the server's")
+            ktap.equal(ktap.take(conn, len(GET("/dyn"))), GET("/dyn"), "is the server's")
             conn.close()
             waiting.close()
         ktap.true("attached to 1" in khttpd.ctl("status"), "status")

@@ -290,7 +290,7 @@ def methods_may_be_a_servers():
             with place.connect(8091) as sock:
                 sock.sendall(GET("/a.txt", method="HEAD"))
                 conn = server.accept()
-                ktap.equal(khttpd.take(conn, 5), b"HEAD ", place.name)
+                ktap.equal(ktap.take(conn, 5), b"HEAD ", place.name)
                 conn.close()
 
 

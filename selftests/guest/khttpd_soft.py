@@ -323,16 +323,16 @@ def a_server_gets_the_connection_in_mid_stream():
                 ktap.equal(hits() - before, 3, "in softirq")
                 conn = server.accept()
                 wanted = GET("/dyn?x") + rest
-                ktap.equal(khttpd.take(conn, len(wanted)), wanted, "byte for byte")
+                ktap.equal(ktap.take(conn, len(wanted)), wanted, "byte for byte")
                 conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 ktap.equal(reader.reply().body, b"ok", "answer of the server")
                 sock.sendall(GET("/a.txt"))
-                ktap.equal(khttpd.take(conn, 10), GET("/a.txt")[:10], "is the server's now")
+                ktap.equal(ktap.take(conn, 10), GET("/a.txt")[:10], "is the server's now")
                 conn.close()
         with PLACE.connect(8091) as sock:
             sock.sendall(GET("/a.txt", method="POST", extra="Content-Length: 1\r\n") + b"x")
             conn = server.accept()
-            ktap.equal(khttpd.take(conn, 4), b"POST", "a body is the server's")
+            ktap.equal(ktap.take(conn, 4), b"POST", "a body is the server's")
             conn.close()
     gone()
 
@@ -352,7 +352,7 @@ def detach_gives_idle_connections_to_the_server():
         for sock in socks:
             sock.sendall(b"x")
         for conn in conns:
-            ktap.equal(khttpd.take(conn, 1), b"x", "the server has it")
+            ktap.equal(ktap.take(conn, 1), b"x", "the server has it")
             conn.close()
         for sock in socks:
             sock.close()
@@ -393,7 +393,7 @@ def a_full_accept_queue_loses_nobody():
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         for _ in socks:
             conn = server.accept()
-            ktap.equal(khttpd.take(conn, len(request)), request, "request")
+            ktap.equal(ktap.take(conn, len(request)), request, "request")
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             conn.close()
         for sock in socks:

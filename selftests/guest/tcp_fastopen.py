@@ -66,20 +66,10 @@ class Server:
     def read(self, n):
         """Accepts, reads n bytes, answers and closes; returns what was read."""
         sock = self.accept()
-        data = receive(sock, n)
+        data = ktap.take(sock, n)
         sock.sendall(b"answer")
         sock.close()
         return data
-
-
-def receive(sock, n):
-    data = b""
-    while len(data) < n:
-        piece = sock.recv(n - len(data))
-        if not piece:
-            break
-        data += piece
-    return data
 
 
 def fresh():
@@ -100,7 +90,7 @@ def cookie(server, make=netpair.net6):
     """See that the client has the server's cookie."""
     sock = send(server, b"first", make)
     ktap.equal(server.read(5), b"first", "data of the first connection")
-    ktap.equal(receive(sock, 6), b"answer", "answer")
+    ktap.equal(ktap.take(sock, 6), b"answer", "answer")
     sock.close()
 
 
@@ -108,7 +98,7 @@ def exchange(server, data, make=netpair.net6):
     """One connection with data in the SYN; what TCP_INFO says about it."""
     sock = send(server, data, make)
     ktap.equal(server.read(len(data)), data, "data")
-    ktap.equal(receive(sock, 6), b"answer", "answer")
+    ktap.equal(ktap.take(sock, 6), b"answer", "answer")
     info = Info(sock)
     sock.close()
     return info
@@ -139,9 +129,9 @@ def client_long():
         ktap.true(0 < sent <= 1440, f"{sent} bytes go with the SYN")
         sock.settimeout(10 * ktap.SCALE)
         other = server.accept()
-        got = receive(other, sent)
+        got = ktap.take(other, sent)
         sock.sendall(data[sent:] if n < 100000 else data[sent:100000])
-        got += receive(other, (n if n < 100000 else 100000) - sent)
+        got += ktap.take(other, (n if n < 100000 else 100000) - sent)
         ktap.equal(got, data[:len(got)], f"{n} bytes")
         ktap.true(Info(sock).data_acked, "the SYN's data were taken")
         sock.close()
@@ -187,7 +177,7 @@ def client_without():
             poll.register(sock, select.POLLOUT)
             ktap.true(poll.poll(10000 * ktap.SCALE), "it is connected")
             ktap.equal(sock.send(b"data"[sent:] + b"more"), 8 - sent, "send")
-            ktap.equal(receive(peer, 8), b"datamore", "data")
+            ktap.equal(ktap.take(peer, 8), b"datamore", "data")
             ktap.equal(Info(sock).data_acked, False, "not with the SYN")
             sock.close()
             peer.close()
@@ -211,7 +201,7 @@ def client_connect():
     ktap.equal(sock.send(b"question"), 8, "the first data")
     ktap.equal(server.read(8), b"question", "data")
     sock.settimeout(10 * ktap.SCALE)
-    ktap.equal(receive(sock, 6), b"answer", "answer")
+    ktap.equal(ktap.take(sock, 6), b"answer", "answer")
     ktap.true(Info(sock).data_acked, "with the SYN")
     sock.close()
     # Closed before any data: nobody hears of it.
@@ -311,7 +301,7 @@ def client_no_cookie():
         sock.setsockopt(TCP, FASTOPEN_NO_COOKIE, 1)
         ktap.equal(sock.sendto(b"question", socket.MSG_FASTOPEN, server.name), 8, "bytes taken")
         ktap.equal(server.read(8), b"question", "data")
-        ktap.equal(receive(sock, 6), b"answer", "answer")
+        ktap.equal(ktap.take(sock, 6), b"answer", "answer")
         ktap.true(Info(sock).data_acked, "with the SYN")
         sock.close()
     finally:

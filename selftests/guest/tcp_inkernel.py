@@ -76,19 +76,9 @@ def client(port):
     return sock
 
 
-def read(sock, n):
-    data = b""
-    while len(data) < n:
-        piece = sock.recv(n - len(data))
-        if not piece:
-            break
-        data += piece
-    return data
-
-
 def ask(sock, line, answer):
     sock.sendall(line + b"\n")
-    ktap.equal(read(sock, len(answer)), answer, line)
+    ktap.equal(ktap.take(sock, len(answer)), answer, line)
 
 
 def setup():
@@ -115,7 +105,7 @@ def lines_are_answered_without_a_process():
             ask(conn, b"hello", b"5 hello\n")
         conn.sendall(b"hel")
         conn.sendall(b"lo\nhello\n")
-        ktap.equal(read(conn, 16), b"5 hello\n" * 2, "split and joined lines")
+        ktap.equal(ktap.take(conn, 16), b"5 hello\n" * 2, "split and joined lines")
         ktap.true(not select.select([sock], [], [], 0)[0], "nothing for the program")
         ask(conn, b"page 10", page(10))
         ask(conn, b"page 0", page(0))
@@ -136,7 +126,7 @@ def more_than_the_send_buffer_comes_when_there_is_room():
             conn.sendall(b"page 3000000\nhello\n")
         want = page(3000000) + b"5 hello\n"
         for conn in conns:
-            ktap.true(read(conn, len(want)) == want, "the pages, then the next answer")
+            ktap.true(ktap.take(conn, len(want)) == want, "the pages, then the next answer")
             conn.close()
         ktap.wait_for(5, "all are gone", lambda: not states("B", port))
     sock.close()
@@ -167,11 +157,11 @@ def what_it_does_not_know_goes_to_the_program():
         server.settimeout(PATIENCE)
         ktap.equal(peer[:2], conn.getsockname()[:2], "the peer")
         ktap.equal(server.getsockname()[1], port, "the port")
-        ktap.equal(read(server, 22), b"what is this?\nand more", "untouched bytes")
+        ktap.equal(ktap.take(server, 22), b"what is this?\nand more", "untouched bytes")
         server.sendall(b"I see")
-        ktap.equal(read(conn, 5), b"I see", "answer")
+        ktap.equal(ktap.take(conn, 5), b"I see", "answer")
         conn.sendall(b"hello\n")
-        ktap.equal(read(server, 6), b"hello\n", "it stays with the program")
+        ktap.equal(ktap.take(server, 6), b"hello\n", "it stays with the program")
         conn.close()
         ktap.equal(server.recv(1), b"", "end")
         server.close()
@@ -179,14 +169,14 @@ def what_it_does_not_know_goes_to_the_program():
         conn.sendall(b"other\n")
         server = other.accept()[0]
         server.settimeout(PATIENCE)
-        ktap.equal(read(server, 6), b"other\n", "to the other listener")
+        ktap.equal(ktap.take(server, 6), b"other\n", "to the other listener")
         server.close()
         conn.close()
     conn = client(port)
     server = sock.accept()[0]
     conn.sendall(b"hello\n")
     server.settimeout(PATIENCE)
-    ktap.equal(read(server, 6), b"hello\n", "detached: all goes to the program")
+    ktap.equal(ktap.take(server, 6), b"hello\n", "detached: all goes to the program")
     for each in (conn, server, sock, other):
         each.close()
 
@@ -231,7 +221,7 @@ def ends_of_all_kinds():
         conn = client(port)
         conn.sendall(b"hello\n")
         conn.shutdown(socket.SHUT_WR)
-        ktap.equal(read(conn, 9), b"5 hello\n", "answer, then the end")
+        ktap.equal(ktap.take(conn, 9), b"5 hello\n", "answer, then the end")
         conn.close()
         for reset in (False, True):
             conn = client(port)
@@ -316,7 +306,7 @@ def many_connections_at_once():
         conns = [client(port) for _ in range(200)]
         for conn in conns:
             conn.sendall(b"page 1000\n")
-        ktap.true(all(read(conn, 1005) == page(1000) for conn in conns), "all are answered")
+        ktap.true(all(ktap.take(conn, 1005) == page(1000) for conn in conns), "all are answered")
         ktap.equal(len(states("B", port)), 200, "connections")
         for conn in conns:
             conn.close()

@@ -384,14 +384,3 @@ class Nginx:
 def quiet_for(seconds):
     """Lets time pass: for what must not happen."""
     time.sleep(seconds)
-
-
-def take(sock, length):
-    """So many bytes of a connection, fewer at its end."""
-    data = b""
-    while len(data) < length:
-        more = sock.recv(length - len(data))
-        if not more:
-            break
-        data += more
-    return data

@@ -250,6 +250,17 @@ def net6_socket(kind=socket.SOCK_STREAM, proto=0, ns=None):
     return socket.socket(socket.AF_INET6, kind, proto, fileno=fd)
 
 
+def take(sock, length):
+    """So many bytes of a connection, fewer at its end."""
+    data = b""
+    while len(data) < length:
+        more = sock.recv(length - len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
 def main(setup=None):
     """Runs all tests in the order of the file and ends the program."""
     failed = skipped = 0
