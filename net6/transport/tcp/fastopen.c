@@ -214,7 +214,7 @@ static struct sk_buff *fo_queue(struct sock *sk, struct tcp_fastopen_request *fo
 	n = min_t(size_t, mss - NET6_TCP_FO_OPTIONS,
 		  SKB_MAX_HEAD(L1_CACHE_ALIGN(net6_tcp_headroom(sk))));
 	n = min(n, fo->size);
-	data = net6_tcp_alloc_skb(sk, n, sk->sk_allocation, true);
+	data = net6_tcp_alloc_skb(sk, n, sk->sk_allocation, false);
 	if (!data)
 		return NULL;
 	net6_tcp_queue_skb(sk, data);
