@@ -17,10 +17,11 @@
  * DOC: Connections that belong to a module
  *
  * A module attaches a struct net6_tcp_user to a listener, its own or another
- * program's: net6_tcp_attach(). From then on each connection whose handshake is done
- * is first offered to it: accept() takes it, or leaves it to the listener's accept
- * queue. A connection that was taken has a struct sock, but no struct socket and no
- * file. It belongs to the module until one of these ends that:
+ * program's: net6_tcp_attach(). From then on each connection whose handshake is done,
+ * or that Fast Open makes of its SYN, is first offered to it: accept() takes it, or
+ * leaves it to the listener's accept queue. A connection that was taken has a struct
+ * sock, but no struct socket and no file. It belongs to the module until one of these
+ * ends that:
  *
  * * net6_tcp_give(): it goes to a listener's accept queue, bytes that were not consumed
  *   included, and is accept()ed there as if it had just been established;

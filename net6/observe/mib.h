@@ -48,7 +48,9 @@
 	X(TcpBacklogDrop) X(TcpAbortOnTimeout) X(TcpAbortOnClose)		\
 	X(TcpAbortOnData) X(TcpAbortOnMemory) X(TcpAbortOnLinger)		\
 	X(TcpMemoryPressures) X(TcpKeepAlive) X(TcpOrphanDrops)		\
-	X(TcpFastOpenActive) X(TcpFastOpenActiveFail) X(TcpFastOpenBlackhole)
+	X(TcpFastOpenActive) X(TcpFastOpenActiveFail) X(TcpFastOpenBlackhole)	\
+	X(TcpFastOpenPassive) X(TcpFastOpenPassiveFail) X(TcpFastOpenPassiveAltKey) \
+	X(TcpFastOpenListenOverflow) X(TcpFastOpenCookieReqd)
 
 enum net6_mib_item {
 #define X(name)	NET6_MIB_##name,

@@ -93,6 +93,29 @@ def by_method_content_and_target():
 
 
 @ktap.test
+def requests_that_come_with_a_syn():
+    for ns in (PLACE.client, PLACE.server):
+        ns.run("sysctl", "-qw", "net.ipv4.tcp_fastopen=3")
+    with Server() as server:
+        server.sock.setsockopt(socket.IPPROTO_TCP, 23, 16)
+        server.warm("/no")
+
+        def ask():
+            """Did the request go with the SYN, and was it given in softirq?"""
+            handed = khttpd.count("soft_handed")
+            with PLACE.socket() as sock:
+                sock.sendto(GET("/no"), 0x20000000, (PLACE.address, 8091))
+                server.answer(GET("/no"))
+                ktap.equal(khttpd.Reader(sock).reply().body, b"ok", "answer of the server")
+                fast = sock.getsockopt(socket.IPPROTO_TCP, 11, 104)[5] & 32
+            return fast and khttpd.count("soft_handed") > handed
+        ktap.wait_for(20, "the first one is given in softirq", ask)
+        for _ in range(10):
+            ktap.true(ask(), "with the SYN, in softirq")
+    gone()
+
+
+@ktap.test
 def by_rule_and_cookie():
     with Server("--set", "rules=serve /dir/\npass *.txt\ndeny /secret/\ncookie sid\n") as server:
         for request, soft in ((GET("/a.txt"), True), (GET("/nope.txt"), True),

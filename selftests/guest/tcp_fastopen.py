@@ -3,7 +3,7 @@
 # TCP Fast Open (RFC 7413) between net6 and the native stack.
 #
 #   [ A: native fd00::a, net6 fd00::6 on a0 ] ----- [ b0: native fd00::b :B ]
-#                              [ net6 on a1 ] ----- [ b1: net6 fd01::c  ]
+#                 [ native fd01::a, net6 on a1 ] ----- [ b1: net6 fd01::c  ]
 #
 # guest: stock+
 # timeout: 300
@@ -20,7 +20,7 @@ import ktap  # pylint: disable=wrong-import-position
 import netpair  # noqa: E402
 
 TCP, TCP_INFO = socket.IPPROTO_TCP, 11
-TCP_FASTOPEN, FASTOPEN_CONNECT, FASTOPEN_NO_COOKIE = 23, 30, 34
+TCP_FASTOPEN, FASTOPEN_CONNECT, FASTOPEN_KEY, FASTOPEN_NO_COOKIE = 23, 30, 33, 34
 COOKIE_UNAVAILABLE, DATA_NOT_ACKED, SYN_RETRANSMITTED = 1, 2, 3
 SYN_DATA = 32
 PORT = {"next": 20000}
@@ -329,8 +329,206 @@ def client_blackhole():
     netpair.B.ip("addr", "del", "fd00::b2/64", "dev", "b0")
 
 
+# ---- listeners of net6; clients are net6 and native ----
+
+CLIENTS = {"net6": netpair.net6, "native": netpair.native}
+
+
+def listener(queue=16):
+    return Server(netpair.net6, netpair.NET6_B1, queue)
+
+
+@ktap.test("server: the first connection brings the cookie, the next are open with their SYN")
+def server_cookie():
+    for name, make in CLIENTS.items():
+        server = listener()
+        fresh()
+        # It may have one of another test's, which is wrong now.
+        ktap.equal(exchange(server, b"question", make).data_acked, False, f"{name}, without")
+        before = counter(netpair.B, "TcpFastOpenPassive")
+        for n in (1, 8, 1000, 30000):
+            data = os.urandom(n)
+            sock = send(server, data, make)
+            other = server.accept()
+            ktap.equal(ktap.take(other, n), data, f"{n} bytes")
+            ktap.true(Info(other).data_acked, f"{name}: the listener took them with the SYN")
+            ktap.true(Info(sock).data_acked, f"{name}: which the client knows")
+            other.sendall(data[::-1])
+            other.close()
+            ktap.equal(ktap.take(sock, n), data[::-1], "answer")
+            ktap.equal(sock.recv(1), b"", "end")
+            sock.close()
+        ktap.equal(counter(netpair.B, "TcpFastOpenPassive"), before + 4, "counted")
+
+
+@ktap.test("server: a cookie of the native stack is good for net6 and the other way")
+def server_same_cookie():
+    # An address of B is one stack's, then the other's; the namespace has one key.
+    def native():
+        netpair.B.ip("addr", "add", "fd01::b/64", "dev", "b1", "nodad")
+        return Server(addr="fd01::b")
+
+    def net6():
+        netpair.B.ip("addr", "del", "fd01::b/64", "dev", "b1")
+        netpair.ctl(netpair.B, "add", "address", "fd01::b/64", "dev", "b1")
+        ktap.wait_for(15, "fd01::b is preferred",
+                      lambda: netpair.preferred(netpair.B, "b1", "fd01::b"))
+        return Server(netpair.net6, "fd01::b")
+    fresh()
+    cookie(native())
+    server = net6()
+    ktap.true(exchange(server, b"question").data_acked, "native, then net6")
+    fresh()
+    cookie(server)
+    netpair.ctl(netpair.B, "del", "address", "fd01::b/64", "dev", "b1")
+    ktap.true(exchange(native(), b"question").data_acked, "net6, then native")
+    netpair.B.ip("addr", "del", "fd01::b/64", "dev", "b1")
+
+
+@ktap.test("server: keys of a listener, and their rotation")
+def server_keys():
+    server = listener()
+    sock = server.sock
+    one, two = os.urandom(16), os.urandom(16)
+    ktap.equal(sock.getsockopt(TCP, FASTOPEN_KEY, 32), b"", "none of its own")
+    for bad in (b"", bytes(8), bytes(15), bytes(17), bytes(31), bytes(33)):
+        ktap.raises(errno.EINVAL, sock.setsockopt, TCP, FASTOPEN_KEY, bad)
+    sock.setsockopt(TCP, FASTOPEN_KEY, one)
+    ktap.equal(sock.getsockopt(TCP, FASTOPEN_KEY, 32), one, "one")
+    cookie(server)
+    fresh()
+    ktap.true(exchange(server, b"question").data_acked, "the namespace's are not asked")
+    sock.setsockopt(TCP, FASTOPEN_KEY, two + one)
+    ktap.equal(sock.getsockopt(TCP, FASTOPEN_KEY, 32), two + one, "two")
+    ktap.equal(sock.getsockopt(TCP, FASTOPEN_KEY, 16), two, "as much as there is room")
+    before = counter(netpair.B, "TcpFastOpenPassiveAltKey")
+    for _ in range(2):
+        ktap.true(exchange(server, b"question").data_acked, "the older one, then a fresh one")
+    ktap.equal(counter(netpair.B, "TcpFastOpenPassiveAltKey"), before + 1, "the first time")
+    sock.setsockopt(TCP, FASTOPEN_KEY, two)
+    ktap.true(exchange(server, b"question").data_acked, "the older one is not needed")
+    failed = counter(netpair.B, "TcpFastOpenPassiveFail")
+    sock.setsockopt(TCP, FASTOPEN_KEY, one)
+    ktap.equal(exchange(server, b"question").data_acked, False, "and now is wrong")
+    ktap.equal(counter(netpair.B, "TcpFastOpenPassiveFail"), failed + 1, "counted")
+
+
+@ktap.test("server: the option TCP_FASTOPEN")
+def server_option():
+    for make in (netpair.net6, netpair.native):
+        sock = make(socket.SOCK_STREAM, ns=netpair.B)
+        ktap.equal(sock.getsockopt(TCP, TCP_FASTOPEN), 0, "at first")
+        sock.setsockopt(TCP, TCP_FASTOPEN, 7)
+        ktap.equal(sock.getsockopt(TCP, TCP_FASTOPEN), 7, "set")
+        sock.setsockopt(TCP, TCP_FASTOPEN, 1 << 20)
+        with netpair.B, open("/proc/sys/net/core/somaxconn", encoding="ascii") as file:
+            ktap.equal(sock.getsockopt(TCP, TCP_FASTOPEN), int(file.read()), "somaxconn at most")
+        ktap.raises(errno.EINVAL, sock.setsockopt, TCP, TCP_FASTOPEN, -1)
+        sock.close()
+    server = listener()
+    sock = send(server, b"data")
+    other = server.accept()
+    for each in (sock, other):
+        ktap.raises(errno.EINVAL, each.setsockopt, TCP, TCP_FASTOPEN, 1)
+        each.close()
+
+
+@ktap.test("server: many at once, more than the option allows")
+def server_many():
+    server = listener(queue=4)
+    fresh()
+    cookie(server)
+    before = [counter(netpair.B, "TcpFastOpen" + name) for name in ("Passive", "ListenOverflow")]
+    socks = []
+    for at in range(40):
+        sock = netpair.net6(socket.SOCK_STREAM)
+        sock.setblocking(False)
+        ktap.equal(sock.sendto(b"%4d" % at, socket.MSG_FASTOPEN, server.name), 4, "bytes taken")
+        socks.append(sock)
+    seen = set()
+    for _ in socks:
+        other = server.accept()
+        seen.add(int(ktap.take(other, 4)))
+        other.close()
+    ktap.equal(seen, set(range(40)), "the data of each")
+    after = [counter(netpair.B, "TcpFastOpen" + name) for name in ("Passive", "ListenOverflow")]
+    ktap.equal(sum(after) - sum(before), 40, f"each by its SYN or in the ordinary way: {after}")
+    for sock in socks:
+        sock.close()
+
+
+class Deaf:
+    """A namespace with a net6 listener whose answers get lost, for a native client in A."""
+
+    def __init__(self, name):
+        self.ns = ktap.Netns(name)
+        ktap.veth(netpair.A, "d0", self.ns, "d1")
+        netpair.A.ip("addr", "add", "fd02::a/64", "dev", "d0", "nodad")
+        netpair.ctl(netpair.A, "detach", "dev", "d0")
+        netpair.ctl(self.ns, "add", "address", "fd02::d/64", "dev", "d1")
+        ktap.wait_for(15, "fd02::d is preferred",
+                      lambda: netpair.preferred(self.ns, "d1", "fd02::d"))
+        sysctl(self.ns, "tcp_fastopen", 0x203)
+        self.sock = netpair.net6(socket.SOCK_STREAM, ns=self.ns)
+        self.sock.setsockopt(TCP, TCP_FASTOPEN, 8)
+        self.sock.bind(("fd02::d", 9))
+        self.sock.listen(8)
+        netpair.A.run("nft", "add table ip6 deaf")
+        netpair.A.run("nft", "add chain ip6 deaf input { type filter hook input priority 0; }")
+        netpair.A.run("nft", "add rule ip6 deaf input ip6 saddr fd02::d tcp flags syn,ack drop")
+
+    def client(self):
+        """Sends a SYN with data that is answered in vain."""
+        sock = netpair.native(socket.SOCK_STREAM)
+        sock.setblocking(False)
+        sock.setsockopt(TCP, FASTOPEN_NO_COOKIE, 1)
+        ktap.equal(sock.sendto(b"question", socket.MSG_FASTOPEN, ("fd02::d", 9)), 8, "taken")
+        return sock
+
+    def close(self):
+        """The namespace goes away with what is in it: its cable tells."""
+        netpair.A.run("nft", "delete table ip6 deaf")
+        self.ns.delete()
+        ktap.wait_for(60, "the namespace is gone", lambda: "d0" not in netpair.A.ip("link"))
+
+
+@ktap.test("server: its namespace goes away with children whose handshake is not done")
+def server_netns():
+    deaf = Deaf("D")
+    clients = [deaf.client() for _ in range(3)]
+    # One is closed by its process, one kept to the last, one never accepted.
+    first = deaf.sock.accept()[0]
+    ktap.equal(ktap.take(first, 8), b"question", "data")
+    ktap.equal(Info(first).state, 3, "SYN-RECEIVED")
+    first.sendall(b"answer")
+    first.close()
+    second = deaf.sock.accept()[0]
+    deaf.sock.close()
+    ktap.equal(ktap.take(second, 8), b"question", "data of one whose listener is closed")
+    second.close()
+    deaf.close()
+    for client in clients:
+        client.close()
+
+
+@ktap.test("client: its namespace goes away with a connection that waits for data")
+def client_netns():
+    deaf = Deaf("E")
+    sock = netpair.net6(socket.SOCK_STREAM, ns=deaf.ns)
+    sock.setsockopt(TCP, FASTOPEN_CONNECT, 1)
+    sock.setsockopt(TCP, FASTOPEN_NO_COOKIE, 1)
+    sock.connect(("fd02::a", 9))
+    ktap.equal(Info(sock).state, 2, "SYN-SENT")
+    deaf.sock.close()
+    # Its socket is the last that holds the namespace.
+    deaf.ns.delete()
+    sock.close()
+    deaf.close()
+
+
 def setup():
     netpair.setup()
+    netpair.A.ip("addr", "add", "fd01::a/64", "dev", "a1", "nodad")
     for ns in (netpair.A, netpair.B):
         sysctl(ns, "tcp_fastopen", 3)
 

@@ -21,8 +21,9 @@ SYN is -1, the first byte of data 0. Data are a fixed pattern, checked wherever 
 Segments. FLAGS are letters of "FSRP.UEW" ("." is ACK); in what is expected P is only
 judged when written, what is not named is not judged.
     < FLAGS [SEQ:END | SEQ] [ack N] [win N] [urg N] [mss N] [sackok] [ws N] [sack A:B,C:D]
-            [ts+N | ts-N] [ecr MARK] [nots] [ce | ect0 | ect1] [opt HEX] [badsum]
-    > FLAGS [SEQ:END[/SIZE]] [the same; N may be N, <N, >N, A..B] [nosack] [noect] [opt HEX]
+            [ts+N | ts-N] [ecr MARK] [nots] [ce | ect0 | ect1] [opt HEX] [cookie] [badsum]
+    > FLAGS [SEQ:END[/SIZE]] [the same; N may be N, <N, >N, A..B] [nosack] [noect] [nocookie]
+            "cookie" is Fast Open's: the last one that net6 gave, or any
     silent N		nothing comes for N ms
     any [N]		whatever came until now, or comes for N ms, is ignored
     mark NAME		remembers both clocks, for ecr
@@ -114,7 +115,7 @@ class Segment(tcpwire.Segment):
         self.stamp = stamp
         self.ecn = struct.unpack_from("!H", packet)[0] >> 4 & 3
         self.end = self.seq + len(self.data)
-        self.wscale, self.sackok, self.other = None, False, b""
+        self.wscale, self.sackok, self.cookie = None, False, None
         th = packet[40:]
         self.options = th[20:(th[12] >> 4) * 4]
         at = 0
@@ -125,6 +126,8 @@ class Segment(tcpwire.Segment):
                 self.wscale = self.options[at + 2]
             elif kind == 4:
                 self.sackok = True
+            elif kind == 34:
+                self.cookie = self.options[at + 2:at + size]
             at += size
 
     @staticmethod
@@ -172,6 +175,7 @@ class Case:
     def __init__(self, lines):
         self.lines, self.flows, self.flow, self.record = lines, {}, None, []
         self.listener, self.dport, self.sysctls, self.flush = None, None, {}, False
+        self.cookie = b""
         self.begun = self.last = now()
 
     # ---- time and the wire ----
@@ -274,6 +278,8 @@ class Case:
                 tclass = ECN[word]
             elif word == "opt":
                 options += bytes.fromhex(words.pop(0))
+            elif word == "cookie":
+                options += bytes((34, 2 + len(self.cookie))) + self.cookie
             elif word == "badsum":
                 bad = True
             else:
@@ -335,7 +341,7 @@ class Case:
         """The named properties of a segment."""
         plain = {"sackok": seg.sackok, "nosackok": not seg.sackok, "nosack": not seg.sacks,
                  "ts": seg.tsval is not None, "nots": seg.tsval is None,
-                 "nows": seg.wscale is None, "nomss": seg.mss is None}
+                 "nocookie": seg.cookie is None, "nows": seg.wscale is None, "nomss": seg.mss is None}
         values = {"ack": seg.signed(seg.ack), "win": seg.window << (
             0 if seg.flags & tcpwire.SYN else flow.wscale), "urg": seg.urgent, "mss": seg.mss,
             "ws": seg.wscale}
@@ -357,6 +363,9 @@ class Case:
                 ktap.equal(seg.tsecr, wanted & 0xffffffff, f"echoed timestamp of {seg}")
             elif word in ECN:
                 ktap.equal(seg.ecn, ECN[word], f"ECN of {seg}")
+            elif word == "cookie":
+                ktap.true(seg.cookie, f"a cookie in {seg}")
+                self.cookie = seg.cookie
             elif word == "opt":
                 ktap.true(bytes.fromhex(words.pop(0)) in seg.options,
                           f"options {seg.options.hex()} of {seg}")

@@ -188,7 +188,31 @@ int net6_tcp_send_syn(struct sock *sk)
 }
 
 /**
- * net6_tcp_send_synack() - answer a SYN in SYN-SENT (simultaneous open)
+ * net6_tcp_queue_synack() - put the SYN of a passive open where an active one has it
+ * @sk: child in SYN-RECEIVED that Fast Open made; snd_una is its ISN, nothing queued
+ *
+ * It is retransmitted like any segment; net6_tcp_send_synack() sends it first.
+ * Context: softirq.
+ * Return: false without memory.
+ */
+bool net6_tcp_queue_synack(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb;
+
+	skb = tcp_queued_skb(sk, tp->snd_una, TCPHDR_SYN | TCPHDR_ECE, GFP_ATOMIC);
+	if (!skb)
+		return false;
+	net6_tcp_clock(tp);
+	tp->retrans_stamp = tcp_time_stamp(tp);
+	net6_tcp_rb_insert(&sk->tcp_rtx_queue, skb);
+	tp->packets_out++;
+	net6_tcp_arm(sk, ICSK_TIME_RETRANS, inet_csk(sk)->icsk_rto);
+	return true;
+}
+
+/**
+ * net6_tcp_send_synack() - answer a SYN in SYN-SENT (simultaneous open), or Fast Open's
  * @sk: socket that just became SYN-RECEIVED
  *
  * The queued SYN becomes a SYN-ACK with the same sequence number (RFC 9293 3.5,

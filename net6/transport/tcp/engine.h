@@ -173,6 +173,7 @@ void net6_tcp_push_ready(struct sock *sk);	/* what the write queue holds, if all
 bool net6_tcp_fits_window(const struct tcp_sock *tp, const struct sk_buff *skb, u32 mss);
 
 /* control.c: segments without data of the write queue */
+bool net6_tcp_queue_synack(struct sock *sk);
 int net6_tcp_send_synack(struct sock *sk);
 int net6_tcp_write_wakeup(struct sock *sk);
 void net6_tcp_send_probe0(struct sock *sk);

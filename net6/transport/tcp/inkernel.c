@@ -436,7 +436,8 @@ static int net6_tcp_msg_check(const struct sock *sk, const struct net6_tcp_msg *
 	if (msg->header_len > NET6_TCP_MSG_HEADER || size > NET6_TCP_MSG_MAX)
 		return -EMSGSIZE;
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN ||
-	    !((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
+	    (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
+	     !tcp_passive_fastopen(sk)))
 		return -EPIPE;
 	/* All or nothing is for when there is enough: sendmsg() gets along with less. */
 	if (size > READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[0]) &&

@@ -7,6 +7,7 @@
 
 #include "../../compat/tcp.h"
 #include "../../socket/mapped.h"
+#include "fastopen.h"
 #include "tcp.h"
 
 /**
@@ -19,6 +20,7 @@
  */
 int net6_tcp_listen(struct sock *sk, int backlog)
 {
+	int mode = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_fastopen);
 	int err;
 
 	if (!((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN)))
@@ -27,6 +29,12 @@ int net6_tcp_listen(struct sock *sk, int backlog)
 	if (sk->sk_state == TCP_LISTEN)
 		return 0;
 
+	/* Fast Open for all listeners, as on the native stack. */
+	if (mode & TFO_SERVER_WO_SOCKOPT1 && mode & TFO_SERVER_ENABLE &&
+	    !inet_csk(sk)->icsk_accept_queue.fastopenq.max_qlen) {
+		net6_tcp_fastopen_net_key(sock_net(sk));
+		fastopen_queue_tune(sk, backlog);
+	}
 	WRITE_ONCE(sk->sk_ack_backlog, 0);
 	net6_tcp_sk(sk)->accept_first = NULL;
 	/* In this state others see the conflict while the port is checked again. */
@@ -219,8 +227,13 @@ out:
 	return child;
 }
 
-/* Nobody will accept this one. It is locked by its spinlock. */
-static void net6_tcp_child_forget(struct sock *child)
+/**
+ * net6_tcp_child_forget() - nobody will accept this one: reset it
+ * @child: locked by its spinlock; the reference that its process would have is given up
+ *
+ * Context: BH disabled.
+ */
+void net6_tcp_child_forget(struct sock *child)
 {
 	net6_tcp_disconnect(child, O_NONBLOCK);
 	net6_tcp_prepare_orphan(child);
@@ -251,6 +264,7 @@ void net6_tcp_listen_stop(struct sock *sk)
 		sock_put(child);
 		cond_resched();
 	}
+	net6_tcp_fastopen_stop(sk);
 	/* In a connection this place has another meaning. */
 	net6_tcp_sk(sk)->accept_last = NULL;
 }
@@ -349,7 +363,7 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
 /**
  * net6_tcp_child() - a connection is born
  * @listener: its listener
- * @skb: the segment that completes the handshake; borrowed
+ * @skb: the segment that completes the handshake, or Fast Open's SYN; borrowed
  * @req: what was agreed
  * @hashed: @req is in the table (no SYN cookie); on success its table reference is
  *	the caller's
@@ -357,7 +371,8 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
  * Context: softirq, RCU read lock held.
  * Return: the child, ESTABLISHED, in the accept queue, locked by its spinlock, with a
  * reference for the caller; NULL if the queue is full, memory lacks, the listener has
- * stopped or another segment was faster.
+ * stopped or another segment was faster. For @req->fastopen it is still SYN-RECEIVED, not in
+ * the accept queue, and has its reference as well.
  */
 struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 			    struct net6_tcp_request *req, bool hashed)
@@ -385,6 +400,8 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 	tcp_sk(child)->saved_syn = req->saved_syn;
 	req->saved_syn = NULL;
 	net6_tcp_set_caps(child, req->dest);
+	if (unlikely(req->fastopen))
+		return child;
 	net6_tcp_set_state(child, TCP_ESTABLISHED);
 	net6_tcp_clock(tcp_sk(child));
 	if (req->sent_us)

@@ -104,7 +104,7 @@ __poll_t net6_tcp_poll(struct file *file, struct socket *sock, struct sock *sk,
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (state != TCP_SYN_SENT && state != TCP_SYN_RECV)
+	if (state != TCP_SYN_SENT && (state != TCP_SYN_RECV || tcp_passive_fastopen(sk)))
 		mask |= net6_tcp_poll_data(sk, shutdown);
 	else if (unlikely(state == TCP_SYN_SENT && net6_tcp_deferred(sk)))
 		mask |= EPOLLOUT | EPOLLWRNORM;

@@ -415,8 +415,8 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	struct net6_net *nn = net6_tcp_nn(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_tcp_opts opts;
+	bool fin, pending;
 	int acceptable;
-	bool fin;
 	int was;
 
 	net6_tcp_clock(tp);
@@ -431,6 +431,9 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 		net6_drop(nn, skb, NET6_DROP_TCP_FLAGS);
 		return;
 	}
+	pending = net6_tcp_fastopen_pending(sk);
+	if (unlikely(pending) && !net6_tcp_fastopen_check(sk, skb))
+		return;
 	net6_tcp_read_options(sk, th, &opts);
 	if (!net6_tcp_validate(sk, skb, th))
 		return;
@@ -447,6 +450,8 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 			return;
 		}
 	}
+	if (unlikely(pending))
+		net6_tcp_fastopen_opened(sk);
 	was = sk->sk_state;
 	if (!tcp_state_acked(sk, skb))
 		return;

@@ -9,6 +9,7 @@
 
 #include "../../compat/tcp.h"
 #include "../../compat/timer.h"
+#include "fastopen.h"
 #include "tcp.h"
 
 static struct kmem_cache *request_slab;
@@ -83,6 +84,10 @@ static struct sk_buff *net6_tcp_synack_alloc(const struct net6_tcp_request *req,
 	skb = alloc_skb(room + NET6_TCP_HEADER_MAX, GFP_ATOMIC);
 	if (!skb)
 		return NULL;
+	if (unlikely(req->fo_cookie)) {
+		o.fastopen_len = net6_tcp_fastopen_cookie(req, o.fastopen);
+		o.fastopen_ok = o.fastopen_len;
+	}
 	o.tsval = (cookie ? net6_tcp_cookie_ts(req, now) : now) + req->ts_offset;
 	skb_reserve(skb, room);
 	th = (struct tcphdr *)skb->data;
@@ -230,6 +235,8 @@ static void net6_tcp_request_fill(struct net6_tcp_request *req, struct sock *lis
 	req->saved_syn = NULL;
 	req->retrans = 0;
 	req->acked = false;
+	req->fastopen = false;
+	req->fo_cookie = false;
 	req->tclass = inet6_sk(listener)->tclass;
 	req->last_synack = 0;
 	req->sent_us = 0;
@@ -362,6 +369,9 @@ static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 	req->sent_us = tcp_clock_us();
 	if (tcp_sk(listener)->save_syn)
 		net6_tcp_request_save_syn(req, skb);
+	if (unlikely(READ_ONCE(inet_csk(listener)->icsk_accept_queue.fastopenq.max_qlen)) &&
+	    net6_tcp_fastopen_request(listener, skb, req, o))
+		return;
 	timer_setup(&req->timer, net6_tcp_request_timer, TIMER_PINNED);
 	atomic_inc(&inet_csk(listener)->icsk_accept_queue.qlen);
 	atomic_inc(&nn->tcp->req_count);

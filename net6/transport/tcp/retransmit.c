@@ -3,6 +3,7 @@
  * (RFC 8985 section 7), and the timer that stands behind it all (RFC 6298 section 5).
  */
 #include "engine.h"
+#include "fastopen.h"
 
 /* A clone of it has not left this host yet: sending again helps nobody. */
 static bool tcp_in_host_queue(struct sock *sk, const struct sk_buff *skb)
@@ -221,6 +222,9 @@ bool net6_tcp_schedule_tlp(struct sock *sk, bool advancing_rto)
 		timeout = usecs_to_jiffies(tp->srtt_us >> 2);
 		timeout += tp->packets_out == 1 ? tcp_rto_min(sk) : TCP_TIMEOUT_MIN;
 	} else {
+		/* It would not be the SYN-ACK, without which all else is in vain. */
+		if (unlikely(net6_tcp_fastopen_pending(sk)))
+			return false;
 		timeout = TCP_TIMEOUT_INIT;
 	}
 	rto_us = advancing_rto ? jiffies_to_usecs(icsk->icsk_rto) : tcp_rto_delta_us(sk);

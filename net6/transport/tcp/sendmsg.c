@@ -282,7 +282,8 @@ int net6_tcp_send_begin(struct net6_tcp_send *s)
 
 	s->timeo = sock_sndtimeo(sk, s->flags & MSG_DONTWAIT);
 	tcp_rate_check_app_limited(sk);
-	if (unlikely((1 << sk->sk_state) & ~(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT))) {
+	if (unlikely((1 << sk->sk_state) & ~(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
+	    !tcp_passive_fastopen(sk)) {
 		if (net6_tcp_deferred(sk)) {
 			err = net6_tcp_fastopen_start(sk);
 			if (err)

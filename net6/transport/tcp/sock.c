@@ -4,6 +4,7 @@
 #include <linux/swap.h>
 
 #include "../../compat/tcp.h"
+#include "fastopen.h"
 #include "tcp.h"
 
 static atomic_long_t memory_allocated ____cacheline_aligned_in_smp;	/* pages */
@@ -84,6 +85,8 @@ void net6_tcp_destroy_sock(struct sock *sk)
 	if (net6_tcp_sk(sk)->port)
 		net6_tcp_put_port(sk);
 	kfree(tcp_sk(sk)->saved_syn);
+	if (unlikely(rcu_access_pointer(inet_csk(sk)->icsk_accept_queue.fastopenq.ctx)))
+		net6_tcp_fastopen_forget_key(sk);
 	kfree(tcp_sk(sk)->fastopen_req);
 	tcp_sk(sk)->fastopen_req = NULL;
 	tcp_sk(sk)->saved_syn = NULL;

@@ -4,6 +4,7 @@
  */
 #include <linux/inet_diag.h>
 
+#include "fastopen.h"
 #include "tcp.h"
 
 static void net6_tcp_set_nodelay(struct sock *sk, int on)
@@ -138,6 +139,15 @@ static int net6_tcp_set_fastopen_connect(struct sock *sk, int val)
 	return 0;
 }
 
+static int net6_tcp_set_fastopen(struct sock *sk, int val)
+{
+	if (val < 0 || !((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN)))
+		return -EINVAL;
+	net6_tcp_fastopen_net_key(sock_net(sk));
+	fastopen_queue_tune(sk, val);
+	return 0;
+}
+
 /* The options with an integer that is stored. sk owned. */
 static int net6_tcp_set_int(struct sock *sk, int optname, int val)
 {
@@ -205,6 +215,8 @@ static int net6_tcp_set_int(struct sock *sk, int optname, int val)
 		if (ok)
 			tp->recvmsg_inq = val;
 		break;
+	case TCP_FASTOPEN:
+		return net6_tcp_set_fastopen(sk, val);
 	case TCP_FASTOPEN_CONNECT:
 		return net6_tcp_set_fastopen_connect(sk, val);
 	case TCP_FASTOPEN_NO_COOKIE:
@@ -265,6 +277,8 @@ int net6_tcp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optva
 		return net6_setsockopt(sk, level, optname, optval, optlen);
 	if (optname == TCP_CONGESTION)
 		return net6_tcp_set_congestion(sk, optval, optlen);
+	if (optname == TCP_FASTOPEN_KEY)
+		return net6_tcp_fastopen_set_key(sk, optval, optlen);
 	if (optlen < sizeof(int))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
@@ -348,6 +362,9 @@ static int net6_tcp_get_int(struct sock *sk, int optname, int *val)
 		break;
 	case TCP_TIMESTAMP:
 		*val = net6_compat_tcp_ts() + READ_ONCE(tp->tsoffset);
+		break;
+	case TCP_FASTOPEN:
+		*val = READ_ONCE(icsk->icsk_accept_queue.fastopenq.max_qlen);
 		break;
 	case TCP_FASTOPEN_CONNECT:
 		*val = tp->fastopen_connect;
@@ -445,6 +462,7 @@ out:
 int net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 			int __user *optlen)
 {
+	u8 keys[TCP_FASTOPEN_KEY_BUF_LENGTH];
 	struct tcp_info info;
 	int len, val, err;
 
@@ -465,6 +483,9 @@ int net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *op
 		return net6_tcp_get_congestion(sk, optval, optlen, len);
 	case TCP_SAVED_SYN:
 		return net6_tcp_get_saved_syn(sk, optval, optlen, len);
+	case TCP_FASTOPEN_KEY:
+		val = net6_tcp_fastopen_get_key(sk, keys);
+		return net6_tcp_put_opt(optval, optlen, keys, min(len, val));
 	}
 	err = net6_tcp_get_int(sk, optname, &val);
 	if (err)

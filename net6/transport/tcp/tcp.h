@@ -260,6 +260,8 @@ struct net6_tcp_tw {
  * @saved_syn: copy of the SYN's headers for TCP_SAVED_SYN, or NULL
  * @rcv_isn, @snt_isn: initial sequence numbers
  * @sent_us: tcp_clock_us() of the first SYN-ACK; 0 once it was retransmitted (Karn)
+ * @fastopen: it is a child's that Fast Open made of the SYN, in no table
+ * @fo_cookie: the SYN-ACK gives a Fast Open cookie
  */
 struct net6_tcp_request {
 	struct sock_common	common;
@@ -286,6 +288,8 @@ struct net6_tcp_request {
 	bool			tstamp_ok : 1;
 	bool			ecn_ok : 1;
 	bool			acked : 1;
+	bool			fastopen : 1;
+	bool			fo_cookie : 1;
 };
 
 /**
@@ -346,6 +350,7 @@ void net6_tcp_listen_stop(struct sock *sk);
 struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern);
 bool net6_tcp_accept_queue_add(struct sock *listener, struct sock *child);
 bool net6_tcp_accept_queue_wait(struct sock *listener);
+void net6_tcp_child_forget(struct sock *child);
 void net6_tcp_listen_rcv(struct sock *sk, struct sk_buff *skb);	/* listener, RCU */
 void net6_tcp_request_rcv(struct net6_tcp_request *req, struct sk_buff *skb);
 void net6_tcp_request_put(struct net6_tcp_request *req);

@@ -5,6 +5,7 @@
  */
 #include "../../compat/timer.h"
 #include "engine.h"
+#include "fastopen.h"
 
 /* Give up an orphan when there are too many of them or no memory is left. */
 static bool net6_tcp_out_of_resources(struct sock *sk, bool do_reset)
@@ -61,8 +62,14 @@ static bool net6_tcp_write_timeout(struct sock *sk)
 	bool alive, expired;
 	u32 retries;
 
-	if ((1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV)) {
-		retries = icsk->icsk_syn_retries ? : READ_ONCE(net->ipv4.sysctl_tcp_syn_retries);
+	if ((1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV) ||
+	    net6_tcp_fastopen_pending(sk)) {
+		retries = icsk->icsk_syn_retries;
+		/* Once more than for a request, as on the native stack. */
+		if (!retries && net6_tcp_fastopen_pending(sk))
+			retries = READ_ONCE(net->ipv4.sysctl_tcp_synack_retries) + 1;
+		else if (!retries)
+			retries = READ_ONCE(net->ipv4.sysctl_tcp_syn_retries);
 		expired = icsk->icsk_retransmits >= retries;
 		if (!expired && icsk->icsk_user_timeout)
 			expired = net6_tcp_timed_out(sk, 0, icsk->icsk_user_timeout);
@@ -127,7 +134,8 @@ static void net6_tcp_retransmit_timer(struct sock *sk)
 	tp->tlp_high_seq = 0;
 
 	if (!tp->snd_wnd && !sock_flag(sk, SOCK_DEAD) &&
-	    !((1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))) {
+	    !((1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV)) &&
+	    !net6_tcp_fastopen_pending(sk)) {
 		if (net6_tcp_window_gone(sk))
 			return;
 		net6_tcp_enter_loss(sk);

@@ -3,6 +3,7 @@
  * program that owns the socket, and the wake-ups.
  */
 #include "../../observe/note.h"
+#include "fastopen.h"
 #include "tcp.h"
 
 /**
@@ -21,6 +22,8 @@ void net6_tcp_set_state(struct sock *sk, int state)
 	if (state == TCP_CLOSE) {
 		if (old == TCP_CLOSE_WAIT || old == TCP_ESTABLISHED)
 			NET6_INC(net6_tcp_nn(sk), TcpEstabResets);
+		if (unlikely(net6_tcp_fastopen_pending(sk)))
+			net6_tcp_fastopen_gone(sk, false);
 		net6_tcp_unhash(sk);
 		if (net6_tcp_sk(sk)->port && !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 			net6_tcp_put_port(sk);
@@ -72,10 +75,14 @@ static void net6_tcp_done_with_error(struct sock *sk, int err)
  */
 void net6_tcp_reset(struct sock *sk, struct sk_buff *skb)
 {
+	bool passive = net6_tcp_fastopen_pending(sk);
+
+	if (unlikely(passive))
+		net6_tcp_fastopen_gone(sk, true);
 	switch (sk->sk_state) {
 	case TCP_SYN_SENT:
-	case TCP_SYN_RECV:	/* it came from SYN-SENT: MUST-11 */
-		net6_tcp_done_with_error(sk, ECONNREFUSED);
+	case TCP_SYN_RECV:	/* it came from SYN-SENT (MUST-11), or of Fast Open */
+		net6_tcp_done_with_error(sk, passive ? ECONNRESET : ECONNREFUSED);
 		break;
 	case TCP_CLOSE_WAIT:
 		net6_tcp_done_with_error(sk, EPIPE);

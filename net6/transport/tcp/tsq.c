@@ -28,7 +28,8 @@ void net6_tcp_tsq_write(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_CLOSING |
-				     TCPF_CLOSE_WAIT | TCPF_LAST_ACK)))
+				     TCPF_CLOSE_WAIT | TCPF_LAST_ACK)) &&
+	    !tcp_passive_fastopen(sk))
 		return;
 	if (tp->lost_out > tp->retrans_out && tcp_snd_cwnd(tp) > tcp_packets_in_flight(tp)) {
 		net6_tcp_clock(tp);

@@ -607,3 +607,10 @@ void net6_tcp_user_writable(struct sock *sk) {}
 void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn) {}
 void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o) {}
 void net6_tcp_fastopen_cross(struct sock *sk) {}
+void net6_tcp_fastopen_opened(struct sock *sk) {}
+void net6_tcp_fastopen_gone(struct sock *sk, bool reset) {}
+
+bool net6_tcp_fastopen_check(struct sock *sk, struct sk_buff *skb)
+{
+	return true;
+}
