@@ -34,6 +34,11 @@ def run(lab):
     concurrency = [4] if lab.quick else CONCURRENCY
     lab.network()
     servers = start_servers(lab)
+    for tool, what in (("httperf", "sweeps"), ("wrk", "kept connections")):
+        if not shutil.which(tool):
+            lab.lack(f"{what}: no {tool} on this machine")
+    links = links if shutil.which("httperf") else {}
+    concurrency = concurrency if shutil.which("wrk") else []
     lab.plan(len(servers) * (sum(len(rates) for _, rates in links.values()) + len(concurrency)))
     for link, (rate, loads) in links.items():
         lab.shape(rate)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The host's half of an experiment: builds what is measured, boots one guest for each
 experiment, shows how far it is, and takes what it left, however it ended."""
+import contextlib
 import datetime
 import importlib
 import os
@@ -23,7 +24,10 @@ EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten200
 NAMES = EXPERIMENTS + ("loss", "servers")
 GUEST_TIMEOUT = 3600
 # A guest's log, its counts and the pictures.
-NEEDED_SPACE = 200 << 20
+NEEDED_SPACE = 500 << 20
+# Given back before results are written, which so find room on a disk that was full.
+RESERVE = 16 << 20
+FULL = 1 << 20
 DIED = {120: "the kernel log has a report", 121: "the guest did not boot", 123: "the guest died",
         124: "the guest was killed when its time was up", 125: "the guest could not be started"}
 
@@ -79,6 +83,7 @@ def prepare(out, modules=True):
         except CannotRun as error:
             # What is missing then is said where it is used.
             say(error)
+    say("building modules and tools")
     if modules:
         call("make", "-s", "modules", "tools")
     call("gcc", "-O2", "-Wall", "-o", f"{BUILD}/netbench", f"{HERE}/netbench.c")
@@ -130,7 +135,27 @@ def end_session(session):
             continue
 
 
+@contextlib.contextmanager
+def reserve(out):
+    """Keeps room for the results while a guest runs."""
+    os.makedirs(out, exist_ok=True)
+    path = f"{out}/.reserve"
+    try:
+        with open(path, "wb") as f:
+            os.posix_fallocate(f.fileno(), 0, RESERVE)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
 def experiment(name, out, quick):
+    """One experiment with room kept for its results."""
+    with reserve(out):
+        return boot(name, out, quick)
+
+
+def boot(name, out, quick):
     """Boots a guest for one experiment; its entry for the results, whatever happened."""
     module = importlib.import_module(name)
     log = f"{out}/guests/{name}"
@@ -176,7 +201,10 @@ def experiment(name, out, quick):
             entry["lacks"].append(f"its counts cannot be read: {error}")
             complete = False
     entry["rows"] = rows
-    if guest.returncode and (guest.returncode in DIED or not lacks):
+    if guest.returncode and shutil.disk_usage(log).free < FULL:
+        # The kernel log is cut short then, and says nothing.
+        entry["lacks"].append(f"disk full at {log}")
+    elif guest.returncode and (guest.returncode in DIED or not lacks):
         entry["lacks"].append(f"{DIED.get(guest.returncode, f'status {guest.returncode}')}, "
                               f"see {log}/driver.log")
     if complete and not guest.returncode and not entry["lacks"]:
