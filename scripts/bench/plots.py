@@ -141,8 +141,11 @@ def draw(spec, rows):
     for axis in flat[len(found):]:
         axis.set_visible(False)
     handles = dict(zip(*reversed(flat[0].get_legend_handles_labels())))
-    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=6, frameon=False)
-    figure.tight_layout(rect=(0, 0.35 / figure.get_size_inches()[1], 1, 1))
+    columns = min(6, 3 * wide)
+    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=columns,
+                  frameon=False)
+    foot = 0.15 + 0.2 * -(-len(handles) // columns)
+    figure.tight_layout(w_pad=3, rect=(0, foot / figure.get_size_inches()[1], 1, 1))
     return figure
 
 
