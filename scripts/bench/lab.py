@@ -215,9 +215,12 @@ class Lab:
 
     # ---- netbench ----
 
-    def serve(self, mode, stack, port, *options, size=1, way="direct"):
-        """A netbench server that listens."""
-        server = self.background(self.netbench_program, "-f", FAMILY[stack], "-a",
+    def serve(self, mode, stack, port, *options, size=1, way="direct", at_once=False):
+        """A netbench server that listens; @at_once: it runs as soon as something has come for
+        it, as on a machine of its own. Otherwise the scheduler decides whether it or the client
+        goes on, differently each time: Nagle's algorithm and ACKs make much of that."""
+        server = self.background(*(["chrt", "-f", "1"] if at_once else []),
+                                 self.netbench_program, "-f", FAMILY[stack], "-a",
                                  ADDRESS[way][stack], "-p", port, "-s", size, *options, mode)
         udp = mode in ("serve-udp", "serve-usink", "send-udp-sink")
         self.wait_for(f"{mode} on {stack} port {port}", lambda: self.listening(port, udp))

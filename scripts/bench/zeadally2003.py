@@ -18,8 +18,8 @@ def run(lab):
     rounds = 1 if lab.quick else 3
     lab.network()
     for stack in STACKS:
-        lab.serve("serve-sink", stack, 7001)
-        lab.serve("serve-usink", stack, 7002, "-b", 1 << 22)
+        lab.serve("serve-sink", stack, 7001, at_once=True)
+        lab.serve("serve-usink", stack, 7002, "-b", 1 << 22, at_once=True)
         lab.serve("serve-tcp", stack, 7003, size=0)
         lab.serve("serve-udp", stack, 7003)
         lab.serve("serve-tcp", stack, 7004, size=1)
