@@ -4,7 +4,9 @@
 
   bench.py run [--quick] [--out DIR] [EXPERIMENT...]   measure, then make the page
   bench.py diff [--over PERCENT] OLD NEW               what changed between two results
-  bench.py spread RESULTS RESULTS...                   how well ratios repeat over files
+  bench.py agree [--over PERCENT] OLD NEW              whether every ratio is the same in both
+  bench.py repeat [--quick] [--out DIR] N EXPERIMENT   one in N boots, and its spread
+  bench.py spread RESULTS RESULTS...                   how well figures repeat over files
   bench.py page [--out DIR] [RESULTS]                  pictures and page anew
   bench.py table RESULTS [EXPERIMENT...]               the figures in plain text
   bench.py list                                        the experiments
@@ -72,9 +74,39 @@ def diff(args):
     return 1 if changed else 0
 
 
+def agree(args):
+    text, agreed = results.agreement_text(results.load(args.old), results.load(args.new),
+                                          args.over)
+    print(text)
+    return 0 if agreed else 1
+
+
 def spread(args):
-    print(results.repeatability_text([results.load(path) for path in args.results]))
+    files = [results.load(path) for path in args.results]
+    if args.each:
+        print(results.boots_text(files))
+    print(results.repeatability_text(files))
     return 0
+
+
+def repeat(args):
+    """One file for each boot; what is there when it is interrupted counts."""
+    if args.experiment not in guests.NAMES or args.boots < 1:
+        print(f"bench: repeat wants a number of boots and one of {' '.join(guests.NAMES)}",
+              file=sys.stderr)
+        return 2
+    guests.prepare(args.out)
+    files = []
+    for n in range(args.boots):
+        entry = guests.experiment(args.experiment, args.out, args.quick)
+        files.append({"format": results.FORMAT, "made": guests.made(),
+                      "experiments": {args.experiment: entry}})
+        results.save(f"{args.out}/{args.experiment}-{n + 1}.json", files[-1])
+        if "interrupted" in entry["lacks"]:
+            break
+    print(results.boots_text(files))
+    print(results.repeatability_text(files))
+    return int(any(f["experiments"][args.experiment]["status"] != "complete" for f in files))
 
 
 def table(args):
@@ -112,7 +144,19 @@ def main():
     command.add_argument("old")
     command.add_argument("new")
     command.set_defaults(run=diff)
+    command = commands.add_parser("agree")
+    command.add_argument("--over", type=float, default=results.AGREE)
+    command.add_argument("old")
+    command.add_argument("new")
+    command.set_defaults(run=agree)
+    command = commands.add_parser("repeat")
+    command.add_argument("--quick", action="store_true")
+    command.add_argument("--out", default=f"{os.path.dirname(OUT)}/repeat", type=os.path.abspath)
+    command.add_argument("boots", type=int)
+    command.add_argument("experiment")
+    command.set_defaults(run=repeat)
     command = commands.add_parser("spread")
+    command.add_argument("--each", action="store_true")
     command.add_argument("results", nargs="+")
     command.set_defaults(run=spread)
     command = commands.add_parser("page")

@@ -16,8 +16,10 @@ FORMAT = 1
 BASES = ("net6", "khttpd on net6", "khttpd")
 # Two runs agree when ratios differ by less, in per cent.
 AGREE = 3.0
-# Counts near zero, and what is derived from other figures: no ratios of these.
-NOT_COMPARED = ("errors", "connections", "% of IPv4")
+# No ratios of counts near zero, of what is derived from other figures, and of httperf's response
+# times: a tenth of a millisecond, its resolution, below saturation, and above it the length of
+# the queue.
+NOT_COMPARED = ("errors", "connections", "% of IPv4", "ms")
 
 
 class BadResults(Exception):
@@ -157,6 +159,34 @@ def spreads(results):
             if mean(row["values"]) > 0 and row["unit"] not in NOT_COMPARED}
 
 
+def agreement(old, new, over=AGREE):
+    """Whether all ratios agree: (those that differ by more than @over per cent, whatever
+    their spread, largest difference first; how many were compared; ratios in one file only;
+    experiments that are not complete or not in both)."""
+    a, b = ratios(old), ratios(new)
+    changes = [(100 * (b[key][0] / a[key][0] - 1), key) for key in a.keys() & b.keys()]
+    differ = sorted(((change, key, a[key], b[key]) for change, key in changes
+                     if abs(change) > over), key=lambda item: -abs(item[0]))
+    whole = [{n for n, e in f["experiments"].items() if e["status"] == "complete"}
+             for f in (old, new)]
+    names = old["experiments"].keys() | new["experiments"].keys()
+    return differ, len(changes), sorted(a.keys() ^ b.keys()), sorted(names - (whole[0] & whole[1]))
+
+
+def agreement_text(old, new, over=AGREE):
+    """The same to read, and whether they agree."""
+    differ, compared, single, partial = agreement(old, new, over)
+    lines = [f"{change:+7.1f} %  {name} {figure}, {words_of(case)}, {stack}: "
+             f"{before[0]:.3f} ± {100 * before[1]:.1f} % -> "
+             f"{after[0]:.3f} ± {100 * after[1]:.1f} %"
+             for change, (name, figure, case, stack), before, after in differ]
+    lines += [f"in one only     {name} {figure}, {words_of(case)}, {stack}"
+              for name, figure, case, stack in single]
+    lines += [f"not complete in both: {name}" for name in partial]
+    lines.append(f"{compared} ratios compared, {len(differ)} differ by more than {over:g} %")
+    return "\n".join(lines), not (differ or single or partial) and compared > 0
+
+
 def repeatability(files):
     """{experiment: (ratios in all files, median and largest relative deviation, which)}."""
     found, tables_ = {}, [ratios(f) for f in files]
@@ -173,6 +203,36 @@ def repeatability_text(files):
         lines.append(f"{name:13} {count:5} ratios, median {100 * median:.2f} %, largest "
                      f"{100 * most:.2f} % ({key[1]}, {words_of(key[2])}, {key[3]})")
     return "\n".join(lines)
+
+
+def boots(files):
+    """Rows of all files as one: the values of a cell are its means, file by file. Cells that
+    some file lacks are left out."""
+    tables_ = [cells(f) for f in files]
+    common = set.intersection(*(set(t) for t in tables_))
+    return [dict(row, values=[mean(t[key]["values"]) for t in tables_])
+            for key, row in tables_[0].items() if key in common]
+
+
+def boots_text(files):
+    """For each cell and each ratio the mean over the files and its deviation in per cent."""
+    def cell(values):
+        return f"{number(mean(values))} ± {100 * deviation(values) / mean(values):.2f} %"
+
+    out = []
+    for figure, unit, stacks, lines in tables(boots(files)):
+        base, others = table_header(stacks, unit)
+        out.append(f"{f'{figure} ({unit}), {len(files)} boots':46}"
+                   + "".join(f"{s:>20}" for s in stacks + [f"{s}/{base}" for s in others]))
+        for case, row in lines:
+            found = [row[s]["values"] if s in row else [0] for s in stacks]
+            found += [[a / b for a, b in zip(row[s]["values"], row[base]["values"])]
+                      if s in row and base in row and min(row[base]["values"]) > 0 else [0]
+                      for s in others]
+            out.append(f"{words_of(case):46}"
+                       + "".join(f"{cell(v) if mean(v) > 0 else '-':>20}" for v in found))
+        out.append("")
+    return "\n".join(out)
 
 
 def words_of(case):

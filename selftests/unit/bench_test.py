@@ -122,6 +122,28 @@ class Diff(unittest.TestCase):
                 row("g", {}, "ipv4", 5, unit="errors"), row("g", {}, "net6", 1, unit="errors")]
         self.assertEqual(results.ratios(kept(*rows)), {})
 
+    def test_agreement_asks_for_every_ratio(self):
+        rows = [row("f", {}, "ipv4", 90, 110), row("f", {}, "net6", 100)]
+        other = [row("f", {}, "ipv4", 95, 115), row("f", {}, "net6", 100)]
+        self.assertEqual(results.agreement(kept(*rows), kept(*rows)), ([], 1, [], []))
+        self.assertTrue(results.agreement_text(kept(*rows), kept(*rows))[1])
+        differ, compared, _, _ = results.agreement(kept(*rows), kept(*other))
+        self.assertEqual((round(differ[0][0], 3), compared), (5.0, 1))
+        self.assertEqual(results.agreement(kept(*rows), kept(*other), over=5.1)[0], [])
+
+    def test_partial_and_missing_do_not_agree(self):
+        rows = [row("f", {}, "ipv4", 100), row("f", {}, "net6", 100)]
+        for new in (kept(*rows, status="partial"), kept(), dict(kept(*rows), experiments={}),
+                    kept(*rows, row("g", {}, "ipv4", 1), row("g", {}, "net6", 1))):
+            self.assertFalse(results.agreement_text(kept(*rows), new)[1])
+
+    def test_boots(self):
+        files = [kept(row("f", {"n": 1}, "ipv4", v - 1, v + 1), row("f", {"n": 1}, "net6", 100),
+                      row("f", {"n": v}, "net6", 1)) for v in (100, 102)]
+        text = results.boots_text(files).splitlines()
+        self.assertEqual(text[0].split()[-3:], ["ipv4", "net6", "ipv4/net6"])
+        self.assertEqual(text[1].split(), "1 n 101.0 ± 1.40 % 100.0 ± 0.00 % 1.01 ± 1.40 %".split())
+        self.assertEqual(len(text), 2)
 
     def test_repeatability(self):
         files = [kept(row("f", {"n": 1}, "ipv4", v), row("f", {"n": 1}, "net6", 100))
@@ -224,6 +246,24 @@ exit %d
         entry = self.run_one(0, {"lack": "no lighttpd on this machine"}, {"complete": True})
         self.assertEqual((entry["status"], entry["lacks"]),
                          ("partial", ["no lighttpd on this machine"]))
+
+    def test_disk_full_while_it_runs(self):
+        class Usage:
+            free = 0
+        real, guests.shutil.disk_usage = guests.shutil.disk_usage, lambda path: Usage
+        try:
+            entry = self.run_one(121, row("f", {}, "net6", 1))
+        finally:
+            guests.shutil.disk_usage = real
+        self.assertEqual((entry["status"], len(entry["rows"]), len(entry["lacks"])),
+                         ("partial", 1, 1))
+        self.assertIn("disk full at ", entry["lacks"][0])
+
+    def test_room_is_kept_for_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with guests.reserve(folder):
+                self.assertEqual(os.path.getsize(f"{folder}/.reserve"), guests.RESERVE)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_disk_full_before_it_starts(self):
         class Usage:
