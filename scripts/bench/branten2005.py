@@ -32,6 +32,7 @@ URL = {"ipv4": "10.1.0.2", "net6": "[fd00:2::2]"}
 def run(lab):
     links = QUICK if lab.quick else LINKS
     concurrency = [4] if lab.quick else CONCURRENCY
+    rounds = 1 if lab.quick else 2
     lab.network()
     servers = start_servers(lab)
     for tool, what in (("httperf", "sweeps"), ("wrk", "kept connections")):
@@ -39,11 +40,12 @@ def run(lab):
             lab.lack(f"{what}: no {tool} on this machine")
     links = links if shutil.which("httperf") else {}
     concurrency = concurrency if shutil.which("wrk") else []
-    lab.plan(len(servers) * (sum(len(rates) for _, rates in links.values()) + len(concurrency)))
+    lab.plan(len(servers) * (rounds * sum(len(rates) for _, rates in links.values())
+                             + len(concurrency)))
     for link, (rate, loads) in links.items():
         lab.shape(rate)
         for load in loads:
-            for name in servers:
+            for name in rounds * list(servers):
                 lab.step(f"{link}, {load}/s, {name}")
                 with lab.attempt(f"httperf, {name}, {load}/s at {link}"):
                     sweep(lab, link, load, name)
