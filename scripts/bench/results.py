@@ -16,10 +16,13 @@ FORMAT = 1
 BASES = ("net6", "khttpd on net6", "khttpd")
 # Two runs agree when ratios differ by less, in per cent.
 AGREE = 3.0
-# No ratios of counts near zero, of what is derived from other figures, and of httperf's response
-# times: a tenth of a millisecond, its resolution, below saturation, and above it the length of
-# the queue.
-NOT_COMPARED = ("errors", "connections", "% of IPv4", "ms")
+# A function's share of its side; and instructions that include the idle loop and the timers'
+# interrupts until the device's queue lets go.
+SHARE, WAITS = "% of the side", "instructions, waiting included"
+# No ratios of these, of counts near zero, of what is derived from other figures, and of httperf's
+# response times: a tenth of a millisecond, its resolution, below saturation, and above it the
+# length of the queue.
+NOT_COMPARED = ("errors", "connections", "% of IPv4", "ms", SHARE, WAITS)
 
 
 class BadResults(Exception):

@@ -5,7 +5,7 @@ import os
 from statistics import median
 
 from lab import STACKS
-from results import fit, mean
+from results import SHARE, WAITS, fit, mean
 
 TITLE = "Where a message's cost goes"
 PAPER = ("P. P. Xie, Network Protocol Performance Evaluation of IPv6 for Windows NT, "
@@ -175,12 +175,12 @@ def finish(log, entries, _rows):
             for name, instructions in share.items():
                 parts[part_of(name)] += instructions
             for part, instructions in parts.items():
-                row("split", dict(case, side=side, part=part), stack, "instructions",
-                    [round(instructions, 1)])
+                row("split", dict(case, side=side, part=part), stack,
+                    WAITS if slot == QUEUE else "instructions", [round(instructions, 1)])
             if entry["size"] not in SHARED:
                 continue
             for name in sorted(share, key=share.get, reverse=True)[:SHOWN]:
-                row("functions", dict(case, side=side, function=name), stack, "%",
+                row("functions", dict(case, side=side, function=name), stack, SHARE,
                     [round(100 * share[name] / total, 2)])
     for proto in ("TCP", "UDP"):
         for figure in ("start", "stop"):
