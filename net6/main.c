@@ -31,6 +31,7 @@ static void net6_limits_init(struct net6_limits *l)
 	l->max_routers = 16;
 	l->max_neighs = 1024;
 	l->max_dests = 4096;
+	l->max_proxies = 1024;
 	l->neigh_queue = 16;
 	l->icmp_rate = 1000;
 	l->max_routes = 131072;
@@ -53,6 +54,7 @@ static int __net_init net6_net_init(struct net *net)
 	hash_init(nn->iface_hash);
 	hash_init(nn->addr_hash);
 	hash_init(nn->accept_hash);
+	hash_init(nn->proxy_hash);
 	INIT_LIST_HEAD(&nn->ifaces);
 	get_random_bytes(&nn->secret, sizeof(nn->secret));
 	get_random_bytes(&nn->iid_secret, sizeof(nn->iid_secret));

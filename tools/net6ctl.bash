@@ -4,8 +4,8 @@
 
 _net6ctl_words() {
 	local -n _words=$1
-	local show="interfaces addresses groups neighbors routers routes prefixes destinations
-		sockets tunnels counters drops limits policy"
+	local show="interfaces addresses groups neighbors routers routes prefixes proxies
+		destinations sockets tunnels counters drops limits policy"
 	local tunnel="remote local ttl tos pmtu router"
 
 	# What follows the words before, most of which are said at most once.
@@ -19,7 +19,7 @@ _net6ctl_words() {
 	"show policy"*|"show limits"*|"show sockets"*|"show counters"*|"show drops"*) ;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
-	add|del)		echo address neighbor route prefix policy ;;
+	add|del)		echo address neighbor route prefix policy proxy ;;
 	"add policy "*\ label|"add policy "*\ precedence) ;;
 	"add policy "*)		echo label precedence ;;
 	"del policy"*|"add policy") ;;
@@ -27,6 +27,9 @@ _net6ctl_words() {
 	"add route default"|"del route default") echo via ;;
 	"add route default via "*" dev "*" preference") echo high medium low ;;
 	"add route default via "*" dev "*) echo preference ;;
+	"add proxy "*\ router)	echo on off ;;
+	"add proxy "*" dev "*" router "*) ;;
+	"add proxy "*" dev "*)	echo router ;;
 	"add address "*" dev "*) echo valid preferred ;;
 	"add neighbor "*" lladdr "*" dev "*) ;;
 	"add neighbor "*" lladdr "*) echo dev ;;
@@ -45,14 +48,15 @@ _net6ctl_words() {
 	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;
 	set)			echo dev limits secret ;;
 	"set dev "*accept-ra)	echo on off 2 ;;
-	"set dev "*autoconf|"set dev "*ndisc-notify|"set dev "*forwarding|"set dev "*optimistic-dad)
+	"set dev "*autoconf|"set dev "*ndisc-notify|"set dev "*forwarding|"set dev "*optimistic-dad|\
+	"set dev "*proxy-ndp)
 				echo on off ;;
 	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans \
 					use-tempaddr temp-valid temp-preferred ndisc-notify \
-					forwarding optimistic-dad ;;
+					forwarding optimistic-dad proxy-ndp ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
 					neigh-queue icmp-rate max-routes max-ra-routes \
-					max-exthdrs max-options max-padding \
+					max-exthdrs max-options max-padding max-proxies \
 					frag-memory frag-timeout ;;
 	esac
 }

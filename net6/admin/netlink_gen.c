@@ -51,7 +51,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_OPTIMISTIC_DAD + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_PROXY_NDP + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -66,6 +66,7 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_OPTIMISTIC_
 	[NET6_A_IFACE_NDISC_NOTIFY] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_IFACE_FORWARDING] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_IFACE_OPTIMISTIC_DAD] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_PROXY_NDP] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -151,7 +152,7 @@ static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_PROTOCOL + 1]
 	[NET6_A_SOCK_PROTOCOL] = NLA_POLICY_MAX(NLA_U32, 255),
 };
 
-static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_FRAG_TIMEOUT + 1] = {
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_PROXIES + 1] = {
 	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
@@ -166,6 +167,7 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_FRAG_TIME
 	[NET6_A_LIMITS_MAX_PADDING] = NLA_POLICY_RANGE(NLA_U32, 7, 255),
 	[NET6_A_LIMITS_FRAG_MEMORY] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_65536_1073741824),
 	[NET6_A_LIMITS_FRAG_TIMEOUT] = NLA_POLICY_RANGE(NLA_U32, 1, 60),
+	[NET6_A_LIMITS_MAX_PROXIES] = NLA_POLICY_MAX(NLA_U32, 4096),
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
@@ -236,6 +238,21 @@ static const struct nla_policy net6_nl_policy_del_policy[NET6_A_POLICY_PREFIX_LE
 	[NET6_A_POLICY_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
 };
 
+static const struct nla_policy net6_nl_proxy_get_policy[NET6_A_PROXY_IFINDEX + 1] = {
+	[NET6_A_PROXY_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy net6_nl_proxy_add_policy[NET6_A_PROXY_ROUTER + 1] = {
+	[NET6_A_PROXY_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_PROXY_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_PROXY_ROUTER] = { .type = NLA_FLAG },
+};
+
+static const struct nla_policy net6_nl_proxy_del_policy[NET6_A_PROXY_ADDRESS + 1] = {
+	[NET6_A_PROXY_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[NET6_A_PROXY_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+};
+
 const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 	{
 		.cmd		= NET6_CMD_IFACE_GET,
@@ -249,7 +266,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_OPTIMISTIC_DAD,
+		.maxattr	= NET6_A_IFACE_PROXY_NDP,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -398,7 +415,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_LIMITS_SET,
 		.doit		= net6_nl_limits_set,
 		.policy		= net6_nl_limits_set_policy,
-		.maxattr	= NET6_A_LIMITS_FRAG_TIMEOUT,
+		.maxattr	= NET6_A_LIMITS_MAX_PROXIES,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -484,6 +501,28 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.doit		= net6_nl_policy_del,
 		.policy		= net6_nl_policy_del_policy,
 		.maxattr	= NET6_A_POLICY_PREFIX_LEN,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_PROXY_GET,
+		.start		= net6_nl_proxy_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_proxy_get_policy,
+		.maxattr	= NET6_A_PROXY_IFINDEX,
+	},
+	{
+		.cmd		= NET6_CMD_PROXY_ADD,
+		.doit		= net6_nl_proxy_add,
+		.policy		= net6_nl_proxy_add_policy,
+		.maxattr	= NET6_A_PROXY_ROUTER,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_PROXY_DEL,
+		.doit		= net6_nl_proxy_del,
+		.policy		= net6_nl_proxy_del_policy,
+		.maxattr	= NET6_A_PROXY_ADDRESS,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

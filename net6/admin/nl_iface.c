@@ -28,6 +28,7 @@ struct net6_nl_ifc {
 	u8	accept_ra;
 	bool	autoconf;
 	bool	ndisc_notify;
+	bool	proxy_ndp;
 	bool	forwarding;
 	bool	optimistic_dad;
 	char	name[IFNAMSIZ];
@@ -68,6 +69,7 @@ static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *
 	to->accept_ra = iface->accept_ra;
 	to->autoconf = iface->autoconf;
 	to->ndisc_notify = iface->ndisc_notify;
+	to->proxy_ndp = iface->proxy_ndp;
 	to->forwarding = iface->forwarding;
 	to->optimistic_dad = iface->optimistic_dad;
 	to->use_tempaddr = iface->use_tempaddr;
@@ -127,6 +129,7 @@ static int net6_nl_iface_put(struct sk_buff *skb, const void *item)
 	    nla_put_u32(skb, NET6_A_IFACE_ROUTERS, i->n_routers) ||
 	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs) ||
 	    nla_put_u32(skb, NET6_A_IFACE_NDISC_NOTIFY, i->ndisc_notify) ||
+	    nla_put_u32(skb, NET6_A_IFACE_PROXY_NDP, i->proxy_ndp) ||
 	    nla_put_u32(skb, NET6_A_IFACE_FORWARDING, i->forwarding) ||
 	    nla_put_u32(skb, NET6_A_IFACE_OPTIMISTIC_DAD, i->optimistic_dad) ||
 	    nla_put_u32(skb, NET6_A_IFACE_USE_TEMPADDR, i->use_tempaddr) ||
@@ -160,6 +163,7 @@ static const struct {
 	{ NET6_A_IFACE_ACCEPT_RA,	NET6_PARAM_ACCEPT_RA },
 	{ NET6_A_IFACE_AUTOCONF,	NET6_PARAM_AUTOCONF },
 	{ NET6_A_IFACE_NDISC_NOTIFY,	NET6_PARAM_NDISC_NOTIFY },
+	{ NET6_A_IFACE_PROXY_NDP,	NET6_PARAM_PROXY_NDP },
 	{ NET6_A_IFACE_FORWARDING,	NET6_PARAM_FORWARDING },
 	{ NET6_A_IFACE_OPTIMISTIC_DAD,	NET6_PARAM_OPTIMISTIC_DAD },
 	{ NET6_A_IFACE_USE_TEMPADDR,	NET6_PARAM_USE_TEMPADDR },

@@ -86,6 +86,8 @@ const struct net6_limit_bounds net6_limit_bounds[NET6_LIMITS] = {
 	  offsetof(struct net6_limits, max_neighs) },
 	{ "max_dests",	NET6_A_LIMITS_MAX_DESTS,	16, 65536,
 	  offsetof(struct net6_limits, max_dests) },
+	{ "max_proxies",	NET6_A_LIMITS_MAX_PROXIES,	0, 4096,
+	  offsetof(struct net6_limits, max_proxies) },
 	{ "neigh_queue",	NET6_A_LIMITS_NEIGH_QUEUE,	1, 1024,
 	  offsetof(struct net6_limits, neigh_queue) },
 	{ "icmp_rate",	NET6_A_LIMITS_ICMP_RATE,	0, 1000000,

@@ -273,7 +273,7 @@ static int net6_proc_anycast6(struct seq_file *seq, void *v)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(iface, &nn->ifaces, list)
-		list_for_each_entry_rcu(accept, &iface->anycast.list, list)
+		list_for_each_entry_rcu(accept, &iface->anycast, list)
 			seq_printf(seq, "%4d %-15s %pi6 %5d\n", iface->ifindex, iface->dev->name,
 				   &accept->addr, READ_ONCE(accept->users));
 	rcu_read_unlock();

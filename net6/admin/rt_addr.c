@@ -173,7 +173,7 @@ static int net6_rt_anycast_dump_iface(struct net6_rt_dump *d, const struct net6_
 {
 	const struct net6_accept *accept;
 
-	list_for_each_entry_rcu(accept, &iface->anycast.list, list)
+	list_for_each_entry_rcu(accept, &iface->anycast, list)
 		if (net6_rt_dump_wants(d) &&
 		    net6_rt_accept_fill(d->skb, iface, accept, NETLINK_CB(d->cb->skb).portid,
 					d->cb->nlh->nlmsg_seq))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: neighbors (ip -6 neighbor, ip monitor). Only permanent entries can be made.
+/* rtnetlink: neighbors and proxied addresses (ip -6 neighbor, ip monitor). Only permanent
+ * entries can be made.
  */
 #include <linux/neighbour.h>
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>
 
+#include "../core/proxy.h"
 #include "rt.h"
 
 static u16 net6_rt_nud(u8 state)
@@ -97,6 +99,53 @@ static const struct nla_policy net6_rt_neigh_policy[NDA_MAX + 1] = {
 	[NDA_IFINDEX]	= { .type = NLA_U32 },
 };
 
+static int net6_rt_proxy_fill(struct net6_rt_dump *d, const struct net6_proxy *proxy)
+{
+	struct nlmsghdr *nlh;
+	struct ndmsg *ndm;
+
+	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
+			RTM_NEWNEIGH, sizeof(*ndm), NLM_F_MULTI);
+	if (!nlh)
+		return -EMSGSIZE;
+	ndm = nlmsg_data(nlh);
+	memset(ndm, 0, sizeof(*ndm));
+	ndm->ndm_family = AF_INET6;
+	ndm->ndm_flags = NTF_PROXY | (READ_ONCE(proxy->router) ? NTF_ROUTER : 0);
+	ndm->ndm_ifindex = proxy->iface->ifindex;
+	ndm->ndm_type = RTN_UNICAST;
+	ndm->ndm_state = NUD_NONE;
+	if (nla_put_in6_addr(d->skb, NDA_DST, &proxy->addr)) {
+		nlmsg_cancel(d->skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(d->skb, nlh);
+	return 0;
+}
+
+static void net6_rt_proxy_dump(struct net6_rt_dump *d, struct net6_net *nn, int only)
+{
+	const struct net6_proxy *proxy;
+	int bucket;
+
+	hash_for_each_rcu(nn->proxy_hash, bucket, proxy, hash_node) {
+		if ((only && proxy->iface->ifindex != only) || !net6_rt_dump_wants(d))
+			continue;
+		if (net6_rt_proxy_fill(d, proxy)) {
+			d->idx--;
+			return;
+		}
+	}
+}
+
+/* Whom a dump asks for, as native reads it. */
+static bool net6_rt_neigh_wants_proxies(const struct nlmsghdr *nlh)
+{
+	const struct ndmsg *ndm = nlmsg_data(nlh);
+
+	return nlmsg_len(nlh) >= sizeof(*ndm) && ndm->ndm_flags == NTF_PROXY;
+}
+
 int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
@@ -109,6 +158,10 @@ int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb)
 				    net6_rt_neigh_policy, NULL) && tb[NDA_IFINDEX])
 		only = nla_get_u32(tb[NDA_IFINDEX]);
 	rcu_read_lock();
+	if (net6_rt_neigh_wants_proxies(cb->nlh)) {
+		net6_rt_proxy_dump(&d, nn, only);
+		goto out;
+	}
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (only && iface->ifindex != only)
 			continue;
@@ -117,6 +170,7 @@ int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			break;
 		}
 	}
+out:
 	rcu_read_unlock();
 	cb->args[0] = d.idx;
 	return skb->len;
@@ -159,6 +213,9 @@ int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	iface = net6_rt_neigh_parse(skb, nlh, tb, &addr, extack, &err);
 	if (!iface)
 		return err;
+	/* Native: created or changed, whatever the message's flags say. */
+	if (ndm->ndm_flags & NTF_PROXY)
+		return net6_proxy_add(iface, &addr, ndm->ndm_flags & NTF_ROUTER);
 	if (!tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != iface->ops->addr_len)
 		return -EINVAL;
 	if (!(ndm->ndm_state & NUD_PERMANENT)) {
@@ -179,6 +236,7 @@ int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 
 int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
+	const struct ndmsg *ndm = nlmsg_data(nlh);
 	struct nlattr *tb[NDA_MAX + 1];
 	struct net6_iface *iface;
 	struct net6_neigh *neigh;
@@ -188,6 +246,8 @@ int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	iface = net6_rt_neigh_parse(skb, nlh, tb, &addr, extack, &err);
 	if (!iface)
 		return err;
+	if (ndm->ndm_flags & NTF_PROXY)
+		return net6_proxy_del(iface, &addr);
 	rcu_read_lock_bh();
 	neigh = net6_neigh_find(iface, &addr);
 	if (!neigh)

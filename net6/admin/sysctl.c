@@ -37,6 +37,7 @@ static const struct net6_sysctl_name net6_sysctl_conf[] = {
 	{ "accept_ra",		NET6_PARAM_ACCEPT_RA,		1 },
 	{ "autoconf",		NET6_PARAM_AUTOCONF,		1 },
 	{ "ndisc_notify",	NET6_PARAM_NDISC_NOTIFY,	1 },
+	{ "proxy_ndp",		NET6_PARAM_PROXY_NDP,		1 },
 	{ "forwarding",		NET6_PARAM_FORWARDING,		1 },
 	{ "optimistic_dad",	NET6_PARAM_OPTIMISTIC_DAD,	1 },
 	{ "use_tempaddr",	NET6_PARAM_USE_TEMPADDR,	1 },

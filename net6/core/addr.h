@@ -90,7 +90,7 @@ enum net6_accept_type {
  *	groups, which only @iface takes.
  * @type: enum net6_accept_type
  * @users: how many joined the group or anycast address; 1 for unicast. Under nn->lock
- * @list: groups: in iface->groups; anycast addresses: in iface->anycast.list
+ * @list: groups: in iface->groups; anycast addresses: in iface->anycast
  */
 struct net6_accept {
 	struct in6_addr		addr;

@@ -3,7 +3,6 @@
  * addresses of a router (2.6.1). They are received for like unicast addresses, without
  * Duplicate Address Detection (RFC 4862 5.4), and are never a source.
  */
-#include <linux/random.h>
 #include <linux/rculist.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -12,8 +11,6 @@
 #include "anycast.h"
 #include "forward.h"
 #include "nd.h"
-
-#define NET6_MAX_ANYCAST_DELAY_TIME	1	/* second, RFC 4861 section 10 */
 
 /* RFC 6164 5.1: on a link of two routers the subnet-router anycast address is the other's. */
 #define NET6_ANYCAST_SUBNET_MAX		126	/* bits */
@@ -138,7 +135,7 @@ bool net6_anycast_find(const struct net6_iface *iface, const struct in6_addr *ad
 {
 	const struct net6_accept *accept;
 
-	list_for_each_entry_rcu(accept, &iface->anycast.list, list)
+	list_for_each_entry_rcu(accept, &iface->anycast, list)
 		if (ipv6_addr_equal(&accept->addr, addr))
 			return true;
 	return false;
@@ -194,137 +191,6 @@ void net6_anycast_leave_all(struct net6_iface *iface)
 	struct net6_accept *accept, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(accept, next, &iface->anycast.list, list)
+	list_for_each_entry_safe(accept, next, &iface->anycast, list)
 		net6_anycast_free(iface, accept);
-}
-
-/* RFC 4861 7.2.4 and 7.2.7: from a unicast address, with the Override flag clear, so that
- * the first answer is taken of several.
- */
-static void net6_anycast_send(struct net6_iface *iface, const struct in6_addr *target,
-			      const struct in6_addr *daddr)
-{
-	struct in6_addr saddr;
-
-	if (!net6_iface_usable(iface) || !net6_anycast_find(iface, target) ||
-	    net6_srcaddr_select(iface->nn, iface, daddr, 0, &saddr))
-		return;
-	net6_nd_send_na(iface, target, &saddr, daddr, !ipv6_addr_is_multicast(daddr), false);
-}
-
-/* Wait for the first answer. nn->lock held. */
-static void net6_anycast_arm(struct net6_iface *iface)
-{
-	struct net6_anycast *any = &iface->anycast;
-	unsigned long first;
-	unsigned int i;
-
-	if (!any->n_answers || test_bit(NET6_IFACE_DEAD, &iface->flags))
-		return;
-	first = any->answers[0].at;
-	for (i = 1; i < any->n_answers; i++)
-		if (time_before(any->answers[i].at, first))
-			first = any->answers[i].at;
-	mod_timer(&any->timer, first);
-}
-
-/* Take an answer that is due. nn->lock held. */
-static bool net6_anycast_due(struct net6_anycast *any, struct net6_anycast_answer *answer)
-{
-	unsigned int i;
-
-	for (i = 0; i < any->n_answers; i++) {
-		if (time_before(jiffies, any->answers[i].at))
-			continue;
-		*answer = any->answers[i];
-		any->answers[i] = any->answers[--any->n_answers];
-		return true;
-	}
-	return false;
-}
-
-static void net6_anycast_fn(struct timer_list *t)
-{
-	struct net6_iface *iface = from_timer(iface, t, anycast.timer);
-	struct net6_anycast_answer answers[NET6_ANYCAST_ANSWERS_MAX];
-	unsigned int n = 0, i;
-
-	rcu_read_lock();
-	spin_lock(&iface->nn->lock);
-	while (n < ARRAY_SIZE(answers) && net6_anycast_due(&iface->anycast, &answers[n]))
-		n++;
-	net6_anycast_arm(iface);
-	spin_unlock(&iface->nn->lock);
-	for (i = 0; i < n; i++)
-		net6_anycast_send(iface, &answers[i].target, &answers[i].daddr);
-	rcu_read_unlock();
-}
-
-/* Does it wait, now or already? False if there is no room. nn->lock held. */
-static bool net6_anycast_queue(struct net6_iface *iface, const struct in6_addr *target,
-			       const struct in6_addr *daddr)
-{
-	struct net6_anycast *any = &iface->anycast;
-	unsigned int i;
-
-	for (i = 0; i < any->n_answers; i++)
-		if (ipv6_addr_equal(&any->answers[i].target, target) &&
-		    ipv6_addr_equal(&any->answers[i].daddr, daddr))
-			return true;
-	if (i == NET6_ANYCAST_ANSWERS_MAX)
-		return false;
-	any->answers[i] = (struct net6_anycast_answer) {
-		.target	= *target,
-		.daddr	= *daddr,
-		.at	= jiffies + get_random_u32_below(NET6_MAX_ANYCAST_DELAY_TIME * HZ),
-	};
-	any->n_answers++;
-	net6_anycast_arm(iface);
-	return true;
-}
-
-/**
- * net6_anycast_solicited() - answer a Neighbor Solicitation for an anycast address
- * @iface: interface that it came in on
- * @target: anycast address of ours there
- * @saddr: who asks, :: in Duplicate Address Detection
- *
- * RFC 4861 7.2.7: delayed "by a random time between 0 and MAX_ANYCAST_DELAY_TIME", for
- * others may answer at the same moment. Context: softirq, RCU read lock held; takes nn->lock.
- */
-void net6_anycast_solicited(struct net6_iface *iface, const struct in6_addr *target,
-			    const struct in6_addr *saddr)
-{
-	const struct in6_addr *daddr = ipv6_addr_any(saddr) ? &in6addr_linklocal_allnodes : saddr;
-	bool waits;
-
-	spin_lock_bh(&iface->nn->lock);
-	waits = net6_anycast_queue(iface, target, daddr);
-	spin_unlock_bh(&iface->nn->lock);
-	if (!waits)
-		net6_anycast_send(iface, target, daddr);
-}
-
-/**
- * net6_anycast_iface_init() - an interface without anycast addresses
- * @iface: interface being made
- *
- * Context: process.
- */
-void net6_anycast_iface_init(struct net6_iface *iface)
-{
-	INIT_LIST_HEAD(&iface->anycast.list);
-	timer_setup(&iface->anycast.timer, net6_anycast_fn, 0);
-}
-
-/**
- * net6_anycast_iface_exit() - nothing is answered any more
- * @iface: interface, DEAD
- *
- * Context: process, waits.
- */
-void net6_anycast_iface_exit(struct net6_iface *iface)
-{
-	might_sleep();
-	del_timer_sync(&iface->anycast.timer);
 }

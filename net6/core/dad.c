@@ -135,7 +135,7 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 		return;
 	if (probe->announce)
 		net6_nd_send_na(iface, &probe->target, &probe->target,
-				&in6addr_linklocal_allrouters, false, false);
+				&in6addr_linklocal_allrouters, 0);
 	if (!probe->send)
 		return;
 	/* Switches hear of the group before its members are asked (RFC 4862 5.4.2). */

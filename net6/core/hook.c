@@ -12,6 +12,7 @@
 #include "addr.h"
 #include "forward.h"
 #include "ip.h"
+#include "proxy.h"
 
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 /* A group's packet belongs to both stacks: native keeps the original. */
@@ -50,6 +51,8 @@ static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 
 	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
+	if (!accept)
+		accept = net6_proxy_accept(iface, skb);
 	if (!accept && !net6_forward_wants(iface, skb))
 		return NF_ACCEPT;
 	if (accept && accept->type == NET6_ACCEPT_MULTICAST) {

@@ -18,6 +18,7 @@
 #include "ip.h"
 #include "nd.h"
 #include "nfhook.h"
+#include "proxy.h"
 
 static char *attach = "auto";
 module_param(attach, charp, 0444);
@@ -188,10 +189,11 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	INIT_LIST_HEAD(&iface->routers);
 	INIT_LIST_HEAD(&iface->routes);
 	INIT_LIST_HEAD(&iface->groups);
+	INIT_LIST_HEAD(&iface->anycast);
 	refcount_set(&iface->ref, 1);
 	net6_nd_timers_init(iface);
 	net6_mld_iface_init(iface);
-	net6_anycast_iface_init(iface);
+	net6_answer_iface_init(iface);
 	net6_param_iface_init(iface);
 	return iface;
 }
@@ -306,11 +308,12 @@ void net6_iface_detach(struct net_device *dev)
 
 	net6_iface_stop(iface);
 	spin_lock_bh(&nn->lock);
+	net6_proxy_leave_all(iface);
 	net6_anycast_leave_all(iface);
 	net6_group_leave_all(iface);
 	spin_unlock_bh(&nn->lock);
 	net6_nd_timers_stop(iface);
-	net6_anycast_iface_exit(iface);
+	net6_answer_iface_exit(iface);
 	net6_mld_iface_exit(iface);
 	net6_dest_iface_gone(iface);
 	net6_loopback_purge(iface);	/* who queues looks under the queue's lock */

@@ -12,6 +12,7 @@
 #include <linux/timer.h>
 #include <net6/link.h>
 
+#include "answer.h"
 #include "anycast.h"
 #include "mld.h"
 #include "netns.h"
@@ -51,6 +52,7 @@ enum {
  * @autoconf: prefixes with the A flag make addresses
  * @forwarding: unicast packets for others are forwarded, and we are a router to others
  * @ndisc_notify: new addresses are announced to routers (RFC 9131)
+ * @proxy_ndp: a router answers for proxied addresses
  * @optimistic_dad: addresses are used while DAD is running (RFC 4429)
  * @use_tempaddr: 1: temporary addresses too, 2: they are preferred as sources
  * @headroom: bytes of room that the device wants in front of a packet
@@ -64,7 +66,9 @@ enum {
  * @routes: struct net6_fib_route.life.list; same
  * @groups: struct net6_accept.list of joined groups; same
  * @mld: what routers are told about them
- * @anycast: its anycast addresses; nn->lock
+ * @anycast: struct net6_accept.list of its anycast addresses; same
+ * @answers: advertisements for them and for proxied addresses that are sent later; nn->lock
+ * @n_proxies: proxied addresses (core/proxy.c); written under nn->lock
  * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes alike
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
@@ -86,10 +90,12 @@ struct net6_iface {
 	bool				autoconf;
 	bool				forwarding;
 	bool				ndisc_notify;
+	bool				proxy_ndp;
 	bool				optimistic_dad;
 	u8				accept_ra;
 	u8				use_tempaddr;
 	u16				headroom;
+	u32				n_proxies;
 	u32				temp_valid;
 	u32				temp_preferred;
 	u8				lladdr[MAX_ADDR_LEN];
@@ -119,7 +125,8 @@ struct net6_iface {
 	u32				ra_mtu;
 
 	struct net6_mld			mld;
-	struct net6_anycast		anycast;
+	struct list_head		anycast;
+	struct net6_answers		answers;
 	struct net6_sysctl		*sysctl;
 	struct rt6_info			*rt;
 

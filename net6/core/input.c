@@ -12,6 +12,7 @@
 #include "forward.h"
 #include "icmp.h"
 #include "nfhook.h"
+#include "proxy.h"
 
 /* Addresses that begin with zeros or ones: the few that are not allowed everywhere. */
 static int net6_rcv_check_addrs(const struct ipv6hdr *h, bool looped)
@@ -204,6 +205,8 @@ void net6_rcv_route(struct net6_iface *iface, struct sk_buff *skb, bool reassemb
 	struct net6_net *nn = iface->nn;
 
 	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
+	if (unlikely(!accept))
+		accept = net6_proxy_accept(iface, skb);
 	if (likely(accept))
 		net6_rcv_ours(iface, skb, accept, reassembled);
 	else if (net6_forward_on(iface) && !net6_iface_is_loopback(iface))

@@ -84,7 +84,7 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 	INIT_LIST_HEAD(&accept->list);
 	/* Behind a unicast address of the same bits: that one is found. */
 	if (type == NET6_ACCEPT_ANYCAST) {
-		list_add_tail_rcu(&accept->list, &iface->anycast.list);
+		list_add_tail_rcu(&accept->list, &iface->anycast);
 		hlist_add_tail_rcu(&accept->hash_node, bucket);
 	} else {
 		hlist_add_head_rcu(&accept->hash_node, bucket);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Neighbor Discovery messages, RFC 4861: validation of all of them, Neighbor and Router
  * Solicitations and Neighbor Advertisements in and out. Router Advertisements are in ra.c,
- * Redirects in redirect.c. No proxy; whom a router advertises itself to is left to radvd.
+ * Redirects in redirect.c; whom a router advertises itself to is left to radvd.
  */
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -11,6 +11,7 @@
 #include "icmp.h"
 #include "nd.h"
 #include "nd_opts.h"
+#include "proxy.h"
 
 /* Neighbor Solicitation and Advertisement, RFC 4861 4.3, 4.4. */
 struct net6_nd_msg {
@@ -129,9 +130,36 @@ static bool net6_nd_optimistic(const struct net6_iface *iface, const struct in6_
 	return addr && READ_ONCE(addr->state) == NET6_ADDR_OPTIMISTIC;
 }
 
-/* RFC 4861 7.2.3 and 7.2.4: the target is ours. */
+/* How a solicitation is answered. */
+enum net6_nd_reply {
+	NET6_ND_REPLY_NONE,	/* not at all: RFC 4861 7.2.3 */
+	NET6_ND_REPLY_OWN,	/* a unicast address of ours: 7.2.4 */
+	NET6_ND_REPLY_LATER,	/* others may answer as well: 7.2.7, 7.2.8 */
+	NET6_ND_REPLY_NOW,	/* of those we alone were asked */
+};
+
+/* RFC 4861 7.2.3: the target is "a valid unicast or anycast address assigned to the receiving
+ * interface", or "a unicast or anycast address for which the node is offering proxy service".
+ */
+static enum net6_nd_reply net6_nd_reply(struct net6_iface *iface, const struct sk_buff *skb,
+					const struct in6_addr *target,
+					const struct net6_nd_opts *opts)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+
+	if (!net6_dad_ns(iface, target, ipv6_addr_any(&h->saddr), opts->nonce, opts->nonce_len))
+		return NET6_ND_REPLY_OWN;
+	if (net6_anycast_find(iface, target))
+		return NET6_ND_REPLY_LATER;
+	if (!net6_proxy_find(iface, target))
+		return NET6_ND_REPLY_NONE;
+	return ipv6_addr_is_multicast(&h->daddr) ? NET6_ND_REPLY_LATER : NET6_ND_REPLY_NOW;
+}
+
+/* RFC 4861 7.2.3 and 7.2.4 */
 static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
-			   const struct net6_nd_msg *ns, const u8 *lladdr, bool anycast)
+			   const struct net6_nd_msg *ns, const u8 *lladdr,
+			   enum net6_nd_reply reply)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	struct net6_neigh_news news = {
@@ -144,20 +172,20 @@ static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
 	 * MUST set the Solicited flag to zero and multicast the advertisement to
 	 * the all-nodes address."
 	 */
-	if (ipv6_addr_any(&h->saddr) && !anycast) {
+	if (ipv6_addr_any(&h->saddr) && reply == NET6_ND_REPLY_OWN) {
 		net6_nd_send_na(iface, &ns->target, &ns->target, &in6addr_linklocal_allnodes,
-				false, true);
+				NET6_NA_OVERRIDE);
 		return;
 	}
 	if (lladdr)
 		net6_neigh_learn(iface, &h->saddr, &news);
-	if (anycast) {
-		net6_anycast_solicited(iface, &ns->target, &h->saddr);
-		return;
-	}
-	/* RFC 4429 3.3: the Override flag is clear for an optimistic address. */
-	net6_nd_send_na(iface, &ns->target, &ns->target, &h->saddr, true,
-			!net6_nd_optimistic(iface, &ns->target));
+	if (reply == NET6_ND_REPLY_LATER)
+		net6_answer_later(iface, &ns->target, &h->saddr);
+	else if (reply == NET6_ND_REPLY_NOW)
+		net6_answer_now(iface, &ns->target, &h->saddr);
+	else /* RFC 4429 3.3: the Override flag is clear for an optimistic address. */
+		net6_nd_send_na(iface, &ns->target, &ns->target, &h->saddr, NET6_NA_SOLICITED |
+				(net6_nd_optimistic(iface, &ns->target) ? 0 : NET6_NA_OVERRIDE));
 }
 
 static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
@@ -165,7 +193,7 @@ static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	enum net6_drop_reason reason;
 	const struct net6_nd_msg *ns;
 	struct net6_nd_opts opts;
-	bool anycast = false;
+	enum net6_nd_reply reply;
 	u8 buf[MAX_ADDR_LEN];
 	const u8 *lladdr;
 
@@ -179,17 +207,11 @@ static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	reason = NET6_DROP_ND_OPTION;
 	if (!net6_nd_lladdr(iface, opts.slla, opts.slla_len, buf, &lladdr))
 		goto drop;
-	/* RFC 4861 7.2.3: the target must be "a valid unicast or anycast address assigned to
-	 * the receiving interface".
-	 */
 	reason = NET6_DROP_ND_IGNORED;
-	if (net6_dad_ns(iface, &ns->target, ipv6_addr_any(&ipv6_hdr(skb)->saddr),
-			opts.nonce, opts.nonce_len)) {
-		anycast = net6_anycast_find(iface, &ns->target);
-		if (!anycast)
-			goto drop;
-	}
-	net6_nd_answer(iface, skb, ns, lladdr, anycast);
+	reply = net6_nd_reply(iface, skb, &ns->target, &opts);
+	if (reply == NET6_ND_REPLY_NONE)
+		goto drop;
+	net6_nd_answer(iface, skb, ns, lladdr, reply);
 	consume_skb(skb);
 	return;
 
@@ -364,17 +386,15 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 /**
  * net6_nd_send_na() - send a Neighbor Advertisement
  * @iface: interface
- * @target: address of ours on @iface
- * @saddr: source, @target itself unless that is an anycast address
+ * @target: address of ours on @iface, or one that is proxied there
+ * @saddr: source, @target itself if that is a unicast address of ours
  * @daddr: who asked, or all-nodes
- * @solicited: Solicited flag
- * @override: Override flag
+ * @flags: NET6_NA_*
  *
  * RFC 4861 4.4, 7.2.4. Context: RCU read lock held, BH disabled; no locks held.
  */
 void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
-		     const struct in6_addr *saddr, const struct in6_addr *daddr, bool solicited,
-		     bool override)
+		     const struct in6_addr *saddr, const struct in6_addr *daddr, u8 flags)
 {
 	u8 mapped[MAX_ADDR_LEN] = {};
 	const u8 *lladdr = NULL;
@@ -384,9 +404,9 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 	skb = net6_nd_alloc(NDISC_NEIGHBOUR_ADVERTISEMENT, target, &na);
 	if (!skb)
 		return;
-	na->icmp.icmp6_router = net6_forward_on(iface);
-	na->icmp.icmp6_solicited = solicited;
-	na->icmp.icmp6_override = override;
+	na->icmp.icmp6_router = net6_forward_on(iface) && !(flags & NET6_NA_HOST);
+	na->icmp.icmp6_solicited = !!(flags & NET6_NA_SOLICITED);
+	na->icmp.icmp6_override = !!(flags & NET6_NA_OVERRIDE);
 	net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA, iface->lladdr);
 	if (ipv6_addr_is_multicast(daddr)) {
 		iface->ops->map_multicast(iface, daddr, mapped);

@@ -69,6 +69,11 @@ void net6_nd_draw_reachable(struct net6_iface *iface);
 void net6_nd_set_router(struct net6_iface *iface);	/* nn->lock held */
 void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);	/* nn->lock held */
 
+/* Of net6_nd_send_na(). The Router flag is set by a router, except for a host. */
+#define NET6_NA_SOLICITED	BIT(0)
+#define NET6_NA_OVERRIDE	BIT(1)
+#define NET6_NA_HOST		BIT(2)	/* the target is a host, though we are none */
+
 /* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724.
  * A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.
  */
@@ -76,8 +81,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 		     const struct in6_addr *daddr, const struct in6_addr *saddr,
 		     const u8 *lladdr, const u8 *nonce);
 void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
-		     const struct in6_addr *saddr, const struct in6_addr *daddr, bool solicited,
-		     bool override);
+		     const struct in6_addr *saddr, const struct in6_addr *daddr, u8 flags);
 void net6_nd_send_rs(struct net6_iface *iface);
 
 void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */

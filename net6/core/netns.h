@@ -30,6 +30,7 @@ struct net6_limits {
 	u32	max_dests;		/* destination cache entries, default 4096 */
 	u32	max_routes;		/* entries of the routing table, default 131072 */
 	u32	max_ra_routes;		/* of them learned, per interface, default 64 */
+	u32	max_proxies;		/* proxied addresses, default 1024 */
 	u32	neigh_queue;		/* packets waiting per unresolved neighbor, default 16 */
 	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
 	u32	max_exthdrs;		/* extension headers per packet, default 8 */
@@ -51,6 +52,8 @@ struct net6_limits {
  *	NULL at the very beginning and end (READ_ONCE)
  * @addr_hash: struct net6_addr by address; written under @lock
  * @accept_hash: struct net6_accept by address; written under @lock
+ * @proxy_hash: struct net6_proxy by address; written under @lock
+ * @n_proxies: its entries
  * @dests: struct net6_dest by destination and interface
  * @dest_count: entries in @dests
  * @dest_lru: the same entries, oldest first; @dest_lock protects both against writers
@@ -79,6 +82,8 @@ struct net6_net {
 	struct net6_iface	*loopback;
 	DECLARE_HASHTABLE(addr_hash, NET6_ADDR_HASH_BITS);
 	DECLARE_HASHTABLE(accept_hash, NET6_ADDR_HASH_BITS);
+	DECLARE_HASHTABLE(proxy_hash, NET6_ADDR_HASH_BITS);
+	u32			n_proxies;
 	struct rhashtable	dests;
 	atomic_t		dest_count;
 	struct list_head	dest_lru;

@@ -18,6 +18,7 @@
 #include "exthdr.h"
 #include "forward.h"
 #include "nfhook.h"
+#include "proxy.h"
 
 /* Headers in front of a Fragment header that are looked at. */
 #define NET6_NF_HEADERS	8
@@ -176,7 +177,8 @@ static int net6_nf_local_in_ok(struct net *net, struct sock *sk, struct sk_buff 
 		net6_drop(nn, skb, reason);
 		return 0;
 	}
-	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
+	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface) ?:
+		 net6_proxy_accept(iface, skb);
 	if (accept)
 		net6_rcv_deliver(iface, skb, accept, net6_nf_reassembled(skb));
 	else

@@ -13,6 +13,7 @@ const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
 	[NET6_PARAM_ACCEPT_RA]		= { 0, 2, 1 },
 	[NET6_PARAM_AUTOCONF]		= { 0, 1, 1 },
 	[NET6_PARAM_NDISC_NOTIFY]	= { 0, 1, 0 },
+	[NET6_PARAM_PROXY_NDP]		= { 0, 1, 0 },
 	[NET6_PARAM_OPTIMISTIC_DAD]	= { 0, 1, 0 },
 	[NET6_PARAM_USE_TEMPADDR]	= { 0, 2, 0 },
 	/* RFC 8981 3.8: two days, one day */
@@ -47,6 +48,8 @@ u32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 		return READ_ONCE(iface->autoconf);
 	case NET6_PARAM_NDISC_NOTIFY:
 		return READ_ONCE(iface->ndisc_notify);
+	case NET6_PARAM_PROXY_NDP:
+		return READ_ONCE(iface->proxy_ndp);
 	case NET6_PARAM_OPTIMISTIC_DAD:
 		return READ_ONCE(iface->optimistic_dad);
 	case NET6_PARAM_USE_TEMPADDR:
@@ -109,6 +112,9 @@ int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value)
 		break;
 	case NET6_PARAM_NDISC_NOTIFY:
 		WRITE_ONCE(iface->ndisc_notify, value);
+		break;
+	case NET6_PARAM_PROXY_NDP:
+		WRITE_ONCE(iface->proxy_ndp, value);
 		break;
 	case NET6_PARAM_OPTIMISTIC_DAD:
 		WRITE_ONCE(iface->optimistic_dad, value);

@@ -31,7 +31,7 @@
 	X(Icmp6OutMLDv2Reports) X(MldLeaveLimit) X(NdRouteLimit) X(NdDnsOptions)				\
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
 	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped) X(TransitionAddrLimit)	\
-	X(NdNeighFailed) X(NdNeighTableFull)			\
+	X(NdNeighFailed) X(NdNeighTableFull) X(NdProxyLimit)			\
 	X(Udp6InDatagrams) X(Udp6NoPorts) X(Udp6InErrors) X(Udp6OutDatagrams)	\
 	X(Udp6RcvbufErrors) X(Udp6SndbufErrors) X(Udp6InCsumErrors)		\
 	X(TcpActiveOpens) X(TcpPassiveOpens) X(TcpAttemptFails) X(TcpEstabResets) \

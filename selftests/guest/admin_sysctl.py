@@ -19,7 +19,8 @@ import nd
 A = B = wire = None
 CONF = {"hop_limit": ("hop_limit", 33), "dad_transmits": ("dad_transmits", 2),
         "accept_ra": ("accept_ra", 0), "autoconf": ("autoconf", 0),
-        "ndisc_notify": ("ndisc_notify", 1), "forwarding": ("forwarding", 1),
+        "ndisc_notify": ("ndisc_notify", 1), "proxy_ndp": ("proxy_ndp", 1),
+        "forwarding": ("forwarding", 1),
         "optimistic_dad": ("optimistic_dad", 1),
         "use_tempaddr": ("use_tempaddr", 1), "temp_valid_lft": ("temp_valid", 5000),
         "temp_prefered_lft": ("temp_preferred", 4000), "mtu": ("mtu", 1300)}

@@ -55,6 +55,8 @@ def setup(native):
     A.ip("-6", "route", "add", "fd01::/64", "dev", "a0")
     A.ip("-6", "route", "add", "default", "via", "fd00::b", "dev", "a0")
     A.ip("-6", "neigh", "add", "fd00::77", "lladdr", "02:00:00:00:00:77", "dev", "a0")
+    A.ip("-6", "neigh", "add", "proxy", "fd00::88", "dev", "a0")
+    A.ip("-6", "neigh", "add", "proxy", "fd00::89", "dev", "a0", "router")
     _sockets()
 
 
@@ -147,6 +149,8 @@ def views():
         "ip route get by router": _ip("route", "get", "fd99::1"),
         "ip route get own": _ip("route", "get", "fd00::a"),
         "ip neigh": neigh,
+        "ip neigh proxy": _ip("neigh", "show", "proxy"),
+        "ip neigh proxy dev": _ip("neigh", "show", "proxy", "dev", "lo"),
         "ip rule": _ip("rule", "show"),
         "ip maddr": [m for d in _ip("maddr", "show", "dev", "a0") for m in d["maddr"]],
         "ss -6tan": _lines(A, "ss", "-6Htan"),
@@ -231,6 +235,10 @@ def requests():
                   ("neigh", "replace", "fd00::78", "lladdr", "02:00:00:00:00:79", "dev", "a0"),
                   ("neigh", "del", "fd00::78", "dev", "a0"),
                   ("neigh", "add", "fd00::79", "dev", "a0"),
+                  ("neigh", "add", "proxy", "fd00::88", "dev", "a0"),
+                  ("neigh", "del", "proxy", "fd00::88", "dev", "a0"),
+                  ("neigh", "del", "proxy", "fd00::88", "dev", "a0"),
+                  ("neigh", "add", "proxy", "fd00::88", "dev", "nothing"),
                   ("route", "add", "fd08::/48", "via", "fd00::b"),
                   ("route", "add", "fd08::/48", "via", "fd00::b"),
                   ("route", "add", "fd08::/48", "via", "fd00::c"),
@@ -274,7 +282,8 @@ def tests():
         return function
 
     for name in ("ip addr", "ip route", "ip route table all", "ip route get on-link",
-                 "ip route get by router", "ip route get own", "ip neigh", "ip rule", "ip maddr",
+                 "ip route get by router", "ip route get own", "ip neigh", "ip neigh proxy",
+                 "ip neigh proxy dev", "ip rule", "ip maddr",
                  "ss -6tan", "ss -6uan", "ss -6tin", "tcp6", "udp6", "raw6", "icmp6", "if_inet6",
                  "igmp6", "mcfilter6", "sockstat6", "snmp6", "ipv6_route", "requests"):
         ktap.test(f"as native: {name}")(compare(name))

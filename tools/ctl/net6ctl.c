@@ -20,8 +20,8 @@
 static void usage(FILE *to)
 {
 	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND\n"
-	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|destinations\n"
-	      "      [dev DEV] [all]\n"
+	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|proxies|\n"
+	      "      destinations [dev DEV] [all]\n"
 	      "  show sockets [tcp|udp|icmp] | counters [all] | drops [all] | limits |\n"
 	      "      policy\n"
 	      "  add address ADDRESS/LENGTH dev DEV [valid SECONDS] [preferred SECONDS]\n"
@@ -34,6 +34,8 @@ static void usage(FILE *to)
 	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
+	      "  add proxy ADDRESS dev DEV [router on|off]\n"
+	      "  del proxy ADDRESS dev DEV\n"
 	      "  add policy PREFIX/LENGTH [label N] [precedence N]\n"
 	      "  del policy PREFIX/LENGTH\n"
 	      "  flush neighbors|addresses [dev DEV] | destinations | policy\n"
@@ -45,9 +47,10 @@ static void usage(FILE *to)
 	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
 	      "      [use-tempaddr 0|1|2] [temp-valid SECONDS] [temp-preferred SECONDS]\n"
 	      "      [ndisc-notify on|off] [forwarding on|off] [optimistic-dad on|off]\n"
+	      "      [proxy-ndp on|off]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
-	      "      [max-exthdrs N] [max-options N] [max-padding N]\n"
+	      "      [max-exthdrs N] [max-options N] [max-padding N] [max-proxies N]\n"
 	      "      [frag-memory OCTETS] [frag-timeout SECONDS]\n"
 	      "  set secret 32 HEX DIGITS | -\n"
 	      "  monitor\n"
@@ -346,6 +349,31 @@ static void change_prefix(bool add, int argc, char **argv)
 	ctl_talk(nlh, NULL);
 }
 
+/* An address of another node that is answered for, RFC 4861 7.2.8. */
+static void change_proxy(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "dev", "router", NULL };
+	struct in6_addr address;
+	struct nlmsghdr *nlh;
+	const char *router;
+
+	if (!argc)
+		die("for which address?");
+	if (network(*argv, &address) >= 0)
+		die("a proxied address has no prefix length");
+	only_options(--argc, ++argv, words);
+	router = option(argc, argv, "router");
+	if (!add && router)
+		die("'router' does not belong here");
+
+	nlh = ctl_request(add ? NET6_CMD_PROXY_ADD : NET6_CMD_PROXY_DEL, 0);
+	mnl_attr_put_u32(nlh, NET6_A_PROXY_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put(nlh, NET6_A_PROXY_ADDRESS, sizeof(address), &address);
+	if (router && on_off(router, "router", 1))
+		mnl_attr_put(nlh, NET6_A_PROXY_ROUTER, 0, NULL);
+	ctl_talk(nlh, NULL);
+}
+
 /* An entry of the policy table, RFC 6724. */
 static void change_policy(bool add, int argc, char **argv)
 {
@@ -389,11 +417,13 @@ static void change(bool add, int argc, char **argv)
 		{ "route", change_route },
 		{ "prefix", change_prefix },
 		{ "policy", change_policy },
+		{ "proxy", change_proxy },
 	};
 	size_t i;
 
 	if (!argc)
-		die("%s what? (address, neighbor, route, prefix, policy)", add ? "add" : "del");
+		die("%s what? (address, neighbor, route, prefix, policy, proxy)",
+		    add ? "add" : "del");
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!matches(*argv, kinds[i].name))
 			continue;
@@ -459,6 +489,7 @@ static const struct setting iface_settings[] = {
 	{ "ndisc-notify",	NET6_A_IFACE_NDISC_NOTIFY,	1 },
 	{ "forwarding",		NET6_A_IFACE_FORWARDING,	1 },
 	{ "optimistic-dad",	NET6_A_IFACE_OPTIMISTIC_DAD,	1 },
+	{ "proxy-ndp",		NET6_A_IFACE_PROXY_NDP,		1 },
 	{ "temp-valid",		NET6_A_IFACE_TEMP_VALID,	0 },
 	{ "temp-preferred",	NET6_A_IFACE_TEMP_PREFERRED,	0 },
 	{ NULL }
@@ -477,6 +508,7 @@ static const struct setting limit_settings[] = {
 	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	0 },
 	{ "max-options",	NET6_A_LIMITS_MAX_OPTIONS,	0 },
 	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	0 },
+	{ "max-proxies",	NET6_A_LIMITS_MAX_PROXIES,	0 },
 	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	0 },
 	{ "frag-timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	0 },
 	{ NULL }

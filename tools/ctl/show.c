@@ -38,6 +38,7 @@ static const struct column iface_columns[] = {
 	{ NET6_A_IFACE_ACCEPT_RA, KIND_BOOL, "accept_ra", "RA", NULL },
 	{ NET6_A_IFACE_AUTOCONF, KIND_BOOL, "autoconf", "AUTOCONF", NULL },
 	{ NET6_A_IFACE_NDISC_NOTIFY, KIND_BOOL, "ndisc_notify", NULL, NULL },
+	{ NET6_A_IFACE_PROXY_NDP, KIND_BOOL, "proxy_ndp", NULL, NULL },
 	{ NET6_A_IFACE_FORWARDING, KIND_BOOL, "forwarding", NULL, NULL },
 	{ NET6_A_IFACE_OPTIMISTIC_DAD, KIND_BOOL, "optimistic_dad", NULL, NULL },
 	{ NET6_A_IFACE_USE_TEMPADDR, KIND_U32, "use_tempaddr", NULL, NULL },
@@ -192,6 +193,7 @@ static const struct column limits_columns[] = {
 	{ NET6_A_LIMITS_MAX_ROUTERS, KIND_U32, "max_routers", "MAX-ROUTERS", NULL },
 	{ NET6_A_LIMITS_MAX_NEIGHS, KIND_U32, "max_neighs", "MAX-NEIGHS", NULL },
 	{ NET6_A_LIMITS_MAX_DESTS, KIND_U32, "max_dests", "MAX-DESTS", NULL },
+	{ NET6_A_LIMITS_MAX_PROXIES, KIND_U32, "max_proxies", "MAX-PROXIES", NULL },
 	{ NET6_A_LIMITS_NEIGH_QUEUE, KIND_U32, "neigh_queue", "NEIGH-QUEUE", NULL },
 	{ NET6_A_LIMITS_ICMP_RATE, KIND_U32, "icmp_rate", "ICMP-RATE", NULL },
 	{ NET6_A_LIMITS_MAX_ROUTES, KIND_U32, "max_routes", "MAX-ROUTES", NULL },
@@ -246,6 +248,14 @@ static const struct column policy_columns[] = {
 	{ 0 }
 };
 
+static const struct column proxy_columns[] = {
+	{ NET6_A_PROXY_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_PROXY_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_PROXY_ADDRESS, KIND_ADDRESS, "address", "PROXIED ADDRESS", NULL },
+	{ NET6_A_PROXY_ROUTER, KIND_FLAG, "router", "router", NULL },
+	{ 0 }
+};
+
 static const struct object {
 	const char		*name;
 	uint8_t			cmd;
@@ -259,6 +269,7 @@ static const struct object {
 	{ "routers",	NET6_CMD_ROUTER_GET,	NET6_A_ROUTER_IFINDEX,	router_columns },
 	{ "routes",	NET6_CMD_ROUTE_GET,	NET6_A_ROUTE_IFINDEX,	route_columns },
 	{ "prefixes",	NET6_CMD_PREFIX_GET,	NET6_A_PREFIX_IFINDEX,	prefix_columns },
+	{ "proxies",	NET6_CMD_PROXY_GET,	NET6_A_PROXY_IFINDEX,	proxy_columns },
 	{ "destinations", NET6_CMD_DEST_GET,	NET6_A_DEST_IFINDEX,	dest_columns },
 	{ "sockets",	NET6_CMD_SOCK_GET,	0,			sock_columns },
 	{ "tunnels",	NET6_CMD_TUNNEL_GET,	NET6_A_TUNNEL_IFINDEX,	tunnel_columns },
