@@ -78,9 +78,20 @@ def look(place, seconds=3):
         ktap.diag(net6ctl(ns, "show", "sockets"))
 
 
+def witness():
+    """What khttpd has counted, and how native TCP came to reset connections."""
+    ktap.diag("khttpd: " + " ".join(f"{name}={value}" for name, value in counters().items()
+                                    if value))
+    with open("/proc/net/netstat", encoding="ascii") as file:
+        names, values = (line.split() for line in list(file)[:2])
+    ktap.diag("native: " + " ".join(f"{name}={value}" for name, value in zip(names, values)
+                                    if "Abort" in name and value != "0"))
+
+
 def fresh():
     """Loads khttpd with an empty document root."""
     ktap.khttpd_load()
+    ktap.on_failure(witness)
     shutil.rmtree("/srv/www", ignore_errors=True)
     os.makedirs(WWW)
     os.chmod(WWW, 0o755)

@@ -44,6 +44,7 @@ OUT = os.environ.get("NET6_OUT", "/tmp")
 _libc = ctypes.CDLL(None, use_errno=True)
 _tests = []
 _cleanup = []
+_witnesses = []
 
 
 class Fail(Exception):
@@ -261,6 +262,20 @@ def take(sock, length):
     return data
 
 
+def on_failure(function):
+    """Has function() say where things stand after a test that failed, once."""
+    if function not in _witnesses:
+        _witnesses.append(function)
+
+
+def _testify():
+    for function in _witnesses:
+        try:
+            function()
+        except Exception as error:  # pylint: disable=broad-except
+            diag(f"{function.__name__}: {error}")
+
+
 def main(setup=None):
     """Runs all tests in the order of the file and ends the program."""
     failed = skipped = 0
@@ -296,6 +311,7 @@ def main(setup=None):
                 where = traceback.extract_tb(error.__traceback__)[0 if len(
                     traceback.extract_tb(error.__traceback__)) < 2 else 1]
                 diag(f"{os.path.basename(where.filename)}:{where.lineno}: {error}")
+            _testify()
             print(f"not ok {number} {name}")
     for function, args in reversed(_cleanup):
         try:
