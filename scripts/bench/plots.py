@@ -95,6 +95,8 @@ def bars(axis, rows, spec):
                  yerr=[results.deviation(v) for v in values], capsize=2,
                  color=COLOURS.get(stack), label=NAMES.get(stack, stack))
     axis.set_xticks(range(len(cases)), cases, fontsize=7)
+    if spec.get("log"):
+        axis.set_yscale("log")
 
 
 def stacked(axis, rows, spec):

@@ -102,4 +102,4 @@ FIGURES = [
     for proto in ("TCP", "UDP") for way in ("direct", "routed", "forwarded")]
 FIGURES += [
     {"figure": "class", "title": "Short round trips over a full 10 Mb/s link, by traffic class",
-     "kind": "bars", "open": True, "paper": {"text": "not found."}}]
+     "kind": "bars", "log": True, "open": True, "paper": {"text": "not found."}}]
