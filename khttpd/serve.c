@@ -43,12 +43,14 @@ static enum khttpd_step khttpd_input_fill(struct khttpd_conn *conn,
 	n = khttpd_transport_recv(conn->sock, in->buf + in->len,
 				  KHTTPD_BUFFER_SIZE - in->len,
 				  conn->server);
+	if (n < 0 && n != -EAGAIN) {
+		khttpd_count(lost);
+		return KHTTPD_STEP_CLOSE;
+	}
 	if (n == 0)
 		conn->eof = true;
 	else if (n > 0)
 		in->len += n;
-	else if (n != -EAGAIN)
-		return KHTTPD_STEP_CLOSE;
 	in->full = in->len == KHTTPD_BUFFER_SIZE;
 	return KHTTPD_STEP_WAIT;
 }

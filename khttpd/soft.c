@@ -333,6 +333,8 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 		verdict = requests++ < KHTTPD_SOFT_BUDGET ?
 			  khttpd_softreply(soft->listener, &soft->net6, sk,
 					   conn->peer, unread) : KHTTPD_SOFT_GIVE;
+	if (sk->sk_state == TCP_CLOSE)
+		khttpd_count(lost);
 	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
 		khttpd_soft_close(soft, conn);
 	else if (verdict == KHTTPD_SOFT_SERVER && khttpd_soft_hand(soft, conn))

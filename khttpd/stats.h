@@ -36,6 +36,7 @@
 	X(truncated, "file became shorter while sent") \
 	X(read_errors, "file could not be read while sent") \
 	X(aborted, "connection lost in mid-reply") \
+	X(lost, "connection lost while a request was awaited") \
 	X(no_memory, "allocation failed, connection ended") \
 	X(cache_hits, "files found open and still true") \
 	X(cache_misses, "files not found open") \

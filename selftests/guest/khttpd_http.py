@@ -217,6 +217,17 @@ def client_that_leaves_in_mid_head_is_no_harm(place):
 
 
 @everywhere
+def client_that_resets_what_it_kept_is_counted(place):
+    before = khttpd.count("lost")
+    with place.connect() as sock:
+        sock.sendall(khttpd.get("/a.txt"))
+        ktap.equal(khttpd.Reader(sock).reply().status, 200, "status")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        b"\1\0\0\0\0\0\0\0")
+    ktap.wait_for(10, "it is counted", lambda: khttpd.count("lost") == before + 1)
+
+
+@everywhere
 def client_that_leaves_in_mid_file_is_no_harm(place):
     for _ in range(5):
         with place.connect() as sock:

@@ -82,7 +82,7 @@ static void draw_trouble(const struct span *span)
 		"requests_refused", "handover_full", "handover_gone",
 		"timeout_head", "timeout_idle", "timeout_send",
 		"timeout_linger", "truncated", "read_errors", "aborted",
-		"no_memory", "log_lost",
+		"lost", "no_memory", "log_lost",
 	};
 	size_t i;
 
