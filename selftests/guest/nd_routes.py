@@ -5,7 +5,7 @@
 # of identifiers (RFC 7217), and limits on extension headers (RFC 8504 5.3).
 #
 #	A [a0 net6] ------ [b0 raw frames, several routers] B
-# guest: both
+# guest: stock+
 # timeout: 120
 
 import json

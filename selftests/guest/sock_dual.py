@@ -6,7 +6,7 @@
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py; here 192.0.2.1 and 192.0.2.2 as well)
 #
-# guest: both
+# guest: stock+
 # timeout: 240
 import errno
 import os

@@ -29,7 +29,7 @@ SCALE = {"stock": 1, "checking": 4}
 ROOM = {"stock": 3, "checking": 5}
 # Files of one guest have time-outs of about this many seconds together, unscaled: enough
 # for a boot to be worth it, and little enough to share the work out evenly.
-PIECE = 3000
+PIECE = 2500
 RESULT = re.compile(r"^(not )?ok (\d+)\s*(?:- )?(.*?)(?:\s+#\s*SKIP\b\s*(.*))?$",
                     re.IGNORECASE)
 
@@ -200,7 +200,9 @@ def pieces(files):
 
 
 def boots(kind, only, full):
-    """What to boot on this kernel: [(append, options, [(file, seconds)])]."""
+    """What to boot on this kernel, the longest first so that guests end together:
+    [(append, options, [(file, seconds)])].
+    """
     groups = {}
     for name in sorted(os.listdir(TESTS)) if os.path.isdir(TESTS) else []:
         if not name.endswith((".sh", ".py")) or only and name not in only:
@@ -210,8 +212,9 @@ def boots(kind, only, full):
             continue
         key = (head["append"], head["options"])
         groups.setdefault(key, []).append((name, int(head["timeout"])))
-    return [key + ([(file, seconds * ROOM[kind]) for file, seconds in piece],)
+    work = [key + ([(file, seconds * ROOM[kind]) for file, seconds in piece],)
             for key in sorted(groups) for piece in pieces(groups[key])]
+    return sorted(work, key=lambda boot: -sum(seconds for _, seconds in boot[2]))
 
 
 def trace(lines):
