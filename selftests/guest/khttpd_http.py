@@ -380,7 +380,7 @@ def clients_over_the_limit_are_turned_away():
 
 @ktap.test
 def each_deadline_closes():
-    old = {name: khttpd.limit(name, 400) for name in
+    old = {name: khttpd.limit(name, 400 * ktap.SCALE) for name in
            ("head_timeout", "idle_timeout", "send_timeout")}
     try:
         before = {name: khttpd.count(f"timeout_{name}")
