@@ -288,8 +288,7 @@ static struct net6_tcp_request *fo_request(const struct sock *sk)
  * @sk: net6_tcp_fastopen_pending()
  * @skb: segment; consumed if it is not to be processed further
  *
- * The SYN again means that our SYN-ACK was lost; its data are not looked at. And the ACK has
- * to be for our SYN (RFC 9293 3.10.7.4, fifth check, SYN-RECEIVED).
+ * The SYN again means that our SYN-ACK was lost; its data are not looked at.
  * Return: true if processing goes on.
  */
 bool net6_tcp_fastopen_check(struct sock *sk, struct sk_buff *skb)
@@ -306,11 +305,6 @@ bool net6_tcp_fastopen_check(struct sock *sk, struct sk_buff *skb)
 			TCP_SKB_CB(synack)->sacked |= TCPCB_EVER_RETRANS;
 		}
 		net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_WINDOW);
-		return false;
-	}
-	if (th->ack && !after(TCP_SKB_CB(skb)->ack_seq, tcp_sk(sk)->snd_una)) {
-		net6_tcp_send_reset(sk, skb);
-		net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_OLD_ACK);
 		return false;
 	}
 	return true;

@@ -264,6 +264,16 @@ drop:
 
 /* ---- the other states, fifth check on ---- */
 
+/* RFC 9293 3.10.7.4, fifth, SYN-RECEIVED: SND.UNA < SEG.ACK =< SND.NXT, that is our SYN
+ * and nothing that was not sent.
+ */
+static bool tcp_syn_acked(const struct tcp_sock *tp, const struct sk_buff *skb)
+{
+	u32 ack = TCP_SKB_CB(skb)->ack_seq;
+
+	return after(ack, tp->snd_una) && !after(ack, tp->snd_nxt);
+}
+
 /* SYN-RECEIVED of a simultaneous open: our SYN is acknowledged. */
 static void tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
 {
@@ -416,7 +426,6 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_tcp_opts opts;
 	bool fin, pending;
-	int acceptable;
 	int was;
 
 	net6_tcp_clock(tp);
@@ -438,17 +447,15 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	if (!net6_tcp_validate(sk, skb, th))
 		return;
 
-	acceptable = net6_tcp_ack(sk, skb, ACK_SLOWPATH | ACK_UPDATE_TS | ACK_NO_CHALLENGE, &opts);
-	if (acceptable <= 0) {
-		/* SYN-RECEIVED: not acceptable means reset; else an ACK, at most. */
-		if (sk->sk_state == TCP_SYN_RECV)
-			net6_tcp_send_reset(sk, skb);
-		else if (acceptable < 0)
-			net6_tcp_challenge_ack(sk);
-		if (acceptable < 0 || sk->sk_state == TCP_SYN_RECV) {
-			net6_drop(nn, skb, NET6_DROP_TCP_OLD_ACK);
-			return;
-		}
+	if ((sk->sk_state == TCP_SYN_RECV || pending) && !tcp_syn_acked(tp, skb)) {
+		net6_tcp_send_reset(sk, skb);
+		net6_drop(nn, skb, NET6_DROP_TCP_OLD_ACK);
+		return;
+	}
+	if (net6_tcp_ack(sk, skb, ACK_SLOWPATH | ACK_UPDATE_TS | ACK_NO_CHALLENGE, &opts) < 0) {
+		net6_tcp_challenge_ack(sk);
+		net6_drop(nn, skb, NET6_DROP_TCP_OLD_ACK);
+		return;
 	}
 	if (unlikely(pending))
 		net6_tcp_fastopen_opened(sk);
