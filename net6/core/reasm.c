@@ -202,7 +202,8 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 		goto kill;
 
 	err = inet_frag_queue_insert(q, skb, piece->offset, piece->offset + piece->len);
-	if (err == IPFRAG_DUP)		/* RFC 8200 4.5: an exact duplicate may be ignored */
+	/* All octets of it are there. An exact duplicate may be ignored: RFC 8200 4.5. */
+	if (err == IPFRAG_DUP && net6_reasm_again(&reasm->whole, piece))
 		return NULL;
 	*reason = NET6_DROP_FRAG_OVERLAP;
 	if (err)			/* RFC 5722: all of it "MUST be silently discarded" */

@@ -42,7 +42,6 @@ bool net6_reasm_grow(struct net6_reasm_whole *whole, const struct net6_reasm_pie
 	if (!piece->more) {
 		if (end < whole->len || (whole->last && end != whole->len))
 			return false;
-		whole->last = true;
 		whole->len = end;
 	} else if (end > whole->len) {
 		if (whole->last)
@@ -50,6 +49,39 @@ bool net6_reasm_grow(struct net6_reasm_whole *whole, const struct net6_reasm_pie
 		whole->len = end;
 	}
 	return true;
+}
+
+/* @at: below NET6_REASM_OFFSETS */
+static void net6_reasm_edge_set(struct net6_reasm_whole *whole, unsigned int at)
+{
+	whole->edges[at / 64] |= 1ULL << (at % 64);
+}
+
+static bool net6_reasm_edge(const struct net6_reasm_whole *whole, unsigned int at)
+{
+	return whole->edges[at / 64] >> (at % 64) & 1;
+}
+
+/**
+ * net6_reasm_again() - has this very fragment come before?
+ * @whole: packet
+ * @piece: fragment that contradicts no length, and of which all octets are there
+ *
+ * RFC 8200 4.5: fragments that overlap end the packet, but "an implementation may choose to
+ * [...] drop exact duplicate fragments while keeping the other fragments".
+ * Context: any. Return: false if it overlaps others.
+ */
+bool net6_reasm_again(const struct net6_reasm_whole *whole, const struct net6_reasm_piece *piece)
+{
+	unsigned int end = piece->offset + piece->len, at = piece->offset / 8;
+	bool last = whole->last && end == whole->len;
+
+	if (piece->more == last || !net6_reasm_edge(whole, at))
+		return false;
+	while (++at < (end + 7) / 8)
+		if (net6_reasm_edge(whole, at))
+			return false;
+	return last || net6_reasm_edge(whole, at);
 }
 
 /**
@@ -61,6 +93,11 @@ bool net6_reasm_grow(struct net6_reasm_whole *whole, const struct net6_reasm_pie
  */
 bool net6_reasm_take(struct net6_reasm_whole *whole, const struct net6_reasm_piece *piece)
 {
+	net6_reasm_edge_set(whole, piece->offset / 8);
+	if (piece->more)
+		net6_reasm_edge_set(whole, (piece->offset + piece->len) / 8);
+	else
+		whole->last = true;
 	whole->meat += piece->len;
 	if (!piece->offset)
 		whole->first = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Any sequence of fragments of one packet, against a map of its octets: what is taken fits
- * in a payload, and the packet is whole when the map says so and not before. Overlaps are
- * kept away as the kernel's inet_frag keeps them away.
+ * in a payload, the packet is whole when the map says so and not before, and what comes again is
+ * told from what overlaps. The map says what is there, as the kernel's inet_frag does.
  */
 #include <linux/types.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include "../../net6/core/reasm_rules.c"
 
 static u8 map[65536];
+static struct net6_reasm_piece taken[8192];
 
 static void need(bool condition)
 {
@@ -24,11 +25,20 @@ static bool complete(unsigned int end)
 	return end && !memchr(map, 0, end);
 }
 
+static bool came(const struct net6_reasm_piece *piece, unsigned int n)
+{
+	while (n--)
+		if (taken[n].offset == piece->offset && taken[n].len == piece->len &&
+		    taken[n].more == piece->more)
+			return true;
+	return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct net6_reasm_whole whole = { 0 };
 	struct net6_reasm_piece piece;
-	unsigned int end = 0, last = 0;
+	unsigned int end = 0, last = 0, n = 0;
 
 	memset(map, 0, sizeof(map));
 	for (; size >= 5; data += 5, size -= 5) {
@@ -47,17 +57,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			need(last || !piece.more);
 			return 0;
 		}
-		if (!piece.more)
-			last = end;
-		need(whole.len >= end && (!last || whole.len == last));
+		need(whole.len >= end);
+		if (!memchr(map + piece.offset, 0, piece.len)) {
+			need(net6_reasm_again(&whole, &piece) == came(&piece, n));
+			if (!came(&piece, n))
+				return 0;
+			continue;
+		}
 		if (memchr(map + piece.offset, 1, piece.len))
 			return 0;
+		if (!piece.more)
+			last = end;
 		memset(map + piece.offset, 1, piece.len);
+		taken[n++] = piece;
 		if (net6_reasm_take(&whole, &piece)) {
 			need(last && whole.len == last && complete(last));
 			return 0;
 		}
-		need(!last || !complete(last));
+		need(!last || (whole.len == last && !complete(last)));
 	}
 	return 0;
 }

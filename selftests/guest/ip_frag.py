@@ -62,7 +62,7 @@ def fragments_in_every_order():
             parts.reverse()
         if order == "random":
             rng.shuffle(parts)
-        if order == "twice":        # exact duplicates, but of the last, may be ignored
+        if order == "twice":        # exact duplicates may be ignored; the last ends it
             parts = [p for p in parts[:-1] for _ in (0, 1)] + parts[-1:]
         for part in parts:
             ip.wire.send(part)
@@ -103,6 +103,38 @@ def overlapping_fragments_drop_the_packet():
         ip.wire.silence(lambda f: ip.is_reply(f) or ip.is_error(f), "an answer to overlaps", 0.4)
         ktap.equal(ip.numbers("drops").get("FRAG_OVERLAP", 0) - before, 1, "drops FRAG_OVERLAP")
     alive()
+
+
+@ktap.test
+def what_lies_inside_what_is_there_overlaps_it():
+    """RFC 8200 4.5: only an exact duplicate may be ignored, which has the same M flag too."""
+    message = echo_message(data=DATA[:1016], seq=220)
+    there = ((0, True, 256), (256, True, 512))      # their offset, M flag and end
+    tail = (512, False, 1024)
+    for n, (pieces, overlap) in enumerate((
+            (there, (8, True, 16)), (there, (0, True, 248)), (there, (248, True, 264)),
+            (there, (0, True, 512)), (there, (264, True, 512)), (there, (256, False, 512)),
+            ((tail, there[0]), (512, True, 1024)), ((tail, there[0]), (768, False, 1024)))):
+        ip.wire.flush()
+        delta = ip.Delta()
+        for start, more, end in pieces + (overlap,) + tuple(
+                piece for piece in there + (tail,) if piece not in pieces):
+            ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, start, more, 3200 + n)
+                              + message[start:end], 64))
+        alive()
+        ktap.equal(delta.drops().get("FRAG_OVERLAP"), 1, f"drops FRAG_OVERLAP for {overlap}")
+        ktap.true(not [f for f in ip.wire.seen if ip.is_reply(f) and f.seq == 220
+                       or ip.is_error(f)], f"silence about {overlap}")
+
+
+@ktap.test
+def a_duplicate_of_the_last_is_ignored():
+    for n, size in enumerate((1016, 1013)):
+        message = echo_message(data=DATA[:size], seq=230 + n)
+        for start, end in ((512, size + 8), (512, size + 8), (0, 512)):
+            ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, start, not start, 3300 + n)
+                              + message[start:end], 64))
+        ktap.equal(reply_data(230 + n, "the last fragment twice"), DATA[:size], "data")
 
 
 @ktap.test

@@ -46,6 +46,7 @@ TEST(two_ends_contradict_each_other)
 	struct net6_reasm_whole whole = { 0 };
 
 	EXPECT_TRUE(net6_reasm_grow(&whole, &end));
+	EXPECT_FALSE(net6_reasm_take(&whole, &end));
 	EXPECT_EQ(whole.len, 21);
 	EXPECT_TRUE(net6_reasm_grow(&whole, &end));
 	end.len = 6;
@@ -60,11 +61,83 @@ TEST(nothing_lies_behind_the_end)
 	struct net6_reasm_whole whole = { 0 };
 
 	EXPECT_TRUE(net6_reasm_grow(&whole, &end));
+	EXPECT_FALSE(net6_reasm_take(&whole, &end));
 	EXPECT_FALSE(net6_reasm_grow(&whole, &more));
 
 	memset(&whole, 0, sizeof(whole));
 	EXPECT_TRUE(net6_reasm_grow(&whole, &more));
 	EXPECT_FALSE(net6_reasm_grow(&whole, &end));
+}
+
+/* Is a fragment of these octets a duplicate in a packet of [0, 16), [16, 24), and with @end
+ * [24, 29), the last?
+ */
+static bool again(bool end, unsigned int offset, unsigned int len, bool more)
+{
+	static const struct net6_reasm_piece there[] = {
+		{ 0, 24, 5, false }, { 0, 16, 8, true }, { 0, 0, 16, true },
+	};
+	struct net6_reasm_piece piece = { 0, offset, len, more };
+	struct net6_reasm_whole whole = { 0 };
+	unsigned int i;
+
+	for (i = !end; i < 3; i++) {
+		EXPECT_TRUE(net6_reasm_grow(&whole, &there[i]));
+		net6_reasm_take(&whole, &there[i]);
+	}
+	return net6_reasm_grow(&whole, &piece) && net6_reasm_again(&whole, &piece);
+}
+
+TEST(a_duplicate_is_one_in_every_octet)
+{
+	unsigned int end, offset, stop;
+
+	for (end = 0; end < 2; end++) {
+		for (offset = 0; offset < 24; offset += 8)
+			for (stop = offset + 8; stop <= 24; stop += 8) {
+				EXPECT_EQ(again(end, offset, stop - offset, true),
+					  (offset == 0 && stop == 16) ||
+					  (offset == 16 && stop == 24));
+				EXPECT_FALSE(again(end, offset, stop - offset, false));
+			}
+	}
+	EXPECT_TRUE(again(true, 24, 5, false));
+	EXPECT_FALSE(again(true, 16, 13, false));
+	EXPECT_FALSE(again(true, 0, 29, false));
+}
+
+TEST(the_last_is_another_than_one_that_more_follow)
+{
+	struct net6_reasm_piece last = { 0, 8, 8, false }, more = { 0, 8, 8, true };
+	struct net6_reasm_whole whole = { 0 };
+
+	EXPECT_TRUE(net6_reasm_grow(&whole, &last));
+	net6_reasm_take(&whole, &last);
+	EXPECT_TRUE(net6_reasm_again(&whole, &last));
+	EXPECT_FALSE(net6_reasm_grow(&whole, &more) && net6_reasm_again(&whole, &more));
+
+	memset(&whole, 0, sizeof(whole));
+	EXPECT_TRUE(net6_reasm_grow(&whole, &more));
+	net6_reasm_take(&whole, &more);
+	EXPECT_TRUE(net6_reasm_again(&whole, &more));
+	EXPECT_FALSE(net6_reasm_grow(&whole, &last) && net6_reasm_again(&whole, &last));
+}
+
+TEST(the_longest_packet_in_the_smallest_pieces)
+{
+	struct net6_reasm_piece piece = { 0, 0, 8, true };
+	struct net6_reasm_whole whole = { 0 };
+
+	for (; piece.offset < 65528; piece.offset += 8) {
+		EXPECT_TRUE(net6_reasm_grow(&whole, &piece));
+		EXPECT_FALSE(net6_reasm_take(&whole, &piece));
+		EXPECT_TRUE(net6_reasm_again(&whole, &piece));
+	}
+	piece.len = 7;
+	piece.more = false;
+	EXPECT_TRUE(net6_reasm_grow(&whole, &piece));
+	EXPECT_TRUE(net6_reasm_take(&whole, &piece));
+	EXPECT_TRUE(net6_reasm_again(&whole, &piece));
 }
 
 TEST(whole_with_the_last_that_comes_in_every_order)
