@@ -15,6 +15,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import answers
 import ktap
 import nd
 
@@ -63,7 +64,7 @@ def users(address=ANYCAST):
 
 
 def ask(source=PEER, target=ANYCAST):
-    wire.send(nd.ns(source, target, slla=None if source == nd.ANY else wire.mac))
+    wire.send(nd.ns(source, target, slla=wire.mac))
 
 
 def advert(source=PEER, target=ANYCAST):
@@ -141,44 +142,7 @@ def advertisements_come_late_and_override_nothing():
                        f"advertisement {number}")
 
 
-@ktap.test
-def the_delay_is_random_and_a_second_at_most():
-    gaps = []
-    with joined():
-        for number in range(6):
-            source = f"2001:db8:1::b:{number + 1:x}"
-            wire.flush()
-            # answered at once, to know when the question was there
-            wire.send(nd.ns(source, OURS, slla=wire.mac))
-            ask(source)
-            first = wire.expect(advert(source, OURS), "advertisement at once")
-            gaps.append(wire.expect(advert(source), "advertisement").time - first.time)
-    ktap.true(all(gap <= 1 + ktap.SCALE for gap in gaps), f"a second at most: {gaps}")
-    ktap.true(max(gaps) > 0.02, f"not at once: {gaps}")
-
-
-@ktap.test
-def many_questions_are_all_answered():
-    """More than can wait: the rest is answered at once."""
-    sources = [f"2001:db8:1::c:{n:x}" for n in range(40)]
-    with joined():
-        wire.flush()
-        for source in sources:
-            ask(source)
-        left = set(sources)
-        while left:
-            frame = wire.expect(lambda f: f.type == nd.NA and f.target == ANYCAST
-                                and f.dest in left, f"advertisements for {len(left)}")
-            left.remove(frame.dest)
-
-
-@ktap.test
-def a_probe_of_another_node_is_answered_to_all():
-    with joined():
-        ask(nd.ANY)
-        frame = wire.expect(advert(nd.ALL_NODES), "advertisement")
-        ktap.equal(frame.flags, 0, "flags")
-        ktap.true(frame.source != ANYCAST, "source")
+answers.tests(lambda: answers.Here(A, wire, OURS, PEER, ANYCAST, joined))
 
 
 @ktap.test

@@ -12,6 +12,7 @@ import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import answers
 import ktap
 import nd
 
@@ -89,7 +90,7 @@ def refused(*words):
 
 def ask(source=PEER, target=NODE, over=None, **ip):
     over = over or wire
-    over.send(nd.ns(source, target, slla=None if source == nd.ANY else over.mac, **ip))
+    over.send(nd.ns(source, target, slla=over.mac, **ip))
 
 
 def advert(dest=PEER, target=NODE):
@@ -189,54 +190,7 @@ def override_is_clear():
                         wire.mac), f"advertisement, {more}")
 
 
-@ktap.test
-def a_probe_of_another_node_is_answered_to_all():
-    """7.2.4: to a source of :: by all-nodes, Solicited flag clear."""
-    with proxied():
-        ask(nd.ANY)
-        frame = wire.expect(advert(nd.ALL_NODES), "advertisement")
-        ktap.equal((frame.source, frame.flags, frame.option(nd.TLLA)),
-                   (nd.linklocal(A), 0, nd.mac_bytes(wire.peer)), "advertisement")
-
-
-@ktap.test
-def answers_are_delayed():
-    """7.2.8: "by a random time between 0 and MAX_ANYCAST_DELAY_TIME seconds"."""
-    gaps = []
-    with proxied():
-        for number in range(6):
-            source = f"2001:db8:1::b:{number + 1:x}"
-            # answered at once, to know when the question was there
-            ask(source, OURS)
-            ask(source)
-            first = wire.expect(advert(source, OURS), "advertisement at once")
-            gaps.append(wire.expect(advert(source), "advertisement").time - first.time)
-    ktap.true(all(gap <= 1 + ktap.SCALE for gap in gaps), f"a second at most: {gaps}")
-    ktap.true(max(gaps) > 0.02, f"not at once: {gaps}")
-
-
-@ktap.test
-def one_question_one_answer():
-    with proxied():
-        for _ in range(5):
-            ask()
-        barrier()
-        wire.expect(advert(), "advertisement")
-        ktap.true(len(wire.collect(advert(), 1.5)) <= 4, "those that still waited are one")
-
-
-@ktap.test
-def many_questions_are_all_answered():
-    """More than can wait: the rest is answered at once."""
-    sources = [f"2001:db8:1::c:{n:x}" for n in range(40)]
-    with proxied():
-        for source in sources:
-            ask(source)
-        left = set(sources)
-        while left:
-            frame = wire.expect(lambda f: f.type == nd.NA and f.target == NODE
-                                and f.dest in left, f"advertisements for {len(left)}")
-            left.remove(frame.dest)
+answers.tests(lambda: answers.Here(A, wire, OURS, PEER, NODE, proxied))
 
 
 @ktap.test
@@ -392,9 +346,9 @@ def the_link_and_the_interface_go():
     proxy("del", TWIN, "c0")
 
 
-@ktap.test
-def a_namespace_goes_while_answers_wait():
-    ns, other, over = nd.cable(names=("E", "F"))
+def asked(names):
+    """Two namespaces; in the first one a0 answers for NODE, and more answers wait than fit."""
+    ns, other, over = nd.cable(names=names)
     nd.net6ctl(ns, "set", "dev", "a0", "dad-transmits", "0", "forwarding", "on",
                "proxy-ndp", "on")
     nd.net6ctl(ns, "add", "address", OURS + "/64", "dev", "a0")
@@ -403,8 +357,24 @@ def a_namespace_goes_while_answers_wait():
         if number == 100:
             nd.net6ctl(ns, "add", "proxy", NODE, "dev", "a0")
     over.expect(lambda f: f.type == nd.NA and f.target == NODE, "advertisement")
-    ns.delete()
-    other.delete()
+    return ns, other
+
+
+@ktap.test
+def a_device_goes_while_answers_wait():
+    for dev in ("a0", "b0"):		# this end of the cable, or the other one
+        ns, other = asked(("E" + dev, "F" + dev))
+        ktap.equal(len(nd.show(ns, "proxies")), 1, "proxied")
+        (ns if dev == "a0" else other).ip("link", "del", dev)
+        ktap.equal(nd.show(ns, "proxies"), [], "gone with the device")
+        ns.delete()
+        other.delete()
+
+
+@ktap.test
+def a_namespace_goes_while_answers_wait():
+    for namespace in asked(("E", "F")):
+        namespace.delete()
 
 
 ktap.main(setup=setup)
