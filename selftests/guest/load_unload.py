@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Both modules are loaded and unloaded a hundred times, every tenth time with traffic
 # running until the moment they go: TCP over the cable and on ::1, UDP, files served by
-# khttpd, and frames that keep coming whether net6 is there or not. Afterwards the kernel
-# has its memory, its device references and its module references back.
+# khttpd, and frames that keep coming whether net6 is there or not, among them questions for
+# a proxied address, whose answers wait. Afterwards the kernel has its memory, its device
+# references and its module references back.
 #
 #   [ A: servers, khttpd ] a0 fd00::a ------ fd00::b b0 [ B: clients ]
 #
@@ -25,6 +26,7 @@ ROUNDS = int(os.environ.get("NET6_ROUNDS") or (20 if ktap.CHECKING else 100))
 MODULES = ("net6", "khttpd")
 CTL = f"{khttpd.TOP}/tools/net6ctl"
 FINIT_MODULE, DELETE_MODULE = 313, 176
+PROXIED = "fd00::77"
 NS = {}
 
 COMMON = """
@@ -89,21 +91,27 @@ try:
 except OSError:			# khttpd was stopped
     threading.Event().wait()
 """
-# Frames for A, net6 there or not: echo requests to its address and to all nodes.
+# Frames for A, net6 there or not: echo requests to its address and to all nodes, and
+# solicitations for an address that it is a proxy for, of more nodes than can wait.
 FLOOD = """
-import socket, sys, time
+import itertools, socket, sys, time
 sys.path.insert(0, sys.argv[1])
 import nd
 sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 sock.bind(("b0", 0x86dd))
-there = nd.mac_bytes(sys.argv[2])
-frames = [dest + sock.getsockname()[4] + b"\\x86\\xdd" + nd.echo("fd00::b", address)
-          for dest, address in ((there, "fd00::a"), (nd.mac_bytes("33:33:00:00:00:01"), "ff02::1"))]
+mac = sock.getsockname()[4]
+def frame(dest, packet):
+    return nd.mac_bytes(dest) + mac + b"\\x86\\xdd" + packet
+echoes = [frame(dest, nd.echo("fd00::b", address))
+          for dest, address in ((sys.argv[2], "fd00::a"), ("33:33:00:00:00:01", "ff02::1"))]
+questions = itertools.cycle([
+    frame(nd.group_mac(nd.solicited_node(sys.argv[3])),
+          nd.ns(f"fd00::b:{number:x}", sys.argv[3], slla=mac.hex(":"))) for number in range(16)])
 print("running", flush=True)
 while True:
     try:
-        for frame in frames:
-            sock.send(frame)
+        for packet in echoes + [next(questions)]:
+            sock.send(packet)
         time.sleep(0.002)
     except OSError:		# the cable is gone
         time.sleep(0.1)
@@ -157,9 +165,17 @@ def traffic():
     for name, device in (("A", "a0"), ("B", "b0")):
         NS[name].run(CTL, "set", "dev", device, "dad-transmits", "0")
         NS[name].run(CTL, "add", "address", f"fd00::{name.lower()}/64", "dev", device)
+    NS["A"].run(CTL, "set", "dev", "a0", "forwarding", "on", "proxy-ndp", "on")
+    NS["A"].run(CTL, "add", "proxy", PROXIED, "dev", "a0")
     with NS["A"]:
         khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", "[::]:8080,net6")
     return [start("A", SERVER), start("B", CLIENT)]
+
+
+def answers():
+    """Advertisements that A has sent: more than can wait at a time."""
+    return next((entry["value"] for entry in json.loads(NS["A"].run(CTL, "-j", "show", "counters"))
+                 if entry["name"] == "Icmp6OutNeighborAdvertisements"), 0) > 8
 
 
 def one_round(busy):
@@ -171,6 +187,7 @@ def one_round(busy):
             ktap.equal(syscall(DELETE_MODULE, module.encode(), os.O_NONBLOCK),
                        errno.EWOULDBLOCK, f"errno of unloading {module} in use")
         ktap.true(khttpd.count("requests") >= 10, "files are served")
+        ktap.wait_for(20, "answers for the proxied address are sent", answers)
         ktap.equal([process.poll() for process in running], [None, None], "traffic goes on")
         khttpd.ctl("stop", "--all")
         unload("khttpd")
@@ -194,7 +211,7 @@ def setup():
     NS["A"], NS["B"] = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(NS["A"], "a0", NS["B"], "b0")
     mac = json.loads(NS["A"].ip("-j", "link", "show", "dev", "a0"))[0]["address"]
-    start("B", FLOOD, f"{khttpd.TOP}/selftests/lib", mac)
+    start("B", FLOOD, f"{khttpd.TOP}/selftests/lib", mac, PROXIED)
     # What is loaded once and stays: congestion control, CPU-local caches.
     for busy in (False, True, False):
         one_round(busy)
