@@ -115,7 +115,15 @@ static struct sk_buff *net6_exthdr_hop_by_hop(struct sk_buff *skb)
 		return net6_exthdr_problem(skb, NET6_DROP_EXTHDR_ORDER, NET6_PARAM_NEXT_HEADER,
 					   cb->nhoff);
 	cb->flags |= NET6_RX_HOPBYHOP;
-	return net6_exthdr_options(skb, true);
+	/* A jumbogram's option is one that nobody knows here. */
+	skb = net6_exthdr_options(skb, true);
+	/* RFC 2675 section 3: no length anywhere is "code 0, pointing to the high-order octet of
+	 * the IPv6 Payload Length"
+	 */
+	if (unlikely(skb && !ipv6_hdr(skb)->payload_len))
+		return net6_exthdr_problem(skb, NET6_DROP_HEADER_LENGTH, NET6_PARAM_HEADER_FIELD,
+					   offsetof(struct ipv6hdr, payload_len));
+	return skb;
 }
 
 static struct sk_buff *net6_exthdr_destination(struct sk_buff *skb)

@@ -49,8 +49,8 @@ static bool net6_rcv_usual_addr(const struct in6_addr *addr)
  * @skb: data at the IPv6 header, which is linear
  * @looped: sent by ourselves
  *
- * Context: any. Return: NET6_DROP_MAX if it is, and it ends where its header says then;
- * else why it is to be dropped.
+ * Context: any. Return: NET6_DROP_MAX if it is, and it ends where its header says then, unless
+ * it may be a jumbogram; else why it is to be dropped.
  */
 int net6_rcv_check(struct sk_buff *skb, bool looped)
 {
@@ -67,6 +67,9 @@ int net6_rcv_check(struct sk_buff *skb, bool looped)
 	}
 	if (unlikely(len > skb->len))
 		return NET6_DROP_HEADER_LENGTH;
+	/* RFC 2675: the length is in the Hop-by-Hop Options, for whose sake it is refused. */
+	if (unlikely(!h->payload_len && h->nexthdr == NEXTHDR_HOP))
+		return NET6_DROP_MAX;
 	if (unlikely(pskb_trim_rcsum(skb, len)))
 		return NET6_DROP_NO_MEMORY;
 	return NET6_DROP_MAX;

@@ -208,6 +208,30 @@ def hop_by_hop_is_only_first():
                    1, 40, "hop-by-hop twice")
 
 
+def of_no_length(packet):
+    return packet[:4] + bytes(2) + packet[6:]
+
+
+@ktap.test
+def jumbograms_are_refused_for_their_option():
+    """RFC 2675 section 3: option 0xC2, for nodes that do not know it (RFC 8200 4.2: told of,
+    unless the packet was for a group). A length of 0 without it is told of, too.
+    """
+    ip.tokens()
+    jumbo = options(ICMP, struct.pack("!BBI", 0xc2, 4, 70000)) + echo_message(data=bytes(400))
+    expect_problem(of_no_length(ipv6(PEER, OURS, HOP, jumbo, 64)), 2, 42, "a jumbogram")
+    expect_problem(ipv6(PEER, OURS, HOP, jumbo, 64), 2, 42, "its option with a length")
+    expect_problem(of_no_length(ipv6(PEER, OURS, HOP, options(ICMP) + echo_message(), 64)),
+                   0, 4, "no length and no such option")
+    expect_nothing(of_no_length(ipv6(PEER, "ff02::1", HOP, jumbo, 64)), "EXTHDR_OPTION",
+                   "a jumbogram for a group")
+    expect_nothing(of_no_length(ipv6(PEER, OURS, HOP, options(ICMP)[:7], 64)), "EXTHDR_SHORT",
+                   "no length and a header that is cut")
+    expect_nothing(of_no_length(ipv6(PEER, OURS, UDP, ip.udp_message(dport=7), 64)), "UDP_SHORT",
+                   "no length and no header for it")
+    alive()
+
+
 @ktap.test
 def option_action_bits_decide():
     ip.tokens()
