@@ -20,5 +20,6 @@ void net6_proc_exit(void);
 
 struct seq_file;
 int net6_proc_snmp6(struct seq_file *seq, void *v);
+int net6_proc_dev_snmp6(struct seq_file *seq, void *v);
 
 #endif /* _NET6_ADMIN_H */

@@ -2,7 +2,7 @@
 /* /proc/net in takeover mode: the files of native IPv6 in its formats, for programs that
  * read them (ss, netstat, ifconfig, the JVM). Each is written in one go when it is read;
  * sockets are walked again when the buffer turns out to be too small. Fields that net6
- * does not have are 0. Interfaces have no counters of their own: no dev_snmp6.
+ * does not have are 0.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -346,15 +346,48 @@ static void net6_proc_remove(struct net *net, size_t n)
 		remove_proc_entry(net6_proc_files[n].name, net->proc_net);
 }
 
+/* A namespace's dev_snmp6. */
+struct net6_proc_net {
+	struct proc_dir_entry *dev_snmp6;
+};
+
+static unsigned int net6_proc_net_id __read_mostly;
+
+static void net6_proc_attached(struct net6_iface *iface)
+{
+	struct net6_proc_net *pn = net_generic(iface->nn->net, net6_proc_net_id);
+
+	iface->dev_snmp6 = proc_create_single_data(iface->dev->name, 0444, pn->dev_snmp6,
+						   net6_proc_dev_snmp6, iface);
+	if (!iface->dev_snmp6)
+		netdev_warn(iface->dev, "net6: no file in dev_snmp6\n");
+}
+
+static void net6_proc_detached(struct net6_iface *iface)
+{
+	proc_remove(iface->dev_snmp6);
+	iface->dev_snmp6 = NULL;
+}
+
+static struct net6_iface_watcher net6_proc_watcher = {
+	.attached	= net6_proc_attached,
+	.detached	= net6_proc_detached,
+};
+
 static int __net_init net6_proc_net_init(struct net *net)
 {
+	struct net6_proc_net *pn = net_generic(net, net6_proc_net_id);
 	const struct net6_proc_file *f;
 	size_t i;
 
+	pn->dev_snmp6 = proc_mkdir("dev_snmp6", net->proc_net);
+	if (!pn->dev_snmp6)
+		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(net6_proc_files); i++) {
 		f = &net6_proc_files[i];
 		if (!proc_create_net_single(f->name, 0444, net->proc_net, f->show, NULL)) {
 			net6_proc_remove(net, i);
+			proc_remove(pn->dev_snmp6);
 			return -ENOMEM;
 		}
 	}
@@ -363,12 +396,17 @@ static int __net_init net6_proc_net_init(struct net *net)
 
 static void __net_exit net6_proc_net_exit(struct net *net)
 {
+	struct net6_proc_net *pn = net_generic(net, net6_proc_net_id);
+
+	proc_remove(pn->dev_snmp6);
 	net6_proc_remove(net, ARRAY_SIZE(net6_proc_files));
 }
 
 static struct pernet_operations net6_proc_net_ops = {
 	.init	= net6_proc_net_init,
 	.exit	= net6_proc_net_exit,
+	.id	= &net6_proc_net_id,
+	.size	= sizeof(struct net6_proc_net),
 };
 
 /**
@@ -378,7 +416,14 @@ static struct pernet_operations net6_proc_net_ops = {
  */
 int net6_proc_init(void)
 {
-	return ipv6_mod_enabled() ? 0 : register_pernet_subsys(&net6_proc_net_ops);
+	int err;
+
+	if (ipv6_mod_enabled())
+		return 0;
+	err = register_pernet_subsys(&net6_proc_net_ops);
+	if (!err)
+		net6_iface_watch(&net6_proc_watcher);
+	return err;
 }
 
 /**
@@ -388,6 +433,8 @@ int net6_proc_init(void)
  */
 void net6_proc_exit(void)
 {
-	if (!ipv6_mod_enabled())
-		unregister_pernet_subsys(&net6_proc_net_ops);
+	if (ipv6_mod_enabled())
+		return;
+	net6_iface_unwatch(&net6_proc_watcher);
+	unregister_pernet_subsys(&net6_proc_net_ops);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /proc/net/snmp6: our counters under native's names and in its order. What net6 does
- * not count is 0, as are message types it counts in total only.
+/* /proc/net/snmp6 and /proc/net/dev_snmp6: our counters under native's names and in its order.
+ * What net6 does not count is 0, as are message types it counts in total only; an interface
+ * has no drops of its own.
  */
 #include <linux/icmpv6.h>
 #include <linux/seq_file.h>
 
-#include "../core/netns.h"
+#include "../core/iface.h"
 #include "admin.h"
 
 #define NONE	(-1)
@@ -107,24 +108,38 @@ static const struct net6_snmp_icmp {
 	{ ICMPV6_MLD2_REPORT,	"MLDv2Reports",	NONE, OUR(Icmp6OutMLDv2Reports) },
 };
 
-static void net6_snmp_items(struct seq_file *seq, const struct net6_net *nn,
-			    const struct net6_snmp_item *items, size_t n)
+/* Whose counters: of @iface, or if that is NULL of @nn. */
+struct net6_snmp {
+	struct seq_file			*seq;
+	const struct net6_net		*nn;
+	const struct net6_iface		*iface;
+};
+
+static u64 net6_snmp_read(const struct net6_snmp *s, int item)
+{
+	if (item == NONE)
+		return 0;
+	if (!s->iface)
+		return net6_mib_read(s->nn, item);
+	return item < NET6_MIB_IFACE_MAX ? net6_mib_read_iface(s->iface, item) : 0;
+}
+
+static void net6_snmp_items(const struct net6_snmp *s, const struct net6_snmp_item *items, size_t n)
 {
 	const struct net6_snmp_item *i;
 	u64 value;
 	int drop;
 
 	for (i = items; i < items + n; i++) {
-		value = i->item == NONE ? 0 : net6_mib_read(nn, i->item);
+		value = net6_snmp_read(s, i->item);
 		/* The first reason is a header's; no item stands for it alone. */
-		for (drop = i->first; drop <= i->last && i->last; drop++)
-			value += net6_mib_read_drop(nn, drop);
-		seq_printf(seq, "%-32s\t%llu\n", i->name, value);
+		for (drop = i->first; drop <= i->last && i->last && !s->iface; drop++)
+			value += net6_mib_read_drop(s->nn, drop);
+		seq_printf(s->seq, "%-32s\t%llu\n", i->name, value);
 	}
 }
 
-static void net6_snmp_messages(struct seq_file *seq, const struct net6_net *nn, bool out,
-			       bool numbered)
+static void net6_snmp_messages(const struct net6_snmp *s, bool out, bool numbered)
 {
 	const struct net6_snmp_icmp *i;
 	char name[40];
@@ -133,15 +148,24 @@ static void net6_snmp_messages(struct seq_file *seq, const struct net6_net *nn, 
 
 	for (i = net6_snmp_icmp; i < net6_snmp_icmp + ARRAY_SIZE(net6_snmp_icmp); i++) {
 		item = out ? i->out : i->in;
-		value = item == NONE ? 0 : net6_mib_read(nn, item);
+		value = net6_snmp_read(s, item);
 		if (numbered && !value)
 			continue;
 		if (numbered)
 			snprintf(name, sizeof(name), "Icmp6%sType%u", out ? "Out" : "In", i->type);
 		else
 			snprintf(name, sizeof(name), "Icmp6%s%s", out ? "Out" : "In", i->name);
-		seq_printf(seq, "%-32s\t%llu\n", name, value);
+		seq_printf(s->seq, "%-32s\t%llu\n", name, value);
 	}
+}
+
+static void net6_snmp_ip_icmp(const struct net6_snmp *s)
+{
+	net6_snmp_items(s, net6_snmp_ip, ARRAY_SIZE(net6_snmp_ip));
+	net6_snmp_messages(s, false, false);
+	net6_snmp_messages(s, true, false);
+	net6_snmp_messages(s, false, true);
+	net6_snmp_messages(s, true, true);
 }
 
 /**
@@ -153,13 +177,26 @@ static void net6_snmp_messages(struct seq_file *seq, const struct net6_net *nn, 
  */
 int net6_proc_snmp6(struct seq_file *seq, void *v)
 {
-	const struct net6_net *nn = net6_pernet(seq->private);
+	const struct net6_snmp s = { .seq = seq, .nn = net6_pernet(seq->private) };
 
-	net6_snmp_items(seq, nn, net6_snmp_ip, ARRAY_SIZE(net6_snmp_ip));
-	net6_snmp_messages(seq, nn, false, false);
-	net6_snmp_messages(seq, nn, true, false);
-	net6_snmp_messages(seq, nn, false, true);
-	net6_snmp_messages(seq, nn, true, true);
-	net6_snmp_items(seq, nn, net6_snmp_udp, ARRAY_SIZE(net6_snmp_udp));
+	net6_snmp_ip_icmp(&s);
+	net6_snmp_items(&s, net6_snmp_udp, ARRAY_SIZE(net6_snmp_udp));
+	return 0;
+}
+
+/**
+ * net6_proc_dev_snmp6() - /proc/net/dev_snmp6/DEV
+ * @seq: file of an interface, which goes after the file
+ * @v: not used
+ *
+ * Context: process; RTNL is held when files are removed. Return: 0.
+ */
+int net6_proc_dev_snmp6(struct seq_file *seq, void *v)
+{
+	const struct net6_iface *iface = seq->private;
+	const struct net6_snmp s = { .seq = seq, .nn = iface->nn, .iface = iface };
+
+	seq_printf(seq, "%-32s\t%u\n", "ifIndex", iface->ifindex);
+	net6_snmp_ip_icmp(&s);
 	return 0;
 }

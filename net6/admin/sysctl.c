@@ -202,7 +202,7 @@ static void net6_sysctl_detached(struct net6_iface *iface)
 	iface->sysctl = NULL;
 }
 
-static const struct net6_iface_watcher net6_sysctl_watcher = {
+static struct net6_iface_watcher net6_sysctl_watcher = {
 	.attached	= net6_sysctl_attached,
 	.detached	= net6_sysctl_detached,
 };
@@ -343,6 +343,6 @@ int net6_sysctl_init(void)
  */
 void net6_sysctl_exit(void)
 {
-	net6_iface_watch(NULL);
+	net6_iface_unwatch(&net6_sysctl_watcher);
 	unregister_pernet_subsys(&net6_sysctl_net_ops);
 }

@@ -153,7 +153,7 @@ static struct sk_buff *net6_exthdr_routing(struct sk_buff *skb)
 /* RFC 8200 section 4.7: nothing follows, and what does is ignored. */
 static struct sk_buff *net6_exthdr_none(struct sk_buff *skb)
 {
-	NET6_INC(net6_rx_cb(skb)->iface->nn, Ip6InDelivers);
+	NET6_INC_IFACE(net6_rx_cb(skb)->iface, Ip6InDelivers);
 	consume_skb(skb);
 	return NULL;
 }

@@ -133,8 +133,8 @@ static bool net6_forward_comes_back(const struct net6_iface *iface, const struct
  */
 int net6_forward_finish(struct net6_dest *dest, struct sk_buff *skb, bool reassembled)
 {
-	NET6_INC(dest->nn, Ip6OutForwDatagrams);
-	NET6_ADD(dest->nn, Ip6OutOctets, skb->len);
+	NET6_INC_IFACE(dest->iface, Ip6OutForwDatagrams);
+	NET6_ADD_IFACE(dest->iface, Ip6OutOctets, skb->len);
 	/* Put together for the filter's sake (nfhook.c): in pieces that no link on the rest of
 	 * its way can refuse.
 	 */
@@ -214,8 +214,8 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 	struct net6_dest *dest;
 	int reason;
 
-	NET6_INC(nn, Ip6InReceives);
-	NET6_ADD(nn, Ip6InOctets, skb->len);
+	NET6_INC_IFACE(iface, Ip6InReceives);
+	NET6_ADD_IFACE(iface, Ip6InOctets, skb->len);
 	skb_reset_network_header(skb);
 	reason = net6_rcv_check(skb, false);
 	if (reason == NET6_DROP_MAX)

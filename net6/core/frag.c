@@ -98,15 +98,15 @@ int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int m
 			err = -ENOMEM;
 			break;
 		}
-		NET6_INC(nn, Ip6OutFragCreates);
+		NET6_INC_IFACE(dest->iface, Ip6OutFragCreates);
 		err = net6_neigh_output(dest->neigh, frag);
 	}
 out:
 	if (err) {
-		NET6_INC(nn, Ip6OutFragFails);
+		NET6_INC_IFACE(dest->iface, Ip6OutFragFails);
 		net6_drop(nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG : NET6_DROP_NO_MEMORY);
 	} else {
-		NET6_INC(nn, Ip6OutFragOKs);
+		NET6_INC_IFACE(dest->iface, Ip6OutFragOKs);
 		consume_skb(skb);
 	}
 	return err;

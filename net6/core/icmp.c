@@ -88,7 +88,7 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 	struct net6_dest *dest;
 	struct icmp6hdr *h;
 
-	NET6_INC(nn, Icmp6InEchos);
+	NET6_INC_IFACE(iface, Icmp6InEchos);
 	if (!(ipv6_addr_type(&daddr) & (IPV6_ADDR_UNICAST | IPV6_ADDR_LOOPBACK))) {
 		net6_drop(nn, skb, NET6_DROP_HEADER_SOURCE);
 		return;
@@ -155,20 +155,20 @@ static int net6_icmp_quoted(struct net6_iface *iface, struct sk_buff *skb, u8 *p
 	return offset;
 }
 
-static void net6_icmp_count_error(struct net6_net *nn, u8 type)
+static void net6_icmp_count_error(struct net6_iface *iface, u8 type)
 {
 	switch (type) {
 	case ICMPV6_DEST_UNREACH:
-		NET6_INC(nn, Icmp6InDestUnreachs);
+		NET6_INC_IFACE(iface, Icmp6InDestUnreachs);
 		break;
 	case ICMPV6_PKT_TOOBIG:
-		NET6_INC(nn, Icmp6InPktTooBigs);
+		NET6_INC_IFACE(iface, Icmp6InPktTooBigs);
 		break;
 	case ICMPV6_TIME_EXCEED:
-		NET6_INC(nn, Icmp6InTimeExcds);
+		NET6_INC_IFACE(iface, Icmp6InTimeExcds);
 		break;
 	case ICMPV6_PARAMPROB:
-		NET6_INC(nn, Icmp6InParmProblems);
+		NET6_INC_IFACE(iface, Icmp6InParmProblems);
 		break;
 	}
 }
@@ -186,7 +186,7 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 	int offset;
 	u8 number;
 
-	net6_icmp_count_error(nn, ((const struct icmp6hdr *)skb->data)->icmp6_type);
+	net6_icmp_count_error(iface, ((const struct icmp6hdr *)skb->data)->icmp6_type);
 	offset = net6_icmp_quoted(iface, skb, &number);
 	if (offset < 0) {
 		net6_drop(nn, skb, -1 - offset);
@@ -239,15 +239,15 @@ static void net6_icmp_rcv(struct sk_buff *skb)
 	net6_icmp_handler handler;
 	u8 type;
 
-	NET6_INC(nn, Icmp6InMsgs);
+	NET6_INC_IFACE(iface, Icmp6InMsgs);
 	if (!pskb_may_pull(skb, sizeof(struct icmp6hdr))) {
-		NET6_INC(nn, Icmp6InErrors);
+		NET6_INC_IFACE(iface, Icmp6InErrors);
 		net6_drop(nn, skb, NET6_DROP_ICMP_SHORT);
 		return;
 	}
 	/* RFC 4443 2.3; net6_checksum_init() leaves larger packets to the second test. */
 	if (net6_checksum_init(skb, IPPROTO_ICMPV6) || skb_checksum_complete(skb)) {
-		NET6_INC(nn, Icmp6InErrors);
+		NET6_INC_IFACE(iface, Icmp6InErrors);
 		net6_drop(nn, skb, NET6_DROP_ICMP_CSUM);
 		return;
 	}
@@ -255,7 +255,7 @@ static void net6_icmp_rcv(struct sk_buff *skb)
 	type = skb->data[0];
 	handler = READ_ONCE(net6_icmp_handlers[type]);
 	if (type == ICMPV6_ECHO_REPLY)
-		NET6_INC(nn, Icmp6InEchoReplies);
+		NET6_INC_IFACE(iface, Icmp6InEchoReplies);
 	if (handler)
 		handler(iface, skb);
 	else if (!(type & ICMPV6_INFOMSG_MASK))

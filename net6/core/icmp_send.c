@@ -149,33 +149,33 @@ static struct sk_buff *net6_icmp_make_error(const struct sk_buff *skb, int nhoff
 	return error;
 }
 
-static void net6_icmp_count(struct net6_net *nn, u8 type)
+static void net6_icmp_count(const struct net6_iface *iface, u8 type)
 {
-	NET6_INC(nn, Icmp6OutMsgs);
+	NET6_INC_IFACE(iface, Icmp6OutMsgs);
 	switch (type) {
 	case ICMPV6_DEST_UNREACH:
-		NET6_INC(nn, Icmp6OutDestUnreachs);
+		NET6_INC_IFACE(iface, Icmp6OutDestUnreachs);
 		break;
 	case ICMPV6_PKT_TOOBIG:
-		NET6_INC(nn, Icmp6OutPktTooBigs);
+		NET6_INC_IFACE(iface, Icmp6OutPktTooBigs);
 		break;
 	case ICMPV6_TIME_EXCEED:
-		NET6_INC(nn, Icmp6OutTimeExcds);
+		NET6_INC_IFACE(iface, Icmp6OutTimeExcds);
 		break;
 	case ICMPV6_PARAMPROB:
-		NET6_INC(nn, Icmp6OutParmProblems);
+		NET6_INC_IFACE(iface, Icmp6OutParmProblems);
 		break;
 	case ICMPV6_ECHO_REPLY:
-		NET6_INC(nn, Icmp6OutEchoReplies);
+		NET6_INC_IFACE(iface, Icmp6OutEchoReplies);
 		break;
 	case ICMPV6_MGM_REPORT:
-		NET6_INC(nn, Icmp6OutGroupMembResponses);
+		NET6_INC_IFACE(iface, Icmp6OutGroupMembResponses);
 		break;
 	case ICMPV6_MGM_REDUCTION:
-		NET6_INC(nn, Icmp6OutGroupMembReductions);
+		NET6_INC_IFACE(iface, Icmp6OutGroupMembReductions);
 		break;
 	case ICMPV6_MLD2_REPORT:
-		NET6_INC(nn, Icmp6OutMLDv2Reports);
+		NET6_INC_IFACE(iface, Icmp6OutMLDv2Reports);
 		break;
 	}
 }
@@ -201,7 +201,7 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
 		h->icmp6_cksum = net6_icmp_checksum(skb, saddr, daddr);
 	}
 	skb_reset_transport_header(skb);
-	net6_icmp_count(dest->nn, h->icmp6_type);
+	net6_icmp_count(dest->iface, h->icmp6_type);
 	skb->ip_summed = CHECKSUM_NONE;
 	skb->ignore_df = 1;
 	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, READ_ONCE(dest->iface->cur_hop_limit),
@@ -238,7 +238,7 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 	if (IS_ERR(dest))
 		return;
 	if (!net6_icmp_allowed(nn, dest)) {
-		NET6_INC(nn, Icmp6OutRateLimited);
+		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		goto put;
 	}
 	error = net6_icmp_make_error(skb, nhoff, type, code, info);
@@ -285,8 +285,8 @@ static bool net6_icmp_finish(struct net6_iface *iface, struct sk_buff *skb,
 		return false;
 	}
 	h->icmp6_cksum = net6_icmp_checksum(skb, saddr, daddr);
-	net6_icmp_count(nn, h->icmp6_type);
-	NET6_INC(nn, Ip6OutRequests);
+	net6_icmp_count(iface, h->icmp6_type);
+	NET6_INC_IFACE(iface, Ip6OutRequests);
 	skb_reset_transport_header(skb);
 	skb->dev = iface->dev;
 	skb->priority = TC_PRIO_CONTROL;
@@ -298,7 +298,7 @@ static void net6_icmp_to_group(struct net6_iface *iface, struct sk_buff *skb,
 {
 	u8 group[MAX_ADDR_LEN] = {};
 
-	NET6_INC(iface->nn, Ip6OutMcastPkts);
+	NET6_INC_IFACE(iface, Ip6OutMcastPkts);
 	iface->ops->map_multicast(iface, daddr, group);
 	iface->ops->send(iface, skb, group);
 }
@@ -312,7 +312,7 @@ void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct 
 	if (!net6_icmp_finish(iface, skb, saddr, daddr))
 		return;
 	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit, 0);
-	NET6_ADD(iface->nn, Ip6OutOctets, skb->len);
+	NET6_ADD_IFACE(iface, Ip6OutOctets, skb->len);
 	if (net6_nf_out_on() && !net6_nf_output(iface, skb, &err))
 		return;
 	if (lladdr) {
@@ -345,7 +345,7 @@ void net6_icmp_xmit_alert(struct net6_iface *iface, struct sk_buff *skb,
 		return;
 	memcpy(skb_push(skb, sizeof(alert)), alert, sizeof(alert));
 	net6_push_header(skb, saddr, daddr, NEXTHDR_HOP, 1, 0);
-	NET6_ADD(iface->nn, Ip6OutOctets, skb->len);
+	NET6_ADD_IFACE(iface, Ip6OutOctets, skb->len);
 	if (!net6_nf_out_on() || net6_nf_output(iface, skb, &err))
 		net6_icmp_to_group(iface, skb, daddr);
 }

@@ -29,9 +29,6 @@ static bool net6_attach_auto __read_mostly;
 /* The module is being unloaded: no device gets an interface any more. Under RTNL. */
 static bool net6_iface_stopped;
 
-/* Under RTNL. */
-static const struct net6_iface_watcher *net6_iface_watcher;
-
 static struct hlist_head *net6_iface_bucket(struct net6_net *nn, int ifindex)
 {
 	return &nn->iface_hash[hash_32(ifindex, NET6_IFACE_HASH_BITS)];
@@ -67,6 +64,17 @@ struct net6_iface *net6_iface_get(struct net6_iface *iface)
 	return iface;
 }
 
+static void net6_iface_free(struct net6_iface *iface)
+{
+	free_percpu(iface->mib);
+	kfree(iface);
+}
+
+static void net6_iface_free_rcu(struct rcu_head *rcu)
+{
+	net6_iface_free(container_of(rcu, struct net6_iface, rcu));
+}
+
 /**
  * net6_iface_put() - give a reference back
  * @iface: interface
@@ -76,7 +84,7 @@ struct net6_iface *net6_iface_get(struct net6_iface *iface)
 void net6_iface_put(struct net6_iface *iface)
 {
 	if (refcount_dec_and_test(&iface->ref))
-		kfree_rcu(iface, rcu);
+		call_rcu(&iface->rcu, net6_iface_free_rcu);
 }
 
 /**
@@ -177,6 +185,13 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 
 	if (!iface)
 		return NULL;
+	if (static_branch_unlikely(&net6_iface_mib_on)) {
+		iface->mib = alloc_percpu(struct net6_iface_mib);
+		if (!iface->mib) {
+			kfree(iface);
+			return NULL;
+		}
+	}
 	iface->nn = nn;
 	iface->dev = dev;
 	iface->ops = ops;
@@ -263,8 +278,7 @@ int net6_iface_attach(struct net_device *dev)
 	net6_iface_join_allnodes(iface);
 	net6_param_iface_attached(iface);
 	net6_iface_follow(iface);
-	if (net6_iface_watcher)
-		net6_iface_watcher->attached(iface);
+	net6_iface_tell_attached(iface);
 	return 0;
 
 err_nf:
@@ -272,7 +286,7 @@ err_nf:
 err_neigh:
 	net6_neigh_iface_exit(iface);
 err_free:
-	kfree(iface);
+	net6_iface_free(iface);
 err_module:
 	module_put(ops->owner);
 	return err;
@@ -298,8 +312,7 @@ void net6_iface_detach(struct net_device *dev)
 	spin_lock_bh(&nn->lock);
 	set_bit(NET6_IFACE_DEAD, &iface->flags);
 	spin_unlock_bh(&nn->lock);
-	if (net6_iface_watcher)
-		net6_iface_watcher->detached(iface);
+	net6_iface_tell_detached(iface);
 	net6_hook_unregister(iface);
 	hlist_del_rcu(&iface->hash_node);
 	list_del_rcu(&iface->list);
@@ -443,27 +456,6 @@ const u8 *net6_link_addr(const struct net6_iface *iface)
 }
 EXPORT_SYMBOL_GPL(net6_link_addr);
 
-void net6_iface_watch(const struct net6_iface_watcher *watcher)
-{
-	struct net6_iface *iface;
-	struct net *net;
-
-	/* Namespaces that are being removed are in no list, see net6_link_unregister(). */
-	down_write(&pernet_ops_rwsem);
-	rtnl_lock();
-	for_each_net(net) {
-		list_for_each_entry(iface, &net6_pernet(net)->ifaces, list) {
-			if (net6_iface_watcher)
-				net6_iface_watcher->detached(iface);
-			if (watcher)
-				watcher->attached(iface);
-		}
-	}
-	net6_iface_watcher = watcher;
-	rtnl_unlock();
-	up_write(&pernet_ops_rwsem);
-}
-
 /* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one. */
 static void net6_iface_new_lladdr(struct net6_iface *iface)
 {
@@ -514,10 +506,8 @@ static int net6_iface_event(struct notifier_block *nb, unsigned long event, void
 		net6_iface_new_lladdr(iface);
 		break;
 	case NETDEV_CHANGENAME:
-		if (net6_iface_watcher) {
-			net6_iface_watcher->detached(iface);
-			net6_iface_watcher->attached(iface);
-		}
+		net6_iface_tell_detached(iface);
+		net6_iface_tell_attached(iface);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -567,6 +557,8 @@ int net6_iface_init(void)
 		pr_err("attach=%s: neither auto nor manual\n", attach);
 		return -EINVAL;
 	}
+	if (!ipv6_mod_enabled())
+		static_branch_enable(&net6_iface_mib_on);
 	err = net6_loopback_init();
 	if (err)
 		return err;

@@ -75,7 +75,9 @@ enum {
  * @neigh_lru: least recently used first, under @neigh_lock
  * @neigh_lock: protects @neigh_lru and insertion; below nn->lock, above neigh->lock
  * @sysctl: its files (admin/sysctl.c), under RTNL
+ * @dev_snmp6: its file (admin/proc.c), or NULL; under RTNL
  * @rt: what its packets have for a route in netfilter's hooks (core/nfroute.c), or NULL
+ * @mib: its counters, or NULL (net6_iface_mib_on)
  * @reachable_renewed: jiffies when @reachable was drawn
  */
 struct net6_iface {
@@ -128,7 +130,9 @@ struct net6_iface {
 	struct list_head		anycast;
 	struct net6_answers		answers;
 	struct net6_sysctl		*sysctl;
+	struct proc_dir_entry		*dev_snmp6;
 	struct rt6_info			*rt;
+	struct net6_iface_mib __percpu	*mib;
 
 	struct nf_hook_ops		hook;
 	netdevice_tracker		dev_tracker;
@@ -154,16 +158,21 @@ void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
  * struct net6_iface_watcher - who wants to know of interfaces that come and go
  * @attached: there is a new one, or it has a new name
  * @detached: it goes, or its name does
+ * @list: of all that watch, under RTNL
  *
  * Both are called with RTNL held and may sleep.
  */
 struct net6_iface_watcher {
+	struct list_head list;
 	void (*attached)(struct net6_iface *iface);
 	void (*detached)(struct net6_iface *iface);
 };
 
-/* There is one; NULL takes it away. Told of all interfaces that there are. Process. */
-void net6_iface_watch(const struct net6_iface_watcher *watcher);
+/* core/watch.c */
+void net6_iface_watch(struct net6_iface_watcher *watcher);
+void net6_iface_unwatch(struct net6_iface_watcher *watcher);
+void net6_iface_tell_attached(struct net6_iface *iface);
+void net6_iface_tell_detached(struct net6_iface *iface);
 
 /* core/hook.c: the ways into net6_rcv(). RTNL held. */
 int net6_hook_register(struct net6_iface *iface);

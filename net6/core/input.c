@@ -76,7 +76,7 @@ int net6_rcv_check(struct sk_buff *skb, bool looped)
 }
 
 /* Walk what is behind the IPv6 header; @skb's data is there. */
-static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
+static void net6_rcv_walk(struct net6_iface *iface, struct sk_buff *skb)
 {
 	const struct net6_proto *proto;
 	unsigned int headers = 0;
@@ -91,13 +91,13 @@ static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
 			wanted = net6_proto_tap_rcv(skb, nexthdr);
 		proto = net6_proto_find(nexthdr);
 		if (likely(proto)) {
-			NET6_INC(nn, Ip6InDelivers);
+			NET6_INC_IFACE(iface, Ip6InDelivers);
 			proto->rcv(skb);
 			return;
 		}
 		handler = net6_exthdr_find(nexthdr);
 		if (!handler && wanted) {
-			NET6_INC(nn, Ip6InDelivers);
+			NET6_INC_IFACE(iface, Ip6InDelivers);
 			consume_skb(skb);
 			return;
 		}
@@ -108,7 +108,7 @@ static void net6_rcv_walk(struct net6_net *nn, struct sk_buff *skb)
 			return;
 		}
 		/* RFC 8504 5.3 lets a host limit the number of extension headers. */
-		if (++headers > READ_ONCE(nn->limits.max_exthdrs)) {
+		if (++headers > READ_ONCE(iface->nn->limits.max_exthdrs)) {
 			net6_exthdr_problem(skb, NET6_DROP_EXTHDR_LIMIT,
 					    NET6_PARAM_TOO_MANY_HEADERS, net6_rx_cb(skb)->nhoff);
 			return;
@@ -153,7 +153,7 @@ void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
 	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
 	cb->nexthdr = ipv6_hdr(skb)->nexthdr;
 	skb_pull_rcsum(skb, sizeof(struct ipv6hdr));
-	net6_rcv_walk(iface->nn, skb);
+	net6_rcv_walk(iface, skb);
 }
 
 static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
@@ -163,8 +163,8 @@ static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
 	struct net6_net *nn = iface->nn;
 	int reason;
 
-	NET6_INC(nn, Ip6InReceives);
-	NET6_ADD(nn, Ip6InOctets, skb->len);
+	NET6_INC_IFACE(iface, Ip6InReceives);
+	NET6_ADD_IFACE(iface, Ip6InOctets, skb->len);
 	skb_reset_network_header(skb);
 	reason = net6_rcv_check(skb, looped);
 	if (unlikely(reason != NET6_DROP_MAX)) {
@@ -173,7 +173,7 @@ static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
 	}
 
 	if (accept->type == NET6_ACCEPT_MULTICAST)
-		NET6_INC(nn, Ip6InMcastPkts);
+		NET6_INC_IFACE(iface, Ip6InMcastPkts);
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	if (!net6_nf_on(NF_INET_LOCAL_IN) || net6_nf_local_in(iface, skb, reassembled))

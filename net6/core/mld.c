@@ -515,7 +515,7 @@ static void net6_mld_query_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
 	struct net6_mld_query query;
 
-	NET6_INC(iface->nn, Icmp6InGroupMembQueries);
+	NET6_INC_IFACE(iface, Icmp6InGroupMembQueries);
 	if (!net6_mld_valid(iface, skb))
 		return;
 	if (skb_linearize(skb)) {
@@ -541,7 +541,7 @@ static void net6_mld_report_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	struct net6_mld_group *group;
 	struct in6_addr addr;
 
-	NET6_INC(iface->nn, Icmp6InGroupMembResponses);
+	NET6_INC_IFACE(iface, Icmp6InGroupMembResponses);
 	if (!net6_mld_valid(iface, skb))
 		return;
 	if (!pskb_may_pull(skb, NET6_MLD_V1_LEN)) {

@@ -197,7 +197,7 @@ static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	u8 buf[MAX_ADDR_LEN];
 	const u8 *lladdr;
 
-	NET6_INC(iface->nn, Icmp6InNeighborSolicits);
+	NET6_INC_IFACE(iface, Icmp6InNeighborSolicits);
 	if (!net6_nd_check(iface, skb, sizeof(*ns), &opts))
 		return;
 	ns = (const struct net6_nd_msg *)skb->data;
@@ -227,7 +227,7 @@ static void net6_nd_na_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	struct net6_nd_opts opts;
 	u8 buf[MAX_ADDR_LEN];
 
-	NET6_INC(iface->nn, Icmp6InNeighborAdvertisements);
+	NET6_INC_IFACE(iface, Icmp6InNeighborAdvertisements);
 	if (!net6_nd_check(iface, skb, sizeof(*na), &opts))
 		return;
 	na = (const struct net6_nd_msg *)skb->data;
@@ -272,7 +272,7 @@ static void net6_nd_rs_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	struct net6_nd_opts opts;
 	u8 buf[MAX_ADDR_LEN];
 
-	NET6_INC(iface->nn, Icmp6InRouterSolicits);
+	NET6_INC_IFACE(iface, Icmp6InRouterSolicits);
 	/* "A host MUST silently discard any received Router Solicitation messages." */
 	reason = NET6_DROP_ND_IGNORED;
 	if (!net6_forward_on(iface))
@@ -379,7 +379,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 		iface->ops->map_multicast(iface, daddr, mapped);
 		lladdr = mapped;
 	}
-	NET6_INC(iface->nn, Icmp6OutNeighborSolicits);
+	NET6_INC_IFACE(iface, Icmp6OutNeighborSolicits);
 	net6_icmp_xmit(iface, skb, saddr, daddr, NET6_ND_HOP_LIMIT, lladdr);
 }
 
@@ -412,7 +412,7 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 		iface->ops->map_multicast(iface, daddr, mapped);
 		lladdr = mapped;
 	}
-	NET6_INC(iface->nn, Icmp6OutNeighborAdvertisements);
+	NET6_INC_IFACE(iface, Icmp6OutNeighborAdvertisements);
 	net6_icmp_xmit(iface, skb, saddr, daddr, NET6_ND_HOP_LIMIT, lladdr);
 }
 
@@ -440,7 +440,7 @@ void net6_nd_send_rs(struct net6_iface *iface)
 	if (!ipv6_addr_any(&saddr))
 		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_SLLA, iface->lladdr);
 	iface->ops->map_multicast(iface, &in6addr_linklocal_allrouters, mapped);
-	NET6_INC(iface->nn, Icmp6OutRouterSolicits);
+	NET6_INC_IFACE(iface, Icmp6OutRouterSolicits);
 	net6_icmp_xmit(iface, skb, &saddr, &in6addr_linklocal_allrouters,
 		       NET6_ND_HOP_LIMIT, mapped);
 }

@@ -26,7 +26,7 @@ static struct sk_buff *net6_output_multicast(struct sk_buff *skb, struct net6_if
 	struct sk_buff *copy;
 	bool stays;
 
-	NET6_INC(nn, Ip6OutMcastPkts);
+	NET6_INC_IFACE(iface, Ip6OutMcastPkts);
 	/* RFC 4291 2.7: interface-local scope never leaves the node. */
 	stays = IPV6_ADDR_MC_SCOPE(&h->daddr) <= IPV6_ADDR_SCOPE_NODELOCAL || !h->hop_limit ||
 		net6_iface_is_loopback(iface);
@@ -87,8 +87,8 @@ int net6_output(struct sk_buff *skb, struct net6_dest *dest)
 	int err;
 
 	rcu_read_lock_bh();
-	NET6_INC(nn, Ip6OutRequests);
-	NET6_ADD(nn, Ip6OutOctets, skb->len);
+	NET6_INC_IFACE(iface, Ip6OutRequests);
+	NET6_ADD_IFACE(iface, Ip6OutOctets, skb->len);
 	if (unlikely(!net6_iface_usable(iface))) {
 		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
 		err = -ENETDOWN;

@@ -375,7 +375,7 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	u8 buf[MAX_ADDR_LEN];
 	unsigned int left;
 
-	NET6_INC(iface->nn, Icmp6InRouterAdvertisements);
+	NET6_INC_IFACE(iface, Icmp6InRouterAdvertisements);
 	if (!net6_nd_check(iface, skb, sizeof(*ra), &opts))
 		return;
 	ra = (const struct net6_ra_msg *)skb->data;

@@ -295,7 +295,8 @@ static bool net6_reasm_check(struct sk_buff *skb, const struct net6_reasm_piece 
  */
 struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 {
-	struct net6_net *nn = net6_rx_cb(skb)->iface->nn;
+	struct net6_iface *iface = net6_rx_cb(skb)->iface;
+	struct net6_net *nn = iface->nn;
 	enum net6_drop_reason reason;
 	const struct frag_hdr *hdr;
 	struct net6_reasm_piece piece;
@@ -321,14 +322,14 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 		return net6_exthdr_pull(skb, sizeof(*hdr));
 	}
 
-	NET6_INC(nn, Ip6ReasmReqds);
+	NET6_INC_IFACE(iface, Ip6ReasmReqds);
 	if (!net6_reasm_check(skb, &piece, hdr->nexthdr)) {
-		NET6_INC(nn, Ip6ReasmFails);
+		NET6_INC_IFACE(iface, Ip6ReasmFails);
 		return NULL;
 	}
 	reasm = net6_reasm_find(nn, skb, id);
 	if (!reasm) {
-		NET6_INC(nn, Ip6ReasmFails);
+		NET6_INC_IFACE(iface, Ip6ReasmFails);
 		net6_drop(nn, skb, NET6_DROP_FRAG_LIMIT);
 		return NULL;
 	}
@@ -342,9 +343,9 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 	inet_frag_put(&reasm->q);
 
 	if (whole)
-		NET6_INC(nn, Ip6ReasmOKs);
+		NET6_INC_IFACE(iface, Ip6ReasmOKs);
 	else if (reason != NET6_DROP_MAX)
-		NET6_INC(nn, Ip6ReasmFails);
+		NET6_INC_IFACE(iface, Ip6ReasmFails);
 	if (left)
 		net6_drop(nn, left, reason);
 	else if (!whole && reason != NET6_DROP_MAX)

@@ -77,7 +77,7 @@ void net6_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	struct net6_nd_opts opts;
 	u8 buf[MAX_ADDR_LEN];
 
-	NET6_INC(iface->nn, Icmp6InRedirects);
+	NET6_INC_IFACE(iface, Icmp6InRedirects);
 	/* RFC 4861 8.2: "A router MUST NOT update its routing tables upon receipt of a
 	 * Redirect."
 	 */
@@ -189,12 +189,12 @@ void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
 	if (back->iface != iface)
 		goto put;
 	if (!net6_icmp_allowed(iface->nn, back)) {
-		NET6_INC(iface->nn, Icmp6OutRateLimited);
+		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		goto put;
 	}
 	rd = net6_redirect_make(iface, skb, target, dest->neigh);
 	if (rd) {
-		NET6_INC(iface->nn, Icmp6OutRedirects);
+		NET6_INC_IFACE(iface, Icmp6OutRedirects);
 		net6_icmp_xmit(iface, rd, &own, saddr, NET6_ND_HOP_LIMIT, NULL);
 	}
 put:

@@ -5,7 +5,7 @@
 #include <linux/bug.h>
 #include <linux/cpumask.h>
 
-#include "../core/netns.h"
+#include "../core/iface.h"
 #include "drop.h"
 #include "mib.h"
 
@@ -24,6 +24,8 @@ static const char * const net6_mib_names[NET6_MIB_MAX] = {
 	NET6_MIB_NAMES(X)
 #undef X
 };
+
+DEFINE_STATIC_KEY_FALSE(net6_iface_mib_on);
 
 /**
  * net6_drop() - free a packet that goes no further, and say why
@@ -88,6 +90,25 @@ u64 net6_mib_read(const struct net6_net *nn, enum net6_mib_item item)
 
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu_ptr(nn->mib, cpu)->item[item]);
+	return sum;
+}
+
+/**
+ * net6_mib_read_iface() - an interface's counter, summed over all CPUs
+ * @iface: interface
+ * @item: below NET6_MIB_IFACE_MAX
+ *
+ * Return: the sum, 0 if interfaces have no counters.
+ */
+u64 net6_mib_read_iface(const struct net6_iface *iface, enum net6_mib_item item)
+{
+	u64 sum = 0;
+	int cpu;
+
+	if (!iface->mib)
+		return 0;
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(iface->mib, cpu)->item[item]);
 	return sum;
 }
 

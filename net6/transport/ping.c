@@ -55,7 +55,6 @@ static int net6_ping_check(const struct icmp6hdr *h)
 
 static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *tx)
 {
-	struct net6_net *nn = net6_pernet(sock_net(sk));
 	struct icmp6hdr *h = icmp6_hdr(skb);
 	const struct in6_addr *saddr;
 	struct net6_dest *dest;
@@ -80,7 +79,7 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *
 	skb->ignore_df = net6_dgram_may_fragment(sk);
 	if (tx->sockc.tsflags)
 		net6_compat_tx_timestamp(skb, &tx->sockc);
-	NET6_INC(nn, Icmp6OutMsgs);
+	NET6_INC_IFACE(dest->iface, Icmp6OutMsgs);
 	return net6_dgram_output(sk, skb, dest);
 drop:
 	kfree_skb(skb);

@@ -129,6 +129,12 @@ def _group(line):
     return [words[1], words[2], words[4]]
 
 
+def _counters(ns, file):
+    """Of a file of counters: name and value, in its order."""
+    return {name: int(value) for name, value in
+            (line.split() for line in ns.run("cat", f"/proc/net/{file}").splitlines())}
+
+
 def views():
     """name: what programs see."""
     neigh = _ip("neigh", "show", "dev", "a0")
@@ -137,7 +143,6 @@ def views():
         if entry["dst"] in ("fd00::b", "LL-b0"):
             entry["state"] = "of the moment"
     neigh = [n for n in neigh if n["dst"] != "LL-b0"]
-    snmp = [line.split()[0] for line in A.run("cat", "/proc/net/snmp6").splitlines()]
     info = A.run("ss", "-6Htin", "src", "[fd00::a]:4001", "dst", "[fd00::b]:4005")
     return {
         "ip addr": [{"ifname": d["ifname"], "addr_info": d["addr_info"]}
@@ -167,12 +172,60 @@ def views():
         "igmp6": same([_group(line) for line in A.run("cat", "/proc/net/igmp6").splitlines()]),
         "mcfilter6": A.run("cat", "/proc/net/mcfilter6").splitlines()[0].split(),
         "sockstat6": A.run("cat", "/proc/net/sockstat6").splitlines()[:4],
-        "snmp6": [n for n in snmp if "Type" not in n],
+        "snmp6": [n for n in _counters(A, "snmp6") if "Type" not in n],
+        "dev_snmp6": A.run("ls", "/proc/net/dev_snmp6").split(),
+        "dev_snmp6/a0": [n for n in _counters(A, "dev_snmp6/a0") if "Type" not in n],
         "ipv6_route": same([[f[0], f[1], f[4], f[5], f[8], f[9]] for f in
                             (line.split() for line in
                              A.run("cat", "/proc/net/ipv6_route").splitlines())
                             if f[5] != "ffffffff"]),	# native's ends of tables
     }
+
+
+def counted():
+    """Every interface has counters of its own; together they are the namespace's."""
+    before = {(ns, dev): _counters(ns, f"dev_snmp6/{dev}")
+              for ns, dev in ((A, "a0"), (A, "lo"), (B, "b0"), (B, "lo"))}
+    A.run("ping", "-6", "-c", "3", "-i", "0.2", "-W", "5", "fd00::b")
+    A.run("ping", "-6", "-c", "2", "-i", "0.2", "-W", "5", "::1")
+    for ns, dev, name, more in (
+            (A, "a0", "Icmp6InEchoReplies", 3), (A, "a0", "Icmp6InEchos", 0),
+            (B, "b0", "Icmp6InEchos", 3), (B, "b0", "Icmp6OutEchoReplies", 3),
+            (B, "b0", "Icmp6InType128", 3), (B, "lo", "Ip6InReceives", 0),
+            (A, "lo", "Icmp6InEchos", 2), (A, "lo", "Icmp6InEchoReplies", 2)):
+        now = _counters(ns, f"dev_snmp6/{dev}")
+        ktap.equal(now.get(name, 0) - before[ns, dev].get(name, 0), more, f"{dev}: {name}")
+    for ns, dev in ((A, "a0"), (B, "b0")):
+        now = _counters(ns, f"dev_snmp6/{dev}")
+        with ns:
+            ktap.equal(now["ifIndex"], socket.if_nametoindex(dev), "ifIndex")
+        ktap.true(now["Ip6InOctets"] - before[ns, dev]["Ip6InOctets"] >= 3 * 104, "InOctets")
+        ktap.true(now["Ip6OutOctets"] - before[ns, dev]["Ip6OutOctets"] >= 3 * 104, "OutOctets")
+    for name in ("Ip6InReceives", "Ip6InDelivers", "Ip6OutRequests", "Icmp6InMsgs"):
+        ktap.wait_for(10, f"{name}: the interfaces' sum is the namespace's", lambda n=name:
+                      sum(_counters(A, f"dev_snmp6/{dev}")[n] for dev in ("a0", "lo")) ==
+                      _counters(A, "snmp6")[n])
+
+
+def named():
+    """The files have the names of the devices, and go with them."""
+    def files():
+        return A.run("ls", "/proc/net/dev_snmp6").split()
+
+    A.ip("link", "add", "x0", "type", "veth", "peer", "name", "x1")
+    ktap.equal(files(), ["a0", "lo", "x0", "x1"], "two more")
+    A.ip("link", "set", "x1", "name", "x9")
+    ktap.equal(files(), ["a0", "lo", "x0", "x9"], "after a new name")
+    with A:
+        opened = open("/proc/thread-self/net/dev_snmp6/x9", encoding="ascii")
+    with opened as file:
+        A.ip("link", "del", "x0")
+        try:
+            gone = not file.read()
+        except OSError:
+            gone = True
+    ktap.true(gone, "nothing to read of a device that is gone")
+    ktap.equal(files(), ["a0", "lo"], "as before")
 
 
 def monitored():
@@ -267,6 +320,7 @@ def tests():
                     with open(os.path.join(ktap.OUT, "ip6views.json"), "w",
                               encoding="ascii") as file:
                         json.dump(seen, file, indent=1, sort_keys=True)
+                        file.write("\n")
             if os.environ.get("NET6_RECORD"):
                 return
             with open(FILE, encoding="ascii") as file:
@@ -285,6 +339,9 @@ def tests():
                  "ip route get by router", "ip route get own", "ip neigh", "ip neigh proxy",
                  "ip neigh proxy dev", "ip rule", "ip maddr",
                  "ss -6tan", "ss -6uan", "ss -6tin", "tcp6", "udp6", "raw6", "icmp6", "if_inet6",
-                 "igmp6", "mcfilter6", "sockstat6", "snmp6", "ipv6_route", "requests"):
+                 "igmp6", "mcfilter6", "sockstat6", "snmp6", "dev_snmp6", "dev_snmp6/a0",
+                 "ipv6_route", "requests"):
         ktap.test(f"as native: {name}")(compare(name))
+    ktap.test("dev_snmp6 counts by interface")(counted)
+    ktap.test("dev_snmp6 has the names of the devices")(named)
     ktap.test("ip monitor tells of changes")(monitored)
