@@ -133,7 +133,18 @@ static void dest_init(void)
 	iface.cur_hop_limit = 64;
 }
 
-/* An established connection, with the options that @how and @more name. */
+/* Both ends opened at once: our SYN waits for its acknowledgment. */
+static void open_crossed(void)
+{
+	tp->snd_una = ISS;
+	tp->snd_up = ISS;
+	tp->snd_sml = ISS;
+	sk->sk_state = TCP_SYN_RECV;
+	MUST(net6_tcp_queue_synack(sk));
+	net6_tcp_send_synack(sk);
+}
+
+/* A connection, established or about to be, with the options that @how and @more name. */
 static void open_socket(u8 how, u8 more)
 {
 	struct net6_tcp_sock *n = calloc(1, sizeof(*n));
@@ -194,6 +205,10 @@ static void open_socket(u8 how, u8 more)
 	tp->rcv_wnd = how & 1 ? 4000 : 65000;
 	tp->window_clamp = 60000;
 	tp->rcv_ssthresh = tp->rcv_wnd;
+	if (more & 2) {
+		open_crossed();
+		return;
+	}
 	sk->sk_state = TCP_ESTABLISHED;
 	if (how & 128)
 		net6_tcp_handshake_rtt(sk, 50000);
@@ -497,6 +512,8 @@ static void check_sender(void)
 	MUST(tcp_snd_cwnd(tp) > 0);
 	MUST(refcount_read(&sk->sk_wmem_alloc) == 1);
 	MUST(inet_csk(sk)->icsk_rto <= TCP_RTO_MAX && inet_csk(sk)->icsk_rto > 0);
+	/* RFC 9293 3.10.7.4, fifth: only an ACK of our SYN ends SYN-RECEIVED. */
+	MUST(sk->sk_state != TCP_ESTABLISHED || after(tp->snd_una, ISS));
 }
 
 static void check_receiver(void)
