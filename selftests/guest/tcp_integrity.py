@@ -7,7 +7,8 @@
 #	[ A ] a0 ------ b0 [ B ]	link-local addresses, netem on both ends
 #
 # NET6_INTEGRITY_MB: megabytes each way between two net6 under the worst netem (200,
-# on a checking kernel 20).
+# on a checking kernel 20). With NET6_FULL: 1500, which makes 5 GB of all runs together, and
+# twenty runs more over networks made at random, the same ones each time.
 # guest: both
 # timeout: 600
 import json
@@ -22,8 +23,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
-MEGABYTES = int(os.environ.get("NET6_INTEGRITY_MB") or (20 if ktap.CHECKING else 200))
-FEW = 3 if ktap.CHECKING else 20
+FULL = bool(os.environ.get("NET6_FULL"))
+MEGABYTES = int(os.environ.get("NET6_INTEGRITY_MB") or
+                (20 if ktap.CHECKING else 1500 if FULL else 200))
+FEW = min(MEGABYTES, 3 if ktap.CHECKING else 200 if FULL else 20)
 BAD = "loss 1% delay 1ms reorder 95% 25% duplicate 1% corrupt 0.1%"
 # A prime, so that no piece of the stream lies on the same offset twice.
 PERIOD = 1048573
@@ -131,7 +134,7 @@ def receive(sock, size, seed):
     ktap.equal(done, size, "bytes until the end of the stream")
 
 
-def both_ways(client, server, size):
+def both_ways(pair, size):
     """Transfers size bytes in each direction at once; returns seconds."""
     errors = []
 
@@ -142,7 +145,6 @@ def both_ways(client, server, size):
             errors.append(f"{function.__name__}: {type(error).__name__} {error}")
 
     start = time.monotonic()
-    pair = connect(client, server)
     jobs = [threading.Thread(target=work, args=(function, sock, size, seed))
             for seed, (function, sock) in enumerate(
                 ((send, pair[0]), (receive, pair[1]), (send, pair[1]), (receive, pair[0])))]
@@ -156,31 +158,58 @@ def both_ways(client, server, size):
     return time.monotonic() - start
 
 
-def transfer(name, client, server, rule, megabytes):
+def transfer(name, client, server, rule, size, early=False):
+    """A test; early: connects first, where the rule may lose all Neighbor Solicitations."""
     @ktap.test(name)
     def _play():
+        ends = End(client, "a0"), End(server, "b0")
+        pair = connect(*ends) if early else None
         netem(rule)
         try:
-            seconds = both_ways(End(client, "a0"), End(server, "b0"), megabytes << 20)
-            ktap.diag(f"{megabytes} MB each way in {seconds:.1f} s")
+            seconds = both_ways(pair or connect(*ends), size)
+            ktap.diag(f"{size} bytes each way in {seconds:.1f} s")
         finally:
             netem(None)
 
 
-transfer("net6 to net6, clean network", "net6", "net6", None, FEW)
-transfer("net6 to native, clean network", "net6", "native", None, FEW)
-transfer("native to net6, clean network", "native", "net6", None, FEW)
+def networks(count):
+    """Networks made at random: (rule for netem, bytes that pass in reasonable time)."""
+    rng = random.Random(9293)
+    for _ in range(count):
+        loss, delay = rng.choice((0, 0.1, 1, 3, 10, 20)), rng.choice((0, 1, 10, 50, 200))
+        rule = f"loss {loss}% delay {delay}ms {delay // 5}ms"
+        if delay and rng.random() < 0.5:
+            rule += f" reorder {rng.choice((50, 95))}% 25%"
+        if rng.random() < 0.5:
+            rule += f" duplicate {rng.choice((0.5, 5))}%"
+        if rng.random() < 0.5:
+            rule += f" corrupt {rng.choice((0.1, 1))}%"
+        if rng.random() < 0.3:
+            rule += f" rate {rng.choice((2, 20))}mbit"
+        most = 3_000_000 if loss < 1 else 400_000 if loss <= 3 else 60_000
+        yield rule, rng.randint(1, most // 5 if ktap.CHECKING else most)
+
+
+transfer("net6 to net6, clean network", "net6", "net6", None, FEW << 20)
+transfer("net6 to native, clean network", "net6", "native", None, FEW << 20)
+transfer("native to net6, clean network", "native", "net6", None, FEW << 20)
 transfer("net6 to net6, loss, reordering, duplication, corruption",
-         "net6", "net6", BAD, MEGABYTES)
-transfer("net6 to native, the same", "net6", "native", BAD, min(MEGABYTES, FEW))
-transfer("native to net6, the same", "native", "net6", BAD, min(MEGABYTES, FEW))
+         "net6", "net6", BAD, MEGABYTES << 20)
+transfer("net6 to native, the same", "net6", "native", BAD, FEW << 20)
+transfer("native to net6, the same", "native", "net6", BAD, FEW << 20)
 # Two minutes on a checking kernel, which "make check-full" takes.
-if not ktap.CHECKING or os.environ.get("NET6_FULL"):
+if not ktap.CHECKING or FULL:
     transfer("net6 to net6, 5 % loss, 20 ms with jitter", "net6", "net6",
-             "loss 5% delay 20ms 5ms", 1)
+             "loss 5% delay 20ms 5ms", 1 << 20)
     transfer("net6 to net6, half the packets reordered", "net6", "net6",
-             "delay 5ms reorder 50% 50%", 2 if ktap.CHECKING else 5)
+             "delay 5ms reorder 50% 50%", (2 if ktap.CHECKING else 5) << 20)
     transfer("net6 to net6, 10 Mb/s with a short queue", "net6", "net6",
-             "rate 10mbit delay 10ms", 1 if ktap.CHECKING else 3)
+             "rate 10mbit delay 10ms", (1 if ktap.CHECKING else 3) << 20)
+if FULL:
+    PAIRS = (("net6", "net6"), ("net6", "native"), ("native", "net6"))
+    for number, (network, length) in enumerate(networks(20)):
+        one, other = PAIRS[number % len(PAIRS)]
+        transfer(f"{one} to {other}, {network}", one, other, network, length,
+                 early=True)
 
 ktap.main(setup=setup)
