@@ -365,6 +365,10 @@ def entries_are_added_and_removed():
     admin.comes_and_goes("addr", {"ifindex": a0, "address": nl.address("fd00::77"),
                                   "prefix_len": 64},
                          lambda: {"ifindex": a0, "address": nl.address("fd00::77")})
+    # 7.2.8: with the group of those who are asked for it
+    admin.comes_and_goes("proxy", on)
+    ktap.equal((nd.show(ip.A, "proxies"), nd.find(ip.A, "groups", nd.solicited_node("fd00::99"))),
+               ([], None), "neither proxied nor listened to")
     admin.comes_and_goes("neigh", {**on, "lladdr": bytes.fromhex("020000000099")}, lambda: on)
     route = {**net, "gateway": nl.address("fe80::9")}
     admin.comes_and_goes("route", route)
@@ -384,7 +388,7 @@ def entries_are_added_and_removed():
 @ktap.test
 def tables_are_listed():
     admin = Admin()
-    for op in ("iface-get", "addr-get", "neigh-get", "route-get", "tunnel-get", "sock-get",
+    for op in ("iface-get", "addr-get", "neigh-get", "proxy-get", "route-get", "tunnel-get", "sock-get",
                "dest-get", "counter-get"):
         sweep(op, lambda: None, lambda _, o=op: admin.say(o, nl.DUMP),
               lambda *_: drain(admin.family.sock))
