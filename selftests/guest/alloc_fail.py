@@ -388,8 +388,8 @@ def entries_are_added_and_removed():
 @ktap.test
 def tables_are_listed():
     admin = Admin()
-    for op in ("iface-get", "addr-get", "neigh-get", "proxy-get", "route-get", "tunnel-get", "sock-get",
-               "dest-get", "counter-get"):
+    for op in ("iface-get", "addr-get", "neigh-get", "proxy-get", "route-get", "tunnel-get",
+               "sock-get", "dest-get", "counter-get"):
         sweep(op, lambda: None, lambda _, o=op: admin.say(o, nl.DUMP),
               lambda *_: drain(admin.family.sock))
     admin.close()
