@@ -199,7 +199,7 @@ int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
  * Returns 0 and fills *saddr, or -EADDRNOTAVAIL.
  */
 int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
-			const struct in6_addr *daddr, unsigned int prefs,
-			struct in6_addr *saddr);
+			const struct in6_addr *hop, const struct in6_addr *daddr,
+			unsigned int prefs, struct in6_addr *saddr);
 
 #endif /* _NET6_ADDR_H */

@@ -37,7 +37,7 @@ static void net6_answer_send(struct net6_iface *iface, const struct in6_addr *ta
 	struct in6_addr saddr;
 
 	if (!net6_iface_usable(iface) || !net6_answer_flags(iface, target, &flags) ||
-	    net6_srcaddr_select(iface->nn, iface, daddr, 0, &saddr))
+	    net6_srcaddr_select(iface->nn, iface, NULL, daddr, 0, &saddr))
 		return;
 	net6_nd_send_na(iface, target, &saddr, daddr, flags);
 }

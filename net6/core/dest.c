@@ -7,9 +7,11 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
+#include "../transport/proto.h"
 #include "addr.h"
 #include "dest.h"
 #include "ip.h"
+#include "nd.h"
 
 /* How many entries eviction looks at before it takes the oldest, used or not. */
 #define NET6_DEST_EVICT_SCAN	8
@@ -177,52 +179,86 @@ static void net6_dest_keep_redirect(const struct net6_dest *old, struct net6_nex
 	nh->flags = old->flags;
 }
 
+static int net6_dest_source(struct net6_net *nn, const struct in6_addr *daddr,
+			    const struct net6_nexthop *nh, struct in6_addr *saddr)
+{
+	bool direct = nh->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST | NET6_DEST_LOCAL);
+
+	/* An anycast address of ours is no source, whoever the sender is. */
+	if ((nh->flags & NET6_DEST_LOCAL) && net6_addr_usable(nn, daddr, 0)) {
+		*saddr = *daddr;
+		return 0;
+	}
+	return net6_srcaddr_select(nn, nh->iface, direct ? NULL : &nh->addr, daddr, 0, saddr);
+}
+
+/* Next hop and source address. Which default router it is, is for the source to say: RFC 8028. */
+static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key,
+			    const struct net6_dest *old, struct net6_nexthop *nh,
+			    struct in6_addr *saddr)
+{
+	struct net6_dest_key from = *key;
+	int err = net6_route_nexthop(nn, key, nh);
+
+	if (err < 0)
+		return err;
+	err = net6_dest_source(nn, &key->daddr, nh, saddr);
+	if (err < 0)
+		return err;
+	if (nh->router && !key->first_hop) {
+		from.first_hop = net6_first_hop(nn, saddr, key->oif);
+		if (from.first_hop)
+			err = net6_route_nexthop(nn, &from, nh);
+	}
+	if (old && err >= 0)
+		net6_dest_keep_redirect(old, nh);
+	return err;
+}
+
 static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_dest_key *key,
 					const struct net6_dest *old)
 {
 	int gen = atomic_read(&nn->dest_gen);
 	struct net6_dest *dest, *now;
 	struct net6_nexthop nh;
+	struct in6_addr saddr;
 	int err;
 
 	/* Decisions are made on what @gen counts: read it before them. */
 	smp_rmb();
-	err = net6_route_nexthop(nn, &key->daddr, key->oif, &nh);
+	err = net6_dest_decide(nn, key, old, &nh, &saddr);
 	if (err < 0)
 		return ERR_PTR(err);
-	if (old)
-		net6_dest_keep_redirect(old, &nh);
 	dest = net6_dest_alloc(nn, key, &nh);
 	if (!dest)
 		return ERR_PTR(-ENOMEM);
 	dest->gen = gen;
-	/* An anycast address of ours is no source, whoever the sender is. */
-	if ((nh.flags & NET6_DEST_LOCAL) && net6_addr_usable(nn, &key->daddr, 0))
-		dest->saddr = key->daddr;
-	else
-		err = net6_srcaddr_select(nn, nh.iface, &key->daddr, 0, &dest->saddr);
-	if (err < 0) {
-		net6_dest_put(dest);
-		return ERR_PTR(err);
-	}
+	dest->saddr = saddr;
 	now = net6_dest_insert(nn, dest, false);
 	if (now != dest)
 		net6_dest_put(dest);
 	return now ?: ERR_PTR(-ENOMEM);
 }
 
-struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif)
+/**
+ * net6_dest_lookup_key() - as net6_dest_lookup()
+ * @nn: namespace
+ * @key: destination, interface and router
+ *
+ * Context: any, takes rcu_read_lock_bh itself; does not sleep (GFP_ATOMIC).
+ * Return: a referenced entry or ERR_PTR.
+ */
+struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key)
 {
-	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
 	struct net6_dest *dest;
 
 	rcu_read_lock_bh();
-	dest = net6_dest_find(nn, &key);
+	dest = net6_dest_find(nn, key);
 	if (likely(dest && net6_dest_valid(dest) && refcount_inc_not_zero(&dest->ref))) {
 		if (READ_ONCE(dest->used) != jiffies)
 			WRITE_ONCE(dest->used, jiffies);
 	} else {
-		dest = net6_dest_make(nn, &key, dest);
+		dest = net6_dest_make(nn, key, dest);
 		if (IS_ERR(dest) && PTR_ERR(dest) == -ENETUNREACH)
 			NET6_INC(nn, Ip6OutNoRoutes);
 	}
@@ -230,59 +266,92 @@ struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *d
 	return dest;
 }
 
-/**
- * net6_dest_update_pmtu() - a Packet Too Big message about a destination
- * @nn: namespace
- * @daddr: destination of the packet that was too big
- * @oif: interface that its sender insisted on, 0 for none
- * @mtu: what the message says
- *
- * Makes no entry. Context: BH disabled, RCU read lock held.
- */
-void net6_dest_update_pmtu(struct net6_net *nn, const struct in6_addr *daddr, int oif, u32 mtu)
+struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif)
+{
+	const struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
+
+	return net6_dest_lookup_key(nn, &key);
+}
+
+struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_addr *saddr,
+					const struct in6_addr *daddr, int oif)
 {
 	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
-	struct net6_dest *dest = net6_dest_find(nn, &key);
 
-	if (dest)
-		net6_dest_set_pmtu(dest, mtu);
-	if (!oif)
-		return;
-	key.oif = 0;
-	dest = net6_dest_find(nn, &key);
+	if (unlikely(READ_ONCE(nn->n_routers) > 1)) {
+		rcu_read_lock();
+		key.first_hop = net6_first_hop(nn, saddr, oif);
+		rcu_read_unlock();
+	}
+	return net6_dest_lookup_key(nn, &key);
+}
+
+static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key *key, u32 mtu)
+{
+	struct net6_dest *dest = net6_dest_find(nn, key);
+
 	if (dest)
 		net6_dest_set_pmtu(dest, mtu);
 }
 
 /**
+ * net6_dest_update_pmtu() - a Packet Too Big message about a destination
+ * @nn: namespace
+ * @err: the message: source and destination of the packet that was too big
+ *
+ * For senders that insist on the interface it came in on or on a router, and those that do not.
+ * Makes no entry. Context: BH disabled, RCU read lock held.
+ */
+void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err)
+{
+	struct net6_dest_key key = { .daddr = *err->daddr };
+
+	net6_dest_found_pmtu(nn, &key, err->info);
+	key.oif = err->ifindex;
+	net6_dest_found_pmtu(nn, &key, err->info);
+	key.first_hop = net6_first_hop(nn, err->saddr, key.oif);
+	if (likely(!key.first_hop))
+		return;
+	net6_dest_found_pmtu(nn, &key, err->info);
+	key.oif = 0;
+	key.first_hop = net6_first_hop(nn, err->saddr, 0);
+	net6_dest_found_pmtu(nn, &key, err->info);
+}
+
+/**
  * net6_dest_redirect() - a better next hop for a destination, RFC 4861 8.3
  * @iface: interface that the Redirect came in on
- * @daddr: destination
- * @oif: for senders that insist on this interface, 0: for others
- * @target: the next hop, or @daddr itself if that is on-link
+ * @key: the destination; for senders that insist on an interface or a router, or on none
+ * @target: the next hop, or the destination itself if that is on-link
  *
  * The message was found valid by its receiver.
  * Context: BH disabled, RCU read lock held.
  */
-void net6_dest_redirect(struct net6_iface *iface, const struct in6_addr *daddr, int oif,
+void net6_dest_redirect(struct net6_iface *iface, const struct net6_dest_key *key,
 			const struct in6_addr *target)
 {
-	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
 	struct net6_nexthop nh = {
 		.iface	= iface,
 		.addr	= *target,
 		.flags	= NET6_DEST_REDIRECTED,
 	};
 	struct net6_net *nn = iface->nn;
-	struct net6_dest *dest, *now;
+	struct net6_dest *old, *dest, *now;
+	int err = 0;
 
-	if (ipv6_addr_equal(daddr, target))
+	if (ipv6_addr_equal(&key->daddr, target))
 		nh.flags |= NET6_DEST_ONLINK;
-	dest = net6_dest_alloc(nn, &key, &nh);
+	dest = net6_dest_alloc(nn, key, &nh);
 	if (!dest)
 		return;
 	dest->gen = atomic_read(&nn->dest_gen);
-	if (net6_srcaddr_select(nn, iface, daddr, 0, &dest->saddr)) {
+	/* RFC 8028 3.4: it is about packets of the source that has led to the router. */
+	old = net6_dest_find(nn, key);
+	if (old && net6_dest_valid(old))
+		dest->saddr = old->saddr;
+	else
+		err = net6_dest_source(nn, &key->daddr, &nh, &dest->saddr);
+	if (err) {
 		net6_dest_put(dest);
 		return;
 	}

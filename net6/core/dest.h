@@ -16,14 +16,18 @@
 #define NET6_DEST_ONLINK	BIT(2)	/* next hop is the destination itself */
 #define NET6_DEST_REDIRECTED	BIT(3)	/* next hop learned from a Redirect */
 
+struct net6_icmp_error;
+
 struct net6_dest_key {
 	struct in6_addr	daddr;
 	int		oif;		/* 0: any interface */
+	u32		first_hop;	/* net6_router.id that the source wants, 0: any router */
 } __packed __aligned(4);
 
 /**
  * struct net6_dest - what is known about a destination
- * @key: destination address, and the interface the user insists on
+ * @key: destination address, the interface the user insists on, and the default router that
+ *	the source address does
  * @gen: nn->dest_gen at creation: the entry is stale when they differ
  * @flags: NET6_DEST_*
  * @pmtu: path MTU in bytes, 1280 at least; @pmtu_expires: jiffies, 0 for never
@@ -66,6 +70,10 @@ struct net6_dest {
  * (link-local without interface), -ENODEV, -EADDRNOTAVAIL (no source), -ENOMEM.
  */
 struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif);
+/* The same for a source address that is settled, :: if it is not: RFC 8028. */
+struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_addr *saddr,
+					const struct in6_addr *daddr, int oif);
+struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
 void net6_dest_put(struct net6_dest *dest);
 
 static inline struct net6_dest *net6_dest_hold(struct net6_dest *dest)
@@ -87,8 +95,8 @@ static inline bool net6_dest_valid(const struct net6_dest *dest)
 
 u32 net6_dest_mtu(struct net6_dest *dest);
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu);
-void net6_dest_update_pmtu(struct net6_net *nn, const struct in6_addr *daddr, int oif, u32 mtu);
-void net6_dest_redirect(struct net6_iface *iface, const struct in6_addr *daddr, int oif,
+void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err);
+void net6_dest_redirect(struct net6_iface *iface, const struct net6_dest_key *key,
 			const struct in6_addr *target);
 
 /* A transport has seen forward progress: RFC 4861 7.3.1. Any context, BH disabled. */
@@ -114,9 +122,10 @@ struct net6_nexthop {
 	struct net6_iface	*iface;
 	struct in6_addr		addr;
 	u32			flags;		/* NET6_DEST_* */
+	bool			router;		/* a default router */
 };
 
-int net6_route_nexthop(struct net6_net *nn, const struct in6_addr *daddr, int oif,
+int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		       struct net6_nexthop *nh);
 
 #endif /* _NET6_DEST_H */

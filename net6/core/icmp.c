@@ -93,7 +93,7 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 		net6_drop(nn, skb, NET6_DROP_HEADER_SOURCE);
 		return;
 	}
-	dest = net6_icmp_reply_dest(iface, &daddr);
+	dest = net6_icmp_reply_dest(iface, &saddr, &daddr);
 	if (IS_ERR(dest)) {
 		net6_drop(nn, skb, NET6_DROP_NO_ROUTE);
 		return;
@@ -228,8 +228,7 @@ static void net6_icmp_error_inner(struct sk_buff *skb, const struct net6_icmp_er
 	if (handler && type == ICMPV6_ECHO_REQUEST)
 		handler(skb, err);
 	else if (type == ICMPV6_ECHO_REPLY && err->type == ICMPV6_PKT_TOOBIG)
-		net6_dest_update_pmtu(net6_pernet(dev_net(skb->dev)), err->daddr, err->ifindex,
-				      err->info);
+		net6_dest_update_pmtu(net6_pernet(dev_net(skb->dev)), err);
 }
 
 static void net6_icmp_rcv(struct sk_buff *skb)

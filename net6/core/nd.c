@@ -351,7 +351,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	struct sk_buff *skb;
 
 	if (!saddr) {
-		if (net6_srcaddr_select(iface->nn, iface, target, 0, &own))
+		if (net6_srcaddr_select(iface->nn, iface, NULL, target, 0, &own))
 			return;
 		/* RFC 4429 3.2: who asks from an optimistic address overwrites entries of its
 		 * rightful owner: what waits for the answer waits for DAD's end.

@@ -17,6 +17,9 @@
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @life: in iface->routers
  * @neigh: its neighbor entry, reference held
+ * @id: of the namespace's routers, never 0; another one's when it comes back
+ * @told: prefixes that it has told (core/first_hop.c); @n_told: how many
+ * @told_check: 64-bit jiffies: none of them ends before
  */
 struct net6_router {
 	struct in6_addr		addr;
@@ -24,6 +27,10 @@ struct net6_router {
 	struct net6_neigh	*neigh;
 	s8			preference;
 	bool			manual;
+	u32			id;
+	u32			n_told;
+	u64			told_check;
+	struct list_head	told;
 	struct net6_life	life;
 	struct rcu_head		rcu;
 };
@@ -44,7 +51,10 @@ struct net6_prefix {
 
 /* Look-ups: RCU read lock held. NULL when there is none. */
 struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif);
-struct net6_router *net6_router_select(struct net6_net *nn, int oif);
+struct net6_router *net6_router_select(struct net6_net *nn, int oif,
+				       const struct in6_addr *saddr);
+struct net6_router *net6_router_by_id(struct net6_net *nn, u32 id, int oif);
+struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_addr *addr);
 
 /* Writers: take nn->lock. lifetime 0 removes. */
 int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
@@ -53,6 +63,16 @@ int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8
 		       u32 lifetime, bool manual);
 void net6_nd_iface_up(struct net6_iface *iface);	/* starts router solicitation */
 void net6_nd_iface_down(struct net6_iface *iface);	/* forgets routers and prefixes */
+
+/* RFC 8028 (core/first_hop.c). The first takes nn->lock, the next two want it, the others RCU. */
+void net6_router_tells(struct net6_iface *iface, const struct in6_addr *addr,
+		       const struct in6_addr *prefix, u8 plen, u32 valid_lft);
+unsigned long net6_told_expire(struct net6_router *router);
+void net6_told_forget(struct net6_router *router);
+bool net6_router_told(const struct net6_router *router, const struct in6_addr *addr);
+u32 net6_first_hop(struct net6_net *nn, const struct in6_addr *saddr, int oif);
+int net6_first_hop_of(const struct net6_iface *out, const struct in6_addr *hop,
+		      const struct in6_addr *addr);
 
 /* The lists' own verbs (core/router.c, core/prefix.c, core/ra.c). nn->lock held;
  * expire() removes what is over and returns the jiffies until the next end.

@@ -54,12 +54,14 @@ struct net6_limits {
  * @accept_hash: struct net6_accept by address; written under @lock
  * @proxy_hash: struct net6_proxy by address; written under @lock
  * @n_proxies: its entries
- * @dests: struct net6_dest by destination and interface
+ * @dests: struct net6_dest by destination, interface and router
  * @dest_count: entries in @dests
  * @dest_lru: the same entries, oldest first; @dest_lock protects both against writers
  *	and nests in nothing of ours but @lock
  * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
  *	have changed: all cached destinations with another number are stale
+ * @n_routers: default routers of all interfaces; written under @lock
+ * @router_id: of the last one that was made
  * @fib: routing table, struct net6_fib_route in its nodes; written under @lock
  * @fib_count: its routes
  * @policy: policy table of RFC 6724, NULL: the RFC's; written under RTNL, read under RCU
@@ -89,6 +91,8 @@ struct net6_net {
 	struct list_head	dest_lru;
 	spinlock_t		dest_lock;
 	atomic_t		dest_gen;
+	u32			n_routers;
+	u32			router_id;
 	struct net6_trie	fib;
 	u32			fib_count;
 	struct net6_policy __rcu *policy;

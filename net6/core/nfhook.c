@@ -211,10 +211,11 @@ bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reasse
 /* Where a packet goes that comes back from a hook. */
 static struct net6_dest *net6_nf_dest(struct net6_net *nn, const struct sk_buff *skb)
 {
-	const struct in6_addr *daddr = &ipv6_hdr(skb)->daddr;
-	bool scoped = ipv6_addr_type(daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL);
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	bool scoped = ipv6_addr_type(&h->daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL);
 
-	return net6_dest_lookup(nn, daddr, scoped ? skb_dst(skb)->dev->ifindex : 0);
+	return net6_dest_lookup_from(nn, &h->saddr, &h->daddr,
+				     scoped ? skb_dst(skb)->dev->ifindex : 0);
 }
 
 /* Who comes back may have another destination now. Consumes @skb without one. */

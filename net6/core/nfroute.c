@@ -169,11 +169,15 @@ static int net6_nf_rule_action(struct fib_rule *rule, struct flowi *fl, int flag
 			       struct fib_lookup_arg *arg)
 {
 	struct net6_net *nn = net6_pernet(rule->fr_net);
+	const struct net6_dest_key key = {
+		.daddr	= fl->u.ip6.daddr,
+		.oif	= fl->u.ip6.flowi6_oif,
+	};
 	struct fib6_result *res = arg->result;
 	struct net6_nexthop nh;
 
 	/* Not the cache: a source that is asked about is anybody's word. */
-	if (net6_route_nexthop(nn, &fl->u.ip6.daddr, fl->u.ip6.flowi6_oif, &nh) < 0)
+	if (net6_route_nexthop(nn, &key, &nh) < 0)
 		return -ENETUNREACH;
 	/* The interface has it, and goes only after a grace period. */
 	res->rt6 = nh.iface->rt;

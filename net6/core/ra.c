@@ -274,7 +274,8 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 	spin_unlock_bh(&iface->nn->lock);
 }
 
-static void net6_ra_prefix(struct net6_iface *iface, const struct net6_nd_opt *opt)
+static void net6_ra_prefix(struct net6_iface *iface, const struct in6_addr *router,
+			   const struct net6_nd_opt *opt)
 {
 	struct net6_nd_prefix info;
 	struct in6_addr raw, prefix;
@@ -291,6 +292,7 @@ static void net6_ra_prefix(struct net6_iface *iface, const struct net6_nd_opt *o
 	if (type & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST))
 		return;
 
+	net6_router_tells(iface, router, &prefix, info.plen, info.valid_lft);
 	if (info.flags & NET6_ND_PREFIX_ONLINK)
 		net6_prefix_update(iface, &prefix, info.plen, info.valid_lft, false);
 	/* RFC 4862 5.5.3 (a) A flag, (c) preferred not above valid, (d) prefix and
@@ -345,7 +347,7 @@ static void net6_ra_option(struct net6_iface *iface, const struct in6_addr *rout
 {
 	switch (opt->type) {
 	case NET6_ND_OPT_PREFIX:
-		net6_ra_prefix(iface, opt);
+		net6_ra_prefix(iface, router, opt);
 		break;
 	case NET6_ND_OPT_ROUTE:
 		net6_ra_route(iface, router, opt);

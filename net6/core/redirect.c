@@ -20,10 +20,10 @@ struct net6_redirect_msg {
 /* RFC 4861 8.1: "The IP source address of the Redirect is the same as the current
  * first-hop router for the specified ICMP Destination Address."
  */
-static bool net6_redirect_is_first_hop(struct net6_iface *iface, const struct in6_addr *dest,
-				       int oif, const struct in6_addr *router)
+static bool net6_redirect_is_first_hop(struct net6_iface *iface, const struct net6_dest_key *key,
+				       const struct in6_addr *router)
 {
-	struct net6_dest *d = net6_dest_lookup(iface->nn, dest, oif);
+	struct net6_dest *d = net6_dest_lookup_key(iface->nn, key);
 	bool is;
 
 	if (IS_ERR(d))
@@ -31,6 +31,46 @@ static bool net6_redirect_is_first_hop(struct net6_iface *iface, const struct in
 	is = d->iface == iface && d->neigh && ipv6_addr_equal(&d->neigh->addr, router);
 	net6_dest_put(d);
 	return is;
+}
+
+/* Its number if sources may have chosen that router (RFC 8028), else 0. */
+static u32 net6_redirect_router(struct net6_iface *iface, const struct in6_addr *addr)
+{
+	const struct net6_router *router = NULL;
+
+	if (READ_ONCE(iface->nn->n_routers) > 1)
+		router = net6_router_find(iface, addr);
+	return router ? router->id : 0;
+}
+
+/* For senders that insist on this interface. */
+static bool net6_redirect_is_from_first_hop(struct net6_iface *iface, const struct in6_addr *dest,
+					    const struct in6_addr *addr)
+{
+	struct net6_dest_key key = { .daddr = *dest, .oif = iface->ifindex };
+
+	if (net6_redirect_is_first_hop(iface, &key, addr))
+		return true;
+	key.first_hop = net6_redirect_router(iface, addr);
+	return key.first_hop && net6_redirect_is_first_hop(iface, &key, addr);
+}
+
+/* For senders that insist on this interface or this router, and for others, if it is theirs. */
+static void net6_redirect_take(struct net6_iface *iface, const struct net6_redirect_msg *rd,
+			       const struct in6_addr *addr)
+{
+	const u32 id = net6_redirect_router(iface, addr);
+	const struct net6_dest_key keys[] = {
+		{ .daddr = rd->dest },
+		{ .daddr = rd->dest, .oif = iface->ifindex },
+		{ .daddr = rd->dest, .first_hop = id },
+		{ .daddr = rd->dest, .first_hop = id, .oif = iface->ifindex },
+	};
+	unsigned int i;
+
+	for (i = 0; i < (id ? 4 : 2); i++)
+		if (net6_redirect_is_first_hop(iface, &keys[i], addr))
+			net6_dest_redirect(iface, &keys[i], &rd->target);
 }
 
 /* RFC 4861 8.1, behind net6_nd_check(). */
@@ -53,7 +93,7 @@ static enum net6_drop_reason net6_redirect_check(struct net6_iface *iface,
 	if ((ipv6_addr_type(&rd->target) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST)) !=
 	    IPV6_ADDR_LINKLOCAL && !ipv6_addr_equal(&rd->target, &rd->dest))
 		return NET6_DROP_ND_TARGET;
-	if (!net6_redirect_is_first_hop(iface, &rd->dest, iface->ifindex, &h->saddr))
+	if (!net6_redirect_is_from_first_hop(iface, &rd->dest, &h->saddr))
 		return NET6_DROP_ND_SOURCE;
 	return NET6_DROP_MAX;
 }
@@ -99,10 +139,7 @@ void net6_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	reason = NET6_DROP_ND_LIMIT;
 	if (!net6_neigh_learn(iface, &rd->target, &news))
 		goto drop;
-	/* For senders that insist on this interface, and for others if it is theirs. */
-	if (net6_redirect_is_first_hop(iface, &rd->dest, 0, &ipv6_hdr(skb)->saddr))
-		net6_dest_redirect(iface, &rd->dest, 0, &rd->target);
-	net6_dest_redirect(iface, &rd->dest, iface->ifindex, &rd->target);
+	net6_redirect_take(iface, rd, &ipv6_hdr(skb)->saddr);
 	consume_skb(skb);
 	return;
 
@@ -183,7 +220,7 @@ void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
 		return;
 	if (!net6_addr_linklocal(iface, &own))
 		return;
-	back = net6_icmp_reply_dest(iface, saddr);
+	back = net6_icmp_reply_dest(iface, &in6addr_any, saddr);
 	if (IS_ERR(back))
 		return;
 	if (back->iface != iface)

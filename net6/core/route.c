@@ -19,6 +19,7 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->iface = iface;
 	nh->addr = *daddr;
 	nh->flags = flags;
+	nh->router = false;
 	return nh->flags;
 }
 
@@ -31,7 +32,7 @@ static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *dadd
 		return -EINVAL;
 	/* A wider scope's packets start where those of the same scope would leave. */
 	if (!iface) {
-		router = net6_router_select(nn, 0);
+		router = net6_router_select(nn, 0, NULL);
 		if (!router)
 			return -ENETUNREACH;
 		iface = router->iface;
@@ -59,13 +60,23 @@ static int net6_route_via(const struct net6_fib_route *route, const struct in6_a
 	return net6_route_direct(route->iface, &route->gateway, 0, nh);
 }
 
+static int net6_route_default(const struct net6_router *router, struct net6_nexthop *nh)
+{
+	int err = net6_route_direct(router->iface, &router->addr, 0, nh);
+
+	nh->router = true;
+	return err;
+}
+
 /* The longest of on-link prefix and route wins, an on-link one at the same length; a
  * router that is not known to be unreachable before one that is (RFC 4191 3.2).
  */
-static int net6_route_unicast(struct net6_net *nn, const struct in6_addr *daddr, int oif,
+static int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 			      struct net6_nexthop *nh)
 {
-	struct net6_prefix *prefix = net6_prefix_match(nn, daddr, oif);
+	struct net6_prefix *prefix = net6_prefix_match(nn, &key->daddr, key->oif);
+	const struct in6_addr *daddr = &key->daddr;
+	int oif = key->oif;
 	struct net6_fib_route *route;
 	struct net6_router *router;
 	bool reachable;
@@ -75,15 +86,17 @@ static int net6_route_unicast(struct net6_net *nn, const struct in6_addr *daddr,
 		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
 	if (route && reachable)
 		return net6_route_via(route, daddr, nh);
-	router = net6_router_select(nn, oif);
+	router = net6_router_by_id(nn, key->first_hop, oif) ?: net6_router_select(nn, oif, NULL);
 	if (router && (!route || net6_neigh_reachable(READ_ONCE(router->neigh))))
-		return net6_route_direct(router->iface, &router->addr, 0, nh);
+		return net6_route_default(router, nh);
 	return route ? net6_route_via(route, daddr, nh) : -ENETUNREACH;
 }
 
-int net6_route_nexthop(struct net6_net *nn, const struct in6_addr *daddr, int oif,
+int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		       struct net6_nexthop *nh)
 {
+	const struct in6_addr *daddr = &key->daddr;
+	int oif = key->oif;
 	struct net6_iface *iface = oif ? net6_iface_find(nn, oif) : NULL;
 	int type = ipv6_addr_type(daddr);
 
@@ -100,5 +113,5 @@ int net6_route_nexthop(struct net6_net *nn, const struct in6_addr *daddr, int oi
 	if (type & IPV6_ADDR_LINKLOCAL)
 		return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, nh) : -EINVAL;
 
-	return net6_route_unicast(nn, daddr, oif, nh);
+	return net6_route_unicast(nn, key, nh);
 }

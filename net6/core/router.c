@@ -8,13 +8,19 @@
 #include "../observe/note.h"
 #include "nd.h"
 
-/* nn->lock held. */
-static struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_addr *addr)
+/**
+ * net6_router_find() - a default router by its address
+ * @iface: its interface
+ * @addr: its link-local address
+ *
+ * Context: nn->lock or RCU read lock held. Return: borrowed entry or NULL.
+ */
+struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_addr *addr)
 {
 	struct net6_router *router;
 
-	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry(router, &iface->routers, life.list)
+	list_for_each_entry_rcu(router, &iface->routers, life.list,
+				lockdep_is_held(&iface->nn->lock))
 		if (ipv6_addr_equal(&router->addr, addr))
 			return router;
 	return NULL;
@@ -28,6 +34,8 @@ static void net6_router_free(struct net6_router *router)
 	list_del_rcu(&router->life.list);
 	net6_note_router(router, NET6_NOTE_DEL);
 	iface->n_routers--;
+	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers - 1);
+	net6_told_forget(router);
 	net6_neigh_set_router(router->neigh, false);
 	net6_neigh_put(router->neigh);
 	net6_dest_flush(iface->nn);
@@ -55,11 +63,14 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 	router->neigh = neigh;
 	router->preference = preference;
 	router->manual = manual;
+	router->id = ++iface->nn->router_id ?: ++iface->nn->router_id;
+	INIT_LIST_HEAD(&router->told);
 	net6_life_set(&router->life, lifetime);
 	net6_neigh_set_router(neigh, true);
 	list_add_tail_rcu(&router->life.list, &iface->routers);
 	net6_note_router(router, NET6_NOTE_NEW);
 	iface->n_routers++;
+	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers + 1);
 	net6_dest_flush(iface->nn);
 	return 0;
 }
@@ -177,16 +188,30 @@ static void net6_router_end(struct net6_life *life)
 
 unsigned long net6_router_expire(struct net6_iface *iface)
 {
+	unsigned long next = net6_life_expire(&iface->routers, net6_router_end);
+	struct net6_router *router;
+
 	lockdep_assert_held(&iface->nn->lock);
-	return net6_life_expire(&iface->routers, net6_router_end);
+	list_for_each_entry(router, &iface->routers, life.list)
+		next = min(next, net6_told_expire(router));
+	return next;
 }
 
-/* RFC 4191 3.2: reachable routers first, then by preference. */
-static int net6_router_score(const struct net6_router *router)
-{
-	bool reachable = net6_neigh_reachable(READ_ONCE(router->neigh));
+/* Routers that have told the source's prefix first (RFC 8028 3.2), then reachable ones, then
+ * by preference (RFC 4191 3.2).
+ */
+#define NET6_ROUTER_REACHABLE	4
+#define NET6_ROUTER_TOLD	8
 
-	return READ_ONCE(router->preference) + (reachable ? 4 : 0);
+static int net6_router_score(const struct net6_router *router, const struct in6_addr *saddr)
+{
+	int score = READ_ONCE(router->preference) + 1;
+
+	if (net6_neigh_reachable(READ_ONCE(router->neigh)))
+		score += NET6_ROUTER_REACHABLE;
+	if (saddr && net6_router_told(router, saddr))
+		score += NET6_ROUTER_TOLD;
+	return score;
 }
 
 static bool net6_router_serves(const struct net6_iface *iface, int oif)
@@ -197,7 +222,8 @@ static bool net6_router_serves(const struct net6_iface *iface, int oif)
 /* When no router is known to be reachable, they are tried in turn (RFC 4861 6.3.6,
  * RFC 4191 3.2 within a preference).
  */
-static struct net6_router *net6_router_turn(struct net6_net *nn, int oif, int score, int n)
+static struct net6_router *net6_router_turn(struct net6_net *nn, int oif,
+					    const struct in6_addr *saddr, int score, int n)
 {
 	unsigned int turn = (unsigned int)atomic_read(&nn->dest_gen) % n;
 	struct net6_router *router, *last = NULL;
@@ -207,7 +233,7 @@ static struct net6_router *net6_router_turn(struct net6_net *nn, int oif, int sc
 		if (!net6_router_serves(iface, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
-			if (net6_router_score(router) != score)
+			if (net6_router_score(router, saddr) != score)
 				continue;
 			last = router;
 			if (!turn--)
@@ -221,21 +247,22 @@ static struct net6_router *net6_router_turn(struct net6_net *nn, int oif, int sc
  * net6_router_select() - a default router for a new destination
  * @nn: namespace
  * @oif: interface it must be on, 0 for any
+ * @saddr: source that is used there, or NULL
  *
  * Context: RCU read lock held. Return: borrowed entry; NULL when there is none.
  */
-struct net6_router *net6_router_select(struct net6_net *nn, int oif)
+struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struct in6_addr *saddr)
 {
 	struct net6_router *router, *best = NULL;
 	struct net6_iface *iface;
-	int best_score = -2;
+	int best_score = -1;
 	int n = 0;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
-			int score = net6_router_score(router);
+			int score = net6_router_score(router, saddr);
 
 			if (score > best_score) {
 				best = router;
@@ -246,7 +273,32 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif)
 			}
 		}
 	}
-	if (n > 1 && best_score < 2)
-		return net6_router_turn(nn, oif, best_score, n);
+	if (n > 1 && !(best_score & NET6_ROUTER_REACHABLE))
+		return net6_router_turn(nn, oif, saddr, best_score, n);
 	return best;
+}
+
+/**
+ * net6_router_by_id() - the default router that was selected for a source
+ * @nn: namespace
+ * @id: of net6_first_hop()
+ * @oif: interface it must be on, 0 for any
+ *
+ * Context: RCU read lock held. Return: borrowed entry; NULL when it is gone or @id is 0.
+ */
+struct net6_router *net6_router_by_id(struct net6_net *nn, u32 id, int oif)
+{
+	struct net6_router *router;
+	struct net6_iface *iface;
+
+	if (likely(!id))
+		return NULL;
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (!net6_router_serves(iface, oif))
+			continue;
+		list_for_each_entry_rcu(router, &iface->routers, life.list)
+			if (router->id == id)
+				return router;
+	}
+	return NULL;
 }

@@ -5,13 +5,13 @@
  */
 #include <net/ipv6.h>
 
-#include "addr.h"
+#include "nd.h"
 #include "policy.h"
 
 /* Candidates of one interface; true if *best was changed. */
-static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
-				const struct in6_addr *daddr, unsigned int prefs, bool found,
-				struct net6_srcaddr *best)
+static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net6_iface *out,
+				const struct in6_addr *hop, const struct in6_addr *daddr,
+				unsigned int prefs, bool found, struct net6_srcaddr *best)
 {
 	/* RFC 5014 section 6: what the program says goes before what is configured. */
 	const struct net6_policy *policy = net6_policy(iface->nn);
@@ -26,12 +26,14 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
 			.addr		= addr->addr,
 			.plen		= addr->plen,
 			.deprecated	= state != NET6_ADDR_PREFERRED,
-			.outgoing	= outgoing,
+			.outgoing	= iface == out,
 			.privacy	= (addr->origin == NET6_ADDR_TEMPORARY) == temporary,
 		};
 
 		if (!net6_addr_is_assigned(addr))
 			continue;
+		if (hop)
+			candidate.told = net6_first_hop_of(out, hop, &addr->addr);
 		if (!found || net6_srcaddr_cmp(&candidate, best, daddr, policy) > 0)
 			*best = candidate;
 		found = true;
@@ -43,6 +45,7 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
  * net6_srcaddr_select() - the source address for a destination
  * @nn: namespace
  * @out: interface the packet leaves by
+ * @hop: next hop, NULL if that is the destination
  * @daddr: destination
  * @prefs: IPV6_PREFER_SRC_TMP or IPV6_PREFER_SRC_PUBLIC, 0: as the interfaces have it
  * @saddr: filled in
@@ -50,15 +53,17 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, bool outgoing,
  * Context: RCU read lock held. Return: 0 or -EADDRNOTAVAIL.
  */
 int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
-			const struct in6_addr *daddr, unsigned int prefs,
-			struct in6_addr *saddr)
+			const struct in6_addr *hop, const struct in6_addr *daddr,
+			unsigned int prefs, struct in6_addr *saddr)
 {
 	int scope = net6_srcaddr_scope(daddr);
 	const struct net6_iface *iface;
 	struct net6_srcaddr best;
 	bool found;
 
-	found = net6_srcaddr_better(out, true, daddr, prefs, false, &best);
+	if (READ_ONCE(nn->n_routers) < 2)
+		hop = NULL;
+	found = net6_srcaddr_better(out, out, hop, daddr, prefs, false, &best);
 	/* RFC 6724 section 4: for multicast and link-local destinations the candidates
 	 * "MUST only include addresses assigned to interfaces belonging to the same link".
 	 */
@@ -66,7 +71,7 @@ int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
 	    (!found || net6_srcaddr_scope(&best.addr) < scope)) {
 		list_for_each_entry_rcu(iface, &nn->ifaces, list)
 			if (iface != out)
-				found = net6_srcaddr_better(iface, false, daddr, prefs, found,
+				found = net6_srcaddr_better(iface, out, hop, daddr, prefs, found,
 							    &best);
 	}
 	/* ::1 is no source for what leaves the node (RFC 4291 2.5.3). */

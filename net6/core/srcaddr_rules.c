@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Source address selection, RFC 6724 section 5, as a comparison of two candidates.
- * Rule 4 (home addresses) has nothing to compare here, and 5.5 is optional.
+ * Rule 4 (home addresses) has nothing to compare here.
  */
 #include <linux/kernel.h>
 
@@ -105,6 +105,9 @@ int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
 	/* Rule 5: prefer outgoing interface */
 	if (a->outgoing != b->outgoing)
 		return a->outgoing ? 1 : -1;
+	/* Rule 5.5: prefer addresses in a prefix advertised by the next-hop */
+	if (a->told + b->told == 0 && a->told != b->told)
+		return a->told;
 	/* Rule 6: prefer matching label */
 	label = net6_policy_label(policy, daddr);
 	match_a = net6_policy_label(policy, &a->addr) == label;

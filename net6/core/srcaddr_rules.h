@@ -16,6 +16,7 @@
  * @plen: length of its prefix, bits
  * @deprecated: RFC 4862 5.5.4
  * @outgoing: it is on the interface that the packet leaves by
+ * @told: its prefix is told by the next hop: 1; by other routers only: -1; by none: 0
  * @privacy: temporary or not, as is preferred there (RFC 8981)
  */
 struct net6_srcaddr {
@@ -23,6 +24,7 @@ struct net6_srcaddr {
 	u8		plen;
 	bool		deprecated;
 	bool		outgoing;
+	s8		told;
 	bool		privacy;
 };
 

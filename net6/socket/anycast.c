@@ -26,13 +26,14 @@ struct net6_sk_anycast {
  */
 static struct net6_iface *net6_sk_anycast_iface(struct net6_net *nn, const struct in6_addr *addr)
 {
+	const struct net6_dest_key key = { .daddr = *addr };
 	struct net6_iface *iface;
 	struct net6_nexthop nh;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list)
 		if (net6_anycast_find(iface, addr))
 			return iface;
-	if (net6_route_nexthop(nn, addr, 0, &nh) >= 0)
+	if (net6_route_nexthop(nn, &key, &nh) >= 0)
 		return nh.iface;
 	list_for_each_entry_rcu(iface, &nn->ifaces, list)
 		if (net6_iface_usable(iface) && net6_forward_on(iface) &&

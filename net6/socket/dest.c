@@ -38,10 +38,22 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	struct net6_dest *dest;
 
-	dest = net6_dest_lookup(nn, &sk->sk_v6_daddr, net6_sk_oif(sk, &sk->sk_v6_daddr));
+	dest = net6_dest_lookup_from(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
+				     net6_sk_oif(sk, &sk->sk_v6_daddr));
 	if (!IS_ERR(dest))
 		net6_sk_dest_set(sk, dest);
 	return dest;
+}
+
+/* May an entry be used with a source address? What is for all routers has chosen one for
+ * the source that is in it: RFC 8028.
+ */
+static bool net6_dgram_dest_fits(const struct net6_dest *dest, const struct in6_addr *saddr)
+{
+	if (likely(READ_ONCE(dest->nn->n_routers) < 2))
+		return true;
+	return !dest->key.first_hop &&
+	       (ipv6_addr_any(saddr) || ipv6_addr_equal(saddr, &dest->saddr));
 }
 
 /**
@@ -61,9 +73,10 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 	if (unlikely(tx->opt))
 		hop = net6_exthdr_first_hop(tx->opt, hop);
 	if (likely(dest && net6_dest_valid(dest) && dest->key.oif == tx->oif &&
-		   ipv6_addr_equal(&dest->key.daddr, hop)))
+		   ipv6_addr_equal(&dest->key.daddr, hop) &&
+		   net6_dgram_dest_fits(dest, &tx->saddr)))
 		return dest;
-	dest = net6_dest_lookup(net6_pernet(sock_net(sk)), hop, tx->oif);
+	dest = net6_dest_lookup_from(net6_pernet(sock_net(sk)), &tx->saddr, hop, tx->oif);
 	if (!IS_ERR(dest))
 		net6_sk_dest_set(sk, dest);
 	return dest;
@@ -81,12 +94,13 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_dest *dest,
 				      struct in6_addr *buf)
 {
+	bool direct = dest->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST);
 	unsigned int prefs = inet6_sk(sk)->srcprefs & (IPV6_PREFER_SRC_TMP |
 						       IPV6_PREFER_SRC_PUBLIC);
 
 	if (likely(!prefs) || (dest->flags & NET6_DEST_LOCAL) ||
-	    net6_srcaddr_select(net6_pernet(sock_net(sk)), dest->iface, &dest->key.daddr, prefs,
-				buf))
+	    net6_srcaddr_select(net6_pernet(sock_net(sk)), dest->iface,
+				direct ? NULL : &dest->neigh->addr, &dest->key.daddr, prefs, buf))
 		return &dest->saddr;
 	return buf;
 }

@@ -11,12 +11,11 @@
 /* The interface that a join without index means: where packets to the group go. */
 static int net6_group_ifindex(struct net6_net *nn, const struct in6_addr *addr)
 {
+	const struct net6_dest_key key = { .daddr = *addr };
 	struct net6_nexthop nh;
 	struct net6_iface *iface;
-	int flags;
 
-	flags = net6_route_nexthop(nn, addr, 0, &nh);
-	if (flags >= 0)
+	if (net6_route_nexthop(nn, &key, &nh) >= 0)
 		return nh.iface->ifindex;
 	list_for_each_entry_rcu(iface, &nn->ifaces, list)
 		if (net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_MULTICAST) &&

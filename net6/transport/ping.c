@@ -173,8 +173,7 @@ static void net6_ping_error(struct sk_buff *skb, const struct net6_icmp_error *i
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG)
-		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp->daddr, icmp->ifindex,
-				      icmp->info);
+		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
 	if (net6_opt(sk, RECVERR6))
 		net6_queue_icmp_error(sk, skb, err, 0, icmp, icmp->offset);
 	else if (!hard || sk->sk_state != TCP_ESTABLISHED)

@@ -345,8 +345,7 @@ static void net6_raw_error_one(struct sock *sk, struct sk_buff *skb,
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG) {
-		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp->daddr, icmp->ifindex,
-				      icmp->info);
+		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
 		hard = inet6_sk(sk)->pmtudisc == IPV6_PMTUDISC_DO;
 	}
 	if (net6_opt(sk, RECVERR6))

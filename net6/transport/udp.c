@@ -216,8 +216,7 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG) {
-		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp->daddr, icmp->ifindex,
-				      icmp->info);
+		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
 		hard = inet6_sk(sk)->pmtudisc != IPV6_PMTUDISC_DONT;
 	}
 	if (net6_opt(sk, RECVERR6))

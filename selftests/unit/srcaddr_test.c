@@ -129,6 +129,32 @@ TEST(rule5__outgoing_interface)
 	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
 }
 
+TEST(rule5_5__a_prefix_that_the_next_hop_has_told)
+{
+	/* by rule 8 it would be a */
+	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:3::2");
+	struct in6_addr d = ip("2001:db8:1::1");
+	int told;
+
+	a.told = -1;
+	b.told = 1;
+	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_GT(net6_srcaddr_cmp(&b, &a, &d, &net6_policy_default), 0);
+	/* what nobody has told is not worse, and not better */
+	for (told = -1; told <= 1; told++) {
+		a.told = 0;
+		b.told = told;
+		EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+		a.told = told;
+		EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	}
+	/* rule 3 goes before it */
+	a.told = -1;
+	b.told = 1;
+	b.deprecated = true;
+	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+}
+
 TEST(rule6__matching_label)
 {
 	/* RFC 6724 10.1: 2002::/16 to 2002::/16, native to native */

@@ -45,7 +45,8 @@ static int net6_tcp_connect_dest(struct sock *sk)
 	struct net6_dest *dest;
 	struct in6_addr buf;
 
-	dest = net6_dest_lookup(nn, &sk->sk_v6_daddr, sk->sk_bound_dev_if);
+	dest = net6_dest_lookup_from(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
+				     sk->sk_bound_dev_if);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 	if (dest->flags & NET6_DEST_MULTICAST) {

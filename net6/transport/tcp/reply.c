@@ -31,7 +31,7 @@ void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 	struct sk_buff *skb;
 	unsigned int room;
 
-	dest = net6_dest_lookup(nn, r->daddr, r->oif);
+	dest = net6_dest_lookup_from(nn, r->saddr, r->daddr, r->oif);
 	if (IS_ERR(dest))
 		return;
 	room = net6_tcp_ip_headroom(dest) + len;

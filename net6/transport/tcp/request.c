@@ -296,7 +296,8 @@ static struct net6_dest *net6_tcp_request_dest(struct sock *listener, const stru
 
 	if (!oif && ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL)
 		oif = TCP_SKB_CB(skb)->header.h6.iif;
-	return net6_dest_lookup(net6_tcp_nn(listener), &ipv6_hdr(skb)->saddr, oif);
+	return net6_dest_lookup_from(net6_tcp_nn(listener), &ipv6_hdr(skb)->daddr,
+				     &ipv6_hdr(skb)->saddr, oif);
 }
 
 /* TCP_SAVE_SYN: 1 keeps network and TCP header, 2 the link header too. */
