@@ -41,11 +41,10 @@ static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs
 		} else {
 			if (unlikely(!before(tp->snd_una, cb->end_seq)))
 				return -EINVAL;
-			if (tp->snd_una - cb->seq < skb->len) {
-				err = net6_tcp_trim_head(sk, skb, tp->snd_una - cb->seq);
-				if (err)
-					return err;
-			}
+			/* Of data and FIN the FIN alone may be left. */
+			err = net6_tcp_trim_head(sk, skb, tp->snd_una - cb->seq);
+			if (err)
+				return err;
 		}
 	}
 	/* The peer shrank its window: only the first segment goes, as a probe. */

@@ -231,7 +231,7 @@ static u32 tcp_eat_front(struct sk_buff *skb, u32 len)
  * net6_tcp_trim_head() - the front of a packet was acknowledged
  * @sk: socket
  * @skb: packet of the retransmission queue
- * @len: bytes, less than the packet's
+ * @len: bytes; all of the packet's where its FIN is left
  *
  * Return: 0 or -ENOMEM.
  */
