@@ -569,21 +569,17 @@ def threads_that_wait_are_woken(make):
         thread.start()
         return thread, found
 
-    def asleep(thread):
-        with open(f"/proc/self/task/{thread.native_id}/stat", encoding="ascii") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] == "S"
-
     s = server(make)
     s.settimeout(None)
     thread, found = waiting(lambda: s.accept()[1][0])
-    ktap.wait_for(10, "accept() waits", lambda: asleep(thread))
+    ktap.wait_for(10, "accept() waits", lambda: ktap.asleep(thread))
     with four(ns=p.B) as c:
         c.connect((HERE, PORT))
         thread.join(10 * ktap.SCALE)
         out.append(list(found))
         reset(c)
     thread, found = waiting(lambda: s.accept()[1][0])
-    ktap.wait_for(10, "accept() waits", lambda: asleep(thread))
+    ktap.wait_for(10, "accept() waits", lambda: ktap.asleep(thread))
     s.shutdown(socket.SHUT_RDWR)
     thread.join(10 * ktap.SCALE)
     out.append(list(found))
@@ -595,12 +591,12 @@ def threads_that_wait_are_woken(make):
         s.connect((PEER, PORT))
         t = listener.accept()[0]
         thread, found = waiting(s.recv, 10)
-        ktap.wait_for(10, "recv() waits", lambda: asleep(thread))
+        ktap.wait_for(10, "recv() waits", lambda: ktap.asleep(thread))
         t.send(b"x")
         thread.join(10 * ktap.SCALE)
         out.append(list(found))
         thread, found = waiting(s.recv, 10)
-        ktap.wait_for(10, "recv() waits", lambda: asleep(thread))
+        ktap.wait_for(10, "recv() waits", lambda: ktap.asleep(thread))
         s.shutdown(socket.SHUT_RDWR)
         thread.join(10 * ktap.SCALE)
         out.append(list(found))

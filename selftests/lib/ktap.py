@@ -228,6 +228,18 @@ def khttpd_load(*parameters):
     at_exit(unload, "khttpd")
 
 
+def asleep(thread):
+    """Whether a thread waits in the kernel, and not for Python's own lock."""
+    task = f"/proc/self/task/{thread.native_id}/"
+    try:
+        with open(task + "stat", encoding="ascii") as stat, open(task + "wchan",
+                                                                 encoding="ascii") as wchan:
+            return (stat.read().rsplit(")", 1)[1].split()[0] == "S"
+                    and "futex" not in wchan.read())
+    except FileNotFoundError:
+        return False
+
+
 def users(module):
     """How many hold the module."""
     with open(f"/sys/module/{module}/refcnt", encoding="ascii") as file:
@@ -237,7 +249,8 @@ def users(module):
 def unload(module):
     """Sockets that were closed just now hold the module for a grace period more."""
     if os.path.isdir(f"/sys/module/{module}"):
-        wait_for(10, f"nobody uses {module}", lambda: not users(module))
+        # Where SCALE is for commands that have no time-out, a minute is enough.
+        wait_for(min(10, 60 / SCALE), f"nobody uses {module}", lambda: not users(module))
         run("rmmod", module)
 
 
