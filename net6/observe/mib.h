@@ -50,6 +50,7 @@ struct net6_iface;
 	X(TcpReqQFullDoCookies) X(TcpReqQFullDrop) X(TcpTimeWaited)		\
 	X(TcpTimeWaitOverflow) X(TcpDelayedACKs) X(TcpFastRetrans)		\
 	X(TcpSlowStartRetrans) X(TcpTimeouts) X(TcpSpuriousRTOs)		\
+	X(TcpMTUPFail) X(TcpMTUPSuccess)						\
 	X(TcpLossProbes) X(TcpSACKReneging) X(TcpDSACKRecv) X(TcpDSACKOldSent)	\
 	X(TcpPAWSActive) X(TcpPAWSEstab) X(TcpChallengeACK)			\
 	X(TcpOFOQueue) X(TcpOFODrop) X(TcpOFOPrune) X(TcpRcvCoalesce)		\

@@ -104,6 +104,10 @@ static void net_init(void)
 	v4->sysctl_tcp_retries1 = 3;
 	v4->sysctl_tcp_retries2 = 15;
 	v4->sysctl_tcp_min_snd_mss = TCP_MIN_SND_MSS;
+	v4->sysctl_tcp_base_mss = TCP_BASE_MSS;
+	v4->sysctl_tcp_mtu_probe_floor = TCP_MIN_SND_MSS;
+	v4->sysctl_tcp_probe_threshold = TCP_PROBE_THRESHOLD;
+	v4->sysctl_tcp_probe_interval = 1;
 	v4->sysctl_tcp_tso_win_divisor = 3;
 	v4->sysctl_tcp_min_tso_segs = 2;
 	v4->sysctl_tcp_limit_output_bytes = 1 << 20;
@@ -173,6 +177,7 @@ static void open_socket(u8 how, u8 more)
 	sk->sk_pacing_shift = 10;
 	if (more & 1)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
+	init_net.ipv4.sysctl_tcp_mtu_probing = more >> 2 & 3;
 	sk->sk_state = TCP_CLOSE;
 	net6_tcp_engine_init(sk);
 	net6_tcp_timers_init(sk);

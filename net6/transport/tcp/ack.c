@@ -273,6 +273,9 @@ static void tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
 	bool updated;
 
 	tcp_clean_walk(sk, ack_skb, st, &c);
+	if (unlikely(inet_csk(sk)->icsk_mtup.probe_size) &&
+	    !before(tp->snd_una, tp->mtu_probe.probe_seq_end))
+		net6_tcp_mtup_acked(sk);
 	if (!c.rest)
 		net6_tcp_chrono_set(tp, tcp_write_queue_empty(sk) ? TCP_CHRONO_UNSPEC :
 				    tp->chrono_type);

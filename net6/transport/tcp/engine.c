@@ -50,6 +50,7 @@ static void tcp_fresh(struct sock *sk)
 	icsk->icsk_probes_tstamp = 0;
 	icsk->icsk_ca_state = TCP_CA_Open;
 	memset(&icsk->icsk_ack, 0, sizeof(icsk->icsk_ack));
+	memset(&icsk->icsk_mtup, 0, sizeof(icsk->icsk_mtup));
 
 	tp->srtt_us = 0;
 	tp->mdev_max_us = 0;
@@ -180,6 +181,9 @@ void net6_tcp_engine_established(struct sock *sk)
 
 	dest = net6_sk_dest(sk);
 	net6_tcp_sync_mss(sk, IS_ERR(dest) ? NET6_MIN_MTU : net6_dest_mtu(dest));
+	net6_tcp_mtup_init(sk);
+	if (unlikely(icsk->icsk_mtup.enabled))
+		net6_tcp_sync_mss(sk, icsk->icsk_pmtu_cookie);
 	/* The peer's segment size, until some have been seen. */
 	icsk->icsk_ack.rcv_mss = clamp_t(u32, min_t(u32, tp->advmss, tp->mss_cache),
 					 TCP_MIN_MSS, max_t(u32, TCP_MIN_MSS, TCP_MSS_DEFAULT));

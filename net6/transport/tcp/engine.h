@@ -189,6 +189,19 @@ bool net6_tcp_schedule_tlp(struct sock *sk, bool advancing_rto);
 void net6_tcp_send_tlp(struct sock *sk);
 void net6_tcp_tlp_ack(struct sock *sk, u32 ack, u32 flag);
 
+/* mtuprobe.c: all but the first two with a probe on its way or enabled only */
+enum net6_tcp_mtup {
+	NET6_MTUP_NONE,		/* no probe now */
+	NET6_MTUP_WAIT,		/* ACKs will make room for one: send nothing else */
+	NET6_MTUP_SENT,
+};
+
+void net6_tcp_mtup_init(struct sock *sk);
+void net6_tcp_mtup_black_hole(struct sock *sk);
+enum net6_tcp_mtup net6_tcp_mtup_probe(struct sock *sk, gfp_t gfp);
+void net6_tcp_mtup_acked(struct sock *sk);
+bool net6_tcp_mtup_lost(struct sock *sk, bool timeout);
+
 /* tsq.c */
 void net6_tcp_wfree(struct sk_buff *skb);
 void net6_tcp_tsq_write(struct sock *sk);

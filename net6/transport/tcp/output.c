@@ -562,6 +562,17 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
 
 	net6_tcp_clock(tp);
 	max_segs = tcp_max_segs(sk, mss);
+	if (unlikely(inet_csk(sk)->icsk_mtup.enabled) && !push_one) {
+		switch (net6_tcp_mtup_probe(sk, gfp)) {
+		case NET6_MTUP_WAIT:
+			return false;
+		case NET6_MTUP_SENT:
+			sent = 1;
+			break;
+		case NET6_MTUP_NONE:
+			break;
+		}
+	}
 	while ((skb = tcp_send_head(sk))) {
 		if (unlikely(sk->sk_pacing_status == SK_PACING_NEEDED) &&
 		    net6_tcp_pacing_check(sk))

@@ -241,6 +241,8 @@ void net6_tcp_enter_loss(struct sock *sk)
 	bool fresh = icsk->icsk_ca_state < TCP_CA_Recovery;
 	u32 reordering;
 
+	if (unlikely(icsk->icsk_mtup.probe_size))
+		net6_tcp_mtup_lost(sk, true);
 	tcp_timeout_mark(sk);
 
 	/* Reduce ssthresh once per window of data. */
@@ -270,13 +272,28 @@ void net6_tcp_enter_loss(struct sock *sk)
 		   (fresh || icsk->icsk_retransmits);
 }
 
+/* What is lost was too long, no sign of congestion: the window is kept, and nothing is to
+ * be undone.
+ */
+static void tcp_no_congestion(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+		return;
+	tp->high_seq = tp->snd_nxt;
+	tp->snd_ssthresh = tcp_current_ssthresh(sk);
+	tp->prior_ssthresh = 0;
+	tp->undo_marker = 0;
+	net6_tcp_set_ca_state(sk, TCP_CA_Loss);
+}
+
 /**
  * net6_tcp_simple_retransmit() - segments too long for the path go out again
  * @sk: socket; mss_cache was lowered
  */
 void net6_tcp_simple_retransmit(struct sock *sk)
 {
-	const struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned int mss = tp->mss_cache;
 	struct sk_buff *skb;
@@ -293,14 +310,7 @@ void net6_tcp_simple_retransmit(struct sock *sk)
 		return;
 	if (tcp_is_reno(tp))
 		tcp_reno_limit(tp, 0);
-	/* No congestion: the window is kept, and nothing is to be undone. */
-	if (icsk->icsk_ca_state != TCP_CA_Loss) {
-		tp->high_seq = tp->snd_nxt;
-		tp->snd_ssthresh = tcp_current_ssthresh(sk);
-		tp->prior_ssthresh = 0;
-		tp->undo_marker = 0;
-		net6_tcp_set_ca_state(sk, TCP_CA_Loss);
-	}
+	tcp_no_congestion(sk);
 	net6_tcp_clock(tp);
 	net6_tcp_retransmit_queue(sk);
 }
@@ -506,7 +516,12 @@ void net6_tcp_alert(struct sock *sk, struct net6_tcp_ack_state *st, int dupacks,
 			tcp_try_to_open(sk, st->flag);
 			return;
 		}
-		net6_tcp_enter_recovery(sk, st->flag & ACK_ECE);
+		/* RFC 4821 7.6.2: a probe that is lost alone is no sign of congestion. */
+		if (unlikely(icsk->icsk_mtup.probe_size) && net6_tcp_mtup_lost(sk, false) &&
+		    !(st->flag & ACK_ECE) && icsk->icsk_ca_state < TCP_CA_CWR)
+			tcp_no_congestion(sk);
+		else
+			net6_tcp_enter_recovery(sk, st->flag & ACK_ECE);
 	}
 	*rexmit = NET6_REXMIT_LOST;
 }

@@ -255,6 +255,25 @@ int net6_tcp_trim_head(struct sock *sk, struct sk_buff *skb, u32 len)
 }
 
 /**
+ * net6_tcp_mtu_to_mss() - what a packet of this size carries
+ * @sk: socket
+ * @mtu: bytes
+ *
+ * Return: bytes of data, not more than the peer takes.
+ */
+int net6_tcp_mtu_to_mss(const struct sock *sk, u32 mtu)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	int mss;
+
+	mss = mtu - sizeof(struct ipv6hdr) - sizeof(struct tcphdr) -
+	      inet_csk(sk)->icsk_ext_hdr_len;
+	mss = min_t(int, mss, tp->rx_opt.mss_clamp);
+	mss = max_t(int, mss, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_snd_mss));
+	return mss - (int)(tp->tcp_header_len - sizeof(struct tcphdr));
+}
+
+/**
  * net6_tcp_sync_mss() - segment size for a path MTU
  * @sk: socket
  * @pmtu: bytes
@@ -265,17 +284,15 @@ int net6_tcp_trim_head(struct sock *sk, struct sk_buff *skb, u32 len)
  */
 unsigned int net6_tcp_sync_mss(struct sock *sk, u32 pmtu)
 {
+	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	int mss;
 
-	mss = pmtu - sizeof(struct ipv6hdr) - sizeof(struct tcphdr) -
-	      inet_csk(sk)->icsk_ext_hdr_len;
-	mss = min_t(int, mss, tp->rx_opt.mss_clamp);
-	mss = max_t(int, mss, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_snd_mss));
-	mss -= tp->tcp_header_len - sizeof(struct tcphdr);
-	mss = tcp_bound_to_half_wnd(tp, mss);
-
-	inet_csk(sk)->icsk_pmtu_cookie = pmtu;
+	icsk->icsk_mtup.search_high = min_t(int, icsk->icsk_mtup.search_high, pmtu);
+	mss = tcp_bound_to_half_wnd(tp, net6_tcp_mtu_to_mss(sk, pmtu));
+	if (unlikely(icsk->icsk_mtup.enabled))
+		mss = min(mss, net6_tcp_mtu_to_mss(sk, icsk->icsk_mtup.search_low));
+	icsk->icsk_pmtu_cookie = pmtu;
 	tp->mss_cache = mss;
 	return mss;
 }
@@ -358,6 +375,9 @@ void net6_tcp_mtu_reduced(struct sock *sk, u32 mtu)
 	mtu = min(mtu, net6_dest_mtu(dest));
 	if (inet_csk(sk)->icsk_pmtu_cookie > mtu) {
 		net6_tcp_sync_mss(sk, mtu);
+		/* What was said about a probe that does not fit is all there is to know. */
+		if (unlikely(inet_csk(sk)->icsk_mtup.probe_size > mtu))
+			inet_csk(sk)->icsk_mtup.probe_size = 0;
 		net6_tcp_simple_retransmit(sk);
 	}
 }

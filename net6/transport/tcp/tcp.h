@@ -120,6 +120,7 @@ void net6_tcp_send_ack(struct sock *sk);
 void net6_tcp_send_active_reset(struct sock *sk, gfp_t gfp);
 int  net6_tcp_send_mss(struct sock *sk, int *size_goal, int flags); /* bytes per segment, per skb */
 unsigned int net6_tcp_sync_mss(struct sock *sk, u32 pmtu);
+int net6_tcp_mtu_to_mss(const struct sock *sk, u32 mtu);
 unsigned int net6_tcp_current_mss(struct sock *sk);
 /* 0 or -errno */
 int  net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gfp);

@@ -74,8 +74,10 @@ static bool net6_tcp_write_timeout(struct sock *sk)
 		if (!expired && icsk->icsk_user_timeout)
 			expired = net6_tcp_timed_out(sk, 0, icsk->icsk_user_timeout);
 	} else {
-		if (net6_tcp_timed_out(sk, READ_ONCE(net->ipv4.sysctl_tcp_retries1), 0))
+		if (net6_tcp_timed_out(sk, READ_ONCE(net->ipv4.sysctl_tcp_retries1), 0)) {
+			net6_tcp_mtup_black_hole(sk);
 			net6_sk_dest_reset(sk);
+		}
 		retries = READ_ONCE(net->ipv4.sysctl_tcp_retries2);
 		if (sock_flag(sk, SOCK_DEAD)) {
 			alive = icsk->icsk_rto < TCP_RTO_MAX;
