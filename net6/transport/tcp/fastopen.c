@@ -336,7 +336,7 @@ static void fo_note(struct sock *sk, const struct net6_tcp_opts *o, bool lost)
 void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	bool again = tp->total_retrans;
+	bool again = tp->total_retrans, too_big = tp->fastopen_client_fail == TFO_SYN_RETRANSMITTED;
 
 	if (tp->syn_data) {
 		tp->syn_data_acked = fo_acked(sk);
@@ -349,10 +349,30 @@ void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o)
 		}
 	}
 	/* Neither a cookie nor data came back, and the first SYN was not answered in time: it
-	 * is the plain one that got through.
+	 * is the plain one that got through. Unless length was in the way, not the option.
 	 */
-	if (tp->syn_fastopen || tp->syn_data)
+	if (!too_big)
 		fo_note(sk, o, again && !tp->syn_data_acked && !o->fastopen_len);
+}
+
+/**
+ * net6_tcp_fastopen_too_big() - Packet Too Big came, and the path MTU is lower now
+ * @sk: connected socket
+ *
+ * What was too long for the path is a SYN with data; the bare one goes at once.
+ */
+void net6_tcp_fastopen_too_big(struct sock *sk)
+{
+	struct sk_buff *syn = tcp_rtx_queue_head(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (sk->sk_state != TCP_SYN_SENT || !tp->syn_data || !syn ||
+	    tp->fastopen_client_fail == TFO_SYN_RETRANSMITTED)
+		return;
+	tp->fastopen_client_fail = TFO_SYN_RETRANSMITTED;
+	net6_tcp_clock(tp);
+	if (!net6_tcp_retransmit_skb(sk, syn, 1))
+		net6_tcp_rearm_rto(sk);
 }
 
 /**

@@ -16,6 +16,7 @@ int  net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, in
 int  net6_tcp_fastopen_start(struct sock *sk);
 void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn);
 void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o);
+void net6_tcp_fastopen_too_big(struct sock *sk);
 void net6_tcp_fastopen_cross(struct sock *sk);
 void net6_tcp_fastopen_forget(struct sock *sk);
 void net6_tcp_fastopen_net_exit(struct net6_tcp_net *tn);

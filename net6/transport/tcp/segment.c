@@ -3,6 +3,7 @@
  * segment size is (RFC 9293 3.7.1, RFC 6691).
  */
 #include "engine.h"
+#include "fastopen.h"
 
 /**
  * net6_tcp_rb_insert() - insert by sequence number
@@ -379,5 +380,6 @@ void net6_tcp_mtu_reduced(struct sock *sk, u32 mtu)
 		if (unlikely(inet_csk(sk)->icsk_mtup.probe_size > mtu))
 			inet_csk(sk)->icsk_mtup.probe_size = 0;
 		net6_tcp_simple_retransmit(sk);
+		net6_tcp_fastopen_too_big(sk);
 	}
 }
