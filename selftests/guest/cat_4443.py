@@ -26,13 +26,9 @@ from ip import (DEST, FRAGMENT, ICMP, OURS, PEER, UNREACH, fragment, ipv6, is_er
 GROUP = "ff02::1"
 TELL = bytes([0x9e, 4]) + bytes(4)	# an option that nobody knows (RFC 4727 6), to be told of
 SITE = ("fec0::6", "fec0::b")		# RFC 3879: as any other unicast address
+row = catalogue.rows(4443)
 MINE = SAY = None			# link-local addresses of both
 SEQ = 1
-
-
-def row(section, what, function, *args, daily=False):
-    """One case of the catalogue."""
-    catalogue.row(f"4443 {section}: {what}", daily)(lambda: function(*args))
 
 
 def setup():

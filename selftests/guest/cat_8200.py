@@ -24,16 +24,12 @@ from ip import (DEST, FRAGMENT, HOP, ICMP, NONE, OURS, PEER, ROUTING, TIME, echo
                 fragment, fragments, ipv6, is_error, is_reply, options)
 
 UNKNOWN = (138, 143, 200, 252)		# Next Header values that nobody has
+row = catalogue.rows(8200)
 MINE = SAY = None			# link-local addresses of both
 SEQ = 1
 # Options that nobody knows (RFC 4727 6), by their two highest bits (4.2).
 SKIP, DISCARD, TELL, TELL_UNICAST = (bytes([kind, 4]) + bytes(4) for kind in
                                      (0x1e, 0x5e, 0x9e, 0xde))
-
-
-def row(section, what, function, *args, daily=False):
-    """One case of the catalogue."""
-    catalogue.row(f"8200 {section}: {what}", daily)(lambda: function(*args))
 
 
 def setup():

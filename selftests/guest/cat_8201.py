@@ -23,13 +23,9 @@ from catalogue import OURS, Node, Router  # noqa: E402
 FRAGMENT, TOO_BIG = 44, 2
 IPV6_MTU_DISCOVER = 23	# not in every Python
 LINK = 1500
+row = catalogue.rows(8201)
 router = None
 destinations = (f"2001:db8:ff::{number:x}" for number in itertools.count(1))
-
-
-def row(section, what, function, *args, daily=False):
-    """One case of the catalogue."""
-    catalogue.row(f"8201 {section}: {what}", daily)(lambda: function(*args))
 
 
 def setup():

@@ -21,14 +21,10 @@ from catalogue import OURS, Node, Router  # noqa: E402
 
 REDIRECTED = 4		# option, RFC 4861 4.6.3
 ANSWER = nd.SOLICITED | nd.OVERRIDE
+row = catalogue.rows(4861)
 destinations = (f"2001:db8:ff::{number:x}" for number in itertools.count(1))
 OPTIONS = {"no option": "", "the packet": "p", "the target's address": "a",
            "the packet and the target's address": "pa"}
-
-
-def row(section, what, function, *args, daily=False):
-    """One case of the catalogue."""
-    catalogue.row(f"4861 {section}: {what}", daily)(lambda: function(*args))
 
 
 def redirected_header(about):

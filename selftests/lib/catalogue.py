@@ -42,6 +42,13 @@ def row(name, daily=False):
     return ktap.test(name) if FULL or daily else lambda function: function
 
 
+def rows(rfc):
+    """A function that registers cases of an RFC by section, each a call of a function."""
+    def register(section, what, function, *args, daily=False):
+        row(f"{rfc} {section}: {what}", daily)(lambda: function(*args))
+    return register
+
+
 def patiently(function):
     """Runs what starts programs for the first time: in virtual time a wait for files of the
     host makes time jump, so commands have no time-out.
