@@ -8,6 +8,7 @@
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <net/ip6_checksum.h>
+#include <net/route.h>
 
 #include "dest.h"
 
@@ -134,5 +135,17 @@ int net6_output_init(void);
 void net6_output_exit(void);
 int net6_input_init(void);
 void net6_input_exit(void);
+
+/**
+ * net6_priority() - a packet's priority in queueing disciplines
+ * @asked: SO_PRIORITY of its socket, 0 if nothing was asked for
+ * @tclass: its traffic class, which counts then
+ *
+ * As IPv4 takes it from the type of service. Context: any. Return: for skb->priority.
+ */
+static inline u32 net6_priority(u32 asked, u8 tclass)
+{
+	return asked ?: rt_tos2priority(tclass);
+}
 
 #endif /* _NET6_IP_H */

@@ -288,14 +288,13 @@ int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_
  */
 static __be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
 {
-	int tclass = tx->tclass >= 0 ? tx->tclass : inet6_sk(sk)->tclass;
 	__be32 label = tx->flowinfo;
 
 	if (!(label & IPV6_FLOWLABEL_MASK) &&
 	    (net6_opt(sk, AUTOFLOWLABEL) || !net6_opt(sk, AUTOFLOWLABEL_SET)))
 		label |= (__force __be32)(sk->sk_txhash ^ ((__force u32)tx->dport << 12)) &
 			IPV6_FLOWLABEL_MASK;
-	return htonl(tclass << 20) | label;
+	return htonl((u32)net6_tx_tclass(sk, tx) << 20) | label;
 }
 
 static u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx,

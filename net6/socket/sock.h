@@ -65,6 +65,18 @@ struct net6_tx {
 };
 
 /**
+ * net6_tx_tclass() - the traffic class of a datagram
+ * @sk: socket
+ * @tx: what was said of it
+ *
+ * Context: any. Return: of ancillary data, else the socket's.
+ */
+static inline u8 net6_tx_tclass(const struct sock *sk, const struct net6_tx *tx)
+{
+	return tx->tclass >= 0 ? tx->tclass : inet6_sk(sk)->tclass;
+}
+
+/**
  * struct net6_sk_filter - the sources that a membership takes packets from, or not
  * @mode: NET6_MLD_INCLUDE or NET6_MLD_EXCLUDE
  * @n: entries of @sources

@@ -134,7 +134,7 @@ static int net6_raw_checksum(struct sock *sk, struct sk_buff *skb, u8 proto,
 
 static void net6_raw_settings(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx)
 {
-	skb->priority = READ_ONCE(sk->sk_priority);
+	skb->priority = net6_priority(READ_ONCE(sk->sk_priority), net6_tx_tclass(sk, tx));
 	skb->mark = tx->sockc.mark;
 	if (tx->sockc.tsflags)
 		net6_compat_tx_timestamp(skb, &tx->sockc);

@@ -129,7 +129,7 @@ static int net6_udp_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *t
 	err = net6_dgram_push_headers(sk, skb, tx, dest, saddr, IPPROTO_UDP);
 	if (unlikely(err))
 		goto drop;
-	skb->priority = READ_ONCE(sk->sk_priority);
+	skb->priority = net6_priority(READ_ONCE(sk->sk_priority), net6_tx_tclass(sk, tx));
 	skb->mark = tx->sockc.mark;
 	skb->tstamp = tx->sockc.transmit_time;
 	skb->ignore_df = net6_dgram_may_fragment(sk);

@@ -467,6 +467,53 @@ def ancillary_data_is_obeyed():
 
 
 @ktap.test
+def traffic_class_is_a_priority():
+    """In qdiscs, as IPv4's type of service is, unless SO_PRIORITY says another."""
+    ktap.kmod("sch_prio")
+    interactive, bulk = 0x10, 0x08		# bands 0 and 2 of a prio qdisc; else 1
+    count = 10		# more than Neighbor Discovery sends meanwhile
+    a, b = pair()
+    native = p.native(socket.SOCK_STREAM, ns=p.B)
+    native.bind((p.NATIVE_B, 0))
+    native.listen(1)
+    stream = p.net6(socket.SOCK_STREAM)
+    stream.setsockopt(V6, 67, bulk)
+    p.A.run("tc", "qdisc", "add", "dev", "a0", "root", "handle", "1:", "prio")
+    # each band's own packets
+    for band in (1, 2, 3):
+        p.A.run("tc", "qdisc", "add", "dev", "a0", "parent", f"1:{band}", "pfifo")
+
+    def packets():
+        qdiscs = json.loads(p.A.run("tc", "-s", "-j", "qdisc", "show", "dev", "a0"))
+        return [next(q["packets"] for q in qdiscs if q.get("parent") == f"1:{band}")
+                for band in (1, 2, 3)]
+
+    def band(tclass=None, size=10):
+        before = packets()
+        for _ in range(count):
+            a.sendmsg([bytes(size)],
+                      [] if tclass is None else [(V6, 67, struct.pack("=i", tclass))])
+            ktap.equal(len(b.recv(5000)), size, "bytes")
+        return [n for n, (then, now) in enumerate(zip(before, packets())) if now - then >= count]
+
+    try:
+        ktap.equal(band(), [1], "no class")
+        ktap.equal(band(interactive), [0], "interactive")
+        ktap.equal(band(bulk, 4000), [2], "bulk, in fragments")
+        a.setsockopt(V6, 67, bulk)
+        ktap.equal(band(), [2], "the socket's class")
+        a.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 6)
+        ktap.equal(band(), [0], "its SO_PRIORITY")
+        before = packets()
+        stream.connect(native.getsockname())
+        ktap.true(packets()[2] - before[2] >= 2, "a TCP connection's SYN and acknowledgement")
+    finally:
+        p.A.run("tc", "qdisc", "del", "dev", "a0", "root")
+    for sock in (a, b, native, stream):
+        sock.close()
+
+
+@ktap.test
 def wrong_ancillary_data_is_refused_as_by_the_native_stack():
     def wrong(make):
         s = make()

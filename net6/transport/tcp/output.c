@@ -297,7 +297,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 
 	if (clone)
 		tcp_own(sk, skb);
-	skb->priority = sk->sk_priority;
+	skb->priority = net6_priority(sk->sk_priority, inet6_sk(sk)->tclass);
 	skb->mark = sk->sk_mark;
 	skb_set_hash_from_sk(skb, sk);
 	net6_push_header(skb, saddr, daddr, IPPROTO_TCP,

@@ -128,7 +128,7 @@ static void net6_tcp_request_synack(const struct net6_tcp_request *req, bool coo
 	net6_push_header(skb, saddr, daddr, IPPROTO_TCP, NET6_DEFAULT_HOP_LIMIT,
 			 htonl((u32)req->tclass << 20));
 	skb->mark = READ_ONCE(req->listener->sk_mark);
-	skb->priority = READ_ONCE(req->listener->sk_priority);
+	skb->priority = net6_priority(READ_ONCE(req->listener->sk_priority), req->tclass);
 	NET6_INC(nn, TcpOutSegs);
 	net6_output(skb, req->dest);
 }

@@ -30,6 +30,7 @@ struct static_key_false devmap_managed_key;
 struct static_key_false hugetlb_optimize_vmemmap_key;
 struct workqueue_struct *system_wq;
 __u32 sysctl_rmem_max = 212992;
+const __u8 ip_tos2prio[16];
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 
 /* ---- time ---- */
