@@ -169,6 +169,21 @@ static void net6_dad_retry(struct net6_addr *addr)
 	net6_addr_remove(addr);
 }
 
+/* RFC 4862 5.4.5: is it "a link-local address formed from an interface identifier based on the
+ * hardware address"? Another one is tried for those that we form (RFC 7217).
+ */
+static bool net6_dad_shows_hardware(const struct net6_addr *addr)
+{
+	struct net6_iface *iface = addr->iface;
+	u8 iid[8];
+
+	if (addr->origin != NET6_ADDR_MANUAL ||
+	    !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL))
+		return false;
+	iface->ops->make_iid(iface, iid);
+	return !memcmp(iid, addr->addr.s6_addr + 8, sizeof(iid));
+}
+
 /* RFC 4862 5.4.5: "the address MUST NOT be assigned to the interface". */
 static void net6_dad_failed(struct net6_addr *addr)
 {
@@ -181,6 +196,8 @@ static void net6_dad_failed(struct net6_addr *addr)
 	NET6_INC(iface->nn, NdDadFailures);
 	net_warn_ratelimited("%s: address %pI6c is in use by another node\n",
 			     iface->dev->name, &addr->addr);
+	if (net6_dad_shows_hardware(addr))
+		net6_iface_not_unique(iface);
 	if (addr->origin != NET6_ADDR_MANUAL && addr->dad_counter < NET6_IDGEN_RETRIES)
 		net6_dad_retry(addr);
 	if (addr->state == NET6_ADDR_DUPLICATE)

@@ -113,7 +113,8 @@ static bool net6_iface_may_run(const struct net6_iface *iface)
 	if (net6_iface_is_loopback(iface))
 		return true;
 	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
-	       iface->dev->mtu >= NET6_MIN_MTU;
+	       iface->dev->mtu >= NET6_MIN_MTU &&
+	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
 }
 
 static void net6_iface_join_allnodes(struct net6_iface *iface)
@@ -152,9 +153,12 @@ static void net6_iface_stop(struct net6_iface *iface)
 /* Bring the interface to the state that its device is in. */
 static void net6_iface_follow(struct net6_iface *iface)
 {
-	bool run = net6_iface_may_run(iface);
+	bool run;
 
 	ASSERT_RTNL();
+	if (!netif_running(iface->dev))
+		clear_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
+	run = net6_iface_may_run(iface);
 	if (run && !net6_iface_usable(iface))
 		net6_iface_start(iface);
 	else if (!run && net6_iface_usable(iface))
@@ -363,18 +367,43 @@ static void net6_iface_consider(struct net_device *dev)
 
 /* A device that stops to belong to another one says so before it is free of it:
  * macvlan and others take their receive handler back later. So it is looked at
- * again when RTNL is released.
+ * again when RTNL is released. What softirqs have found out about interfaces waits for it, too.
  */
 static void net6_iface_rescan(struct work_struct *work)
 {
 	struct net6_net *nn = container_of(work, struct net6_net, rescan);
+	struct net6_iface *iface;
 	struct net_device *dev;
 
 	rtnl_lock();
-	if (!READ_ONCE(nn->exiting) && !net6_iface_stopped)
+	if (!READ_ONCE(nn->exiting) && !net6_iface_stopped) {
 		for_each_netdev(nn->net, dev)
 			net6_iface_consider(dev);
+		list_for_each_entry(iface, &nn->ifaces, list)
+			net6_iface_follow(iface);
+	}
 	rtnl_unlock();
+}
+
+/**
+ * net6_iface_not_unique() - the hardware address is another node's, too
+ * @iface: interface
+ *
+ * RFC 4862 5.4.5: "IP operation on the interface SHOULD be disabled": until the device has been
+ * down, or has another address.
+ * Context: any, nn->lock held, which keeps the interface from going.
+ */
+void net6_iface_not_unique(struct net6_iface *iface)
+{
+	struct net6_net *nn = iface->nn;
+
+	lockdep_assert_held(&nn->lock);
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags) ||
+	    test_and_set_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags))
+		return;
+	net_warn_ratelimited("%s: the hardware address is in use by another node: IPv6 is off\n",
+			     iface->dev->name);
+	queue_work(nn->wq, &nn->rescan);
 }
 
 static bool net6_link_valid(const struct net6_link_type *type)
@@ -461,6 +490,8 @@ static void net6_iface_new_lladdr(struct net6_iface *iface)
 {
 	memcpy(iface->lladdr, iface->dev->dev_addr, iface->ops->addr_len);
 	net6_neigh_flush(iface);
+	clear_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
+	net6_iface_follow(iface);
 }
 
 static void net6_iface_new_mtu(struct net6_iface *iface)

@@ -17,13 +17,12 @@
 #include "mld.h"
 #include "netns.h"
 
-/* struct net6_iface flags, atomic bit numbers. There is none for RFC 4862 5.4.5
- * ("IP operation SHOULD be disabled"): our identifiers are never hardware addresses.
- */
+/* struct net6_iface flags, atomic bit numbers. */
 enum {
 	NET6_IFACE_UP,			/* device is up and running: packets flow */
 	NET6_IFACE_DEAD,		/* being removed: take no new references into tables */
 	NET6_IFACE_HOOKED,		/* ingress hook is registered */
+	NET6_IFACE_NOT_UNIQUE,		/* RFC 4862 5.4.5: its hardware address is another's, too */
 };
 
 /**
@@ -153,6 +152,7 @@ void net6_iface_put(struct net6_iface *iface);
 int net6_iface_attach(struct net_device *dev);
 void net6_iface_detach(struct net_device *dev);
 void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
+void net6_iface_not_unique(struct net6_iface *iface);
 
 /**
  * struct net6_iface_watcher - who wants to know of interfaces that come and go

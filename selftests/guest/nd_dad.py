@@ -194,4 +194,45 @@ def invalid_messages_are_no_conflict():
     ktap.wait_for(5, "the address is assigned", lambda: answers(target))
 
 
+def conflict_by_hand(address):
+    """An address is set, and another node says that it is its own."""
+    nd.net6ctl(A, "add", "address", f"{address}/64", "dev", "a0")
+    wire.expect(lambda f: is_probe(f) and nd.same(f.target, address), f"probe for {address}")
+    wire.send(nd.na(address, address, tlla=wire.mac))
+
+
+def is_up():
+    return "up" in nd.show(A, "interfaces", "dev", "a0")[0]["flags"]
+
+
+@ktap.test
+def ip_is_off_where_the_hardware_address_is_another_ones_too():
+    """RFC 4862 5.4.5: which only an address that was set by hand can show."""
+    A.ip("link", "set", "a0", "down")
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:06")
+    wire.peer = "02:00:00:00:0a:06"
+    formed, typed = restart().target, nd.linklocal_of(wire.peer)
+    ktap.wait_for(10, "the address is assigned", lambda: answers(formed))
+
+    conflict_by_hand("fe80::6")
+    ktap.wait_for(5, "it is a duplicate",
+                  lambda: nd.find(A, "addresses", "fe80::6")["state"] == "duplicate")
+    ktap.true(is_up() and answers(formed), "any other address: no more than that")
+    conflict_by_hand(typed)
+    ktap.wait_for(10, "the interface is down", lambda: not is_up())
+    ktap.equal(answers(formed), None, "answer")
+
+    # until it is started anew
+    formed = restart().target
+    ktap.wait_for(10, "the address is assigned", lambda: answers(formed))
+    ktap.wait_for(10, "and the other one", lambda: answers(typed))
+    nd.net6ctl(A, "del", "address", f"{typed}/64", "dev", "a0")
+    conflict_by_hand(typed)
+    ktap.wait_for(10, "the interface is down", lambda: not is_up())
+    # or has another hardware address
+    ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:07")
+    wire.peer = "02:00:00:00:0a:07"
+    ktap.wait_for(10, "the interface is up", is_up)
+
+
 ktap.main(setup=setup)
