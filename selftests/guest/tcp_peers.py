@@ -10,7 +10,7 @@
 #
 # The programs are in selftests/peers/; scripts/peers builds them.
 # Arguments: a pattern that titles have to match.
-# guest: named
+# guest: full
 # timeout: 900
 import hashlib
 import json

@@ -83,9 +83,10 @@ func newStack(device string, own tcpip.Address) *stack.Stack {
 	if err := s.SetTransportProtocolOption(tcp.ProtocolNumber, &sack); err != nil {
 		fatal("SACK", err)
 	}
-	cubic := tcpip.CongestionControlOption("cubic")
-	if err := s.SetTransportProtocolOption(tcp.ProtocolNumber, &cubic); err != nil {
-		fatal("cubic", err)
+	// Its CUBIC, once of a window of one segment, comes down to none and sends no more.
+	reno := tcpip.CongestionControlOption("reno")
+	if err := s.SetTransportProtocolOption(tcp.ProtocolNumber, &reno); err != nil {
+		fatal("Reno", err)
 	}
 	if err := s.CreateNIC(nic, link); err != nil {
 		fatal("NIC", err)
