@@ -69,8 +69,8 @@ class proxied:
         self.words, self.more = (address, dev), more
 
     def __enter__(self):
-        proxy("add", *self.words, *self.more)
         wire.flush()
+        proxy("add", *self.words, *self.more)
 
     def __exit__(self, *_):
         proxy("del", *self.words)

@@ -172,6 +172,35 @@ def transfer(name, client, server, rule, size, early=False):
             netem(None)
 
 
+def counters():
+    rows = json.loads(NS["a0"].run(f"{TOP}/tools/net6ctl", "-j", "show", "counters", "all"))
+    return {row["name"]: row["value"] for row in rows if row["name"].startswith("TcpMTUP")}
+
+
+@ktap.test("net6 to net6, the path begins to swallow long packets, and tells nobody")
+def the_path_narrows():
+    """A veth drops without a word what is longer than its peer's MTU and its header: A finds
+    out (RFC 4821), first that nothing passes, then how much does.
+    """
+    for ns in NS.values():
+        ktap.run("ip", "netns", "exec", ns.name, "sysctl", "-qw", "net.ipv4.tcp_mtu_probing=1")
+    pair = connect(End("net6", "a0"), End("net6", "b0"))
+    netem("delay 1ms")
+    NS["b0"].ip("link", "set", "b0", "mtu", "1350")
+    try:
+        seconds = both_ways(pair, 2 << 20)
+        ktap.diag(f"{2 << 20} bytes each way in {seconds:.1f} s")
+        seen = counters()
+        ktap.true(seen["TcpMTUPSuccess"] and seen["TcpMTUPFail"],
+                  f"probes that passed and that did not: {seen}")
+    finally:
+        netem(None)
+        NS["b0"].ip("link", "set", "b0", "mtu", "1500")
+        for ns in NS.values():
+            ktap.run("ip", "netns", "exec", ns.name, "sysctl", "-qw",
+                     "net.ipv4.tcp_mtu_probing=0")
+
+
 def networks(count):
     """Networks made at random: (rule for netem, bytes that pass in reasonable time)."""
     rng = random.Random(9293)
