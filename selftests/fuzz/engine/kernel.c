@@ -607,6 +607,7 @@ void net6_tcp_user_writable(struct sock *sk) {}
 
 void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn) {}
 void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o) {}
+void net6_tcp_fastopen_too_big(struct sock *sk) {}
 void net6_tcp_fastopen_cross(struct sock *sk) {}
 void net6_tcp_fastopen_opened(struct sock *sk) {}
 void net6_tcp_fastopen_gone(struct sock *sk, bool reset) {}
