@@ -124,7 +124,8 @@ static struct sk_buff *tcp_mtup_last(struct sock *sk, u32 size)
 		const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 
 		if (cb->eor || cb->txstamp_ack || cb->tcp_flags & (TCPHDR_SYN | TCPHDR_FIN) ||
-		    skb_shinfo(skb)->tx_flags & SKBTX_ANY_TSTAMP || skb_zcopy(skb))
+		    skb_shinfo(skb)->tx_flags & SKBTX_ANY_TSTAMP || skb_zcopy(skb) ||
+		    skb_cloned(skb))
 			return NULL;
 		if (skb->len > size)
 			return skb;
@@ -144,6 +145,9 @@ static struct sk_buff *tcp_mtup_build(struct sock *sk, u32 size, gfp_t gfp)
 	probe = net6_tcp_alloc_skb(sk, size, gfp, false);
 	if (!probe)
 		return NULL;
+	/* At once: what is freed below gives back all that is not charged. */
+	sk_wmem_queued_add(sk, probe->truesize);
+	sk_mem_charge(sk, probe->truesize);
 	TCP_SKB_CB(probe)->seq = TCP_SKB_CB(tcp_send_head(sk))->seq;
 	TCP_SKB_CB(probe)->end_seq = TCP_SKB_CB(probe)->seq + size;
 	TCP_SKB_CB(probe)->tcp_flags = TCPHDR_ACK;
@@ -157,8 +161,6 @@ static struct sk_buff *tcp_mtup_build(struct sock *sk, u32 size, gfp_t gfp)
 	/* Not cloned, so this needs no memory and cannot fail. */
 	if (left)
 		net6_tcp_trim_head(sk, last, left);
-	sk_wmem_queued_add(sk, probe->truesize);
-	sk_mem_charge(sk, probe->truesize);
 	__skb_header_release(probe);
 	__skb_queue_head(&sk->sk_write_queue, probe);
 	return probe;
