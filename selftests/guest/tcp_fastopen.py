@@ -489,7 +489,7 @@ class Deaf:
         """The namespace goes away with what is in it: its cable tells."""
         netpair.A.run("nft", "delete table ip6 deaf")
         self.ns.delete()
-        ktap.wait_for(60, "the namespace is gone", lambda: "d0" not in netpair.A.ip("link"))
+        ktap.wait_for(60, "the namespace is gone", lambda: " d0@" not in netpair.A.ip("link"))
 
 
 @ktap.test("server: its namespace goes away with children whose handshake is not done")
