@@ -49,11 +49,20 @@ _net6ctl_words() {
 	set)			echo dev limits secret ;;
 	"set dev "*accept-ra)	echo on off 2 ;;
 	"set dev "*autoconf|"set dev "*ndisc-notify|"set dev "*forwarding|"set dev "*optimistic-dad|\
-	"set dev "*proxy-ndp)
+	"set dev "*proxy-ndp|"set dev "*accept-ra-defrtr|"set dev "*accept-ra-pinfo|\
+	"set dev "*accept-ra-mtu|"set dev "*accept-ra-rtr-pref|"set dev "*accept-ra-from-local|\
+	"set dev "*accept-redirects)
 				echo on off ;;
 	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans \
 					use-tempaddr temp-valid temp-preferred ndisc-notify \
-					forwarding optimistic-dad proxy-ndp ;;
+					forwarding optimistic-dad proxy-ndp accept-ra-defrtr \
+					accept-ra-pinfo accept-ra-mtu accept-ra-rtr-pref \
+					accept-ra-from-local accept-ra-min-hop-limit \
+					accept-ra-min-lft accept-ra-rt-info-min-plen \
+					accept-ra-rt-info-max-plen accept-redirects \
+					router-solicitations router-solicitation-delay \
+					router-solicitation-interval \
+					router-solicitation-max-interval ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
 					neigh-queue icmp-rate max-routes max-ra-routes \
 					max-exthdrs max-options max-padding max-proxies \

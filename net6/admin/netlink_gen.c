@@ -22,6 +22,16 @@ static struct netlink_range_validation net6_range_30_31536000 = {
 	.max = 31536000,
 };
 
+static struct netlink_range_validation net6_range_0_2147483647 = {
+	.min = 0,
+	.max = 2147483647,
+};
+
+static struct netlink_range_validation net6_range_1_86400 = {
+	.min = 1,
+	.max = 86400,
+};
+
 static struct netlink_range_validation net6_range_16_65536 = {
 	.min = 16,
 	.max = 65536,
@@ -51,7 +61,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_PROXY_NDP + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -67,6 +77,20 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_PROXY_NDP +
 	[NET6_A_IFACE_FORWARDING] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_IFACE_OPTIMISTIC_DAD] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_IFACE_PROXY_NDP] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_RA_DEFRTR] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_RA_PINFO] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_RA_MTU] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_RA_RTR_PREF] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT] = NLA_POLICY_MAX(NLA_U32, 256),
+	[NET6_A_IFACE_ACCEPT_RA_MIN_LFT] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_2147483647),
+	[NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_REDIRECTS] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ROUTER_SOLICITATIONS] = NLA_POLICY_RANGE(NLA_S32, -1, 32767),
+	[NET6_A_IFACE_ROUTER_SOLICITATION_DELAY] = NLA_POLICY_MAX(NLA_U32, 3600),
+	[NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_86400),
+	[NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_86400),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -266,7 +290,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_PROXY_NDP,
+		.maxattr	= NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

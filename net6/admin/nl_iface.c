@@ -8,29 +8,51 @@
 #include "../core/param.h"
 #include "nl.h"
 
+static const struct {
+	int		attr;
+	enum net6_param	param;
+} net6_nl_params[] = {
+	{ NET6_A_IFACE_MTU,		NET6_PARAM_MTU },
+	{ NET6_A_IFACE_HOP_LIMIT,	NET6_PARAM_HOP_LIMIT },
+	{ NET6_A_IFACE_DAD_TRANSMITS,	NET6_PARAM_DAD_TRANSMITS },
+	{ NET6_A_IFACE_ACCEPT_RA,	NET6_PARAM_ACCEPT_RA },
+	{ NET6_A_IFACE_AUTOCONF,	NET6_PARAM_AUTOCONF },
+	{ NET6_A_IFACE_NDISC_NOTIFY,	NET6_PARAM_NDISC_NOTIFY },
+	{ NET6_A_IFACE_PROXY_NDP,	NET6_PARAM_PROXY_NDP },
+	{ NET6_A_IFACE_FORWARDING,	NET6_PARAM_FORWARDING },
+	{ NET6_A_IFACE_OPTIMISTIC_DAD,	NET6_PARAM_OPTIMISTIC_DAD },
+	{ NET6_A_IFACE_USE_TEMPADDR,	NET6_PARAM_USE_TEMPADDR },
+	{ NET6_A_IFACE_TEMP_VALID,	NET6_PARAM_TEMP_VALID },
+	{ NET6_A_IFACE_TEMP_PREFERRED,	NET6_PARAM_TEMP_PREFERRED },
+	{ NET6_A_IFACE_BASE_REACHABLE,	NET6_PARAM_BASE_REACHABLE },
+	{ NET6_A_IFACE_RETRANS,		NET6_PARAM_RETRANS },
+	{ NET6_A_IFACE_ACCEPT_RA_DEFRTR, NET6_PARAM_ACCEPT_RA_DEFRTR },
+	{ NET6_A_IFACE_ACCEPT_RA_PINFO, NET6_PARAM_ACCEPT_RA_PINFO },
+	{ NET6_A_IFACE_ACCEPT_RA_MTU, NET6_PARAM_ACCEPT_RA_MTU },
+	{ NET6_A_IFACE_ACCEPT_RA_RTR_PREF, NET6_PARAM_ACCEPT_RA_RTR_PREF },
+	{ NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT },
+	{ NET6_A_IFACE_ACCEPT_RA_MIN_LFT, NET6_PARAM_ACCEPT_RA_MIN_LFT },
+	{ NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN },
+	{ NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN },
+	{ NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, NET6_PARAM_ACCEPT_RA_FROM_LOCAL },
+	{ NET6_A_IFACE_ACCEPT_REDIRECTS, NET6_PARAM_ACCEPT_REDIRECTS },
+	{ NET6_A_IFACE_ROUTER_SOLICITATIONS, NET6_PARAM_ROUTER_SOLICITATIONS },
+	{ NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, NET6_PARAM_ROUTER_SOLICITATION_DELAY },
+	{ NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, NET6_PARAM_ROUTER_SOLICITATION_INTERVAL },
+	{ NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL,
+	  NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL },
+};
+
 struct net6_nl_ifc {
 	int	ifindex;
 	u32	flags;
-	u32	mtu;
-	u32	base_reachable;
 	u32	reachable;
-	u32	retrans;
 	u32	n_addrs;
 	u32	n_prefixes;
 	u32	n_routers;
 	u32	n_neighs;
-	u8	hop_limit;
-	u8	dad_transmits;
 	u8	lladdr_len;
-	u8	use_tempaddr;
-	u32	temp_valid;
-	u32	temp_preferred;
-	u8	accept_ra;
-	bool	autoconf;
-	bool	ndisc_notify;
-	bool	proxy_ndp;
-	bool	forwarding;
-	bool	optimistic_dad;
+	s32	params[ARRAY_SIZE(net6_nl_params)];
 	char	name[IFNAMSIZ];
 	char	link[16];
 	u8	lladdr[MAX_ADDR_LEN];
@@ -56,25 +78,14 @@ static u32 net6_nl_iface_flags(const struct net6_iface *iface)
 static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *iface)
 {
 	const struct list_head *pos;
+	unsigned int i;
 
 	lockdep_assert_held(&iface->nn->lock);
 	to->ifindex = iface->ifindex;
 	to->flags = net6_nl_iface_flags(iface);
-	to->mtu = iface->mtu;
-	to->base_reachable = iface->base_reachable_ms;
 	to->reachable = jiffies_to_msecs(iface->reachable);
-	to->retrans = jiffies_to_msecs(iface->retrans);
-	to->hop_limit = iface->cur_hop_limit;
-	to->dad_transmits = iface->dad_transmits;
-	to->accept_ra = iface->accept_ra;
-	to->autoconf = iface->autoconf;
-	to->ndisc_notify = iface->ndisc_notify;
-	to->proxy_ndp = iface->proxy_ndp;
-	to->forwarding = iface->forwarding;
-	to->optimistic_dad = iface->optimistic_dad;
-	to->use_tempaddr = iface->use_tempaddr;
-	to->temp_valid = iface->temp_valid;
-	to->temp_preferred = iface->temp_preferred;
+	for (i = 0; i < ARRAY_SIZE(net6_nl_params); i++)
+		to->params[i] = net6_param_get(iface, net6_nl_params[i].param);
 	to->n_neighs = atomic_read(&iface->n_neighs);
 	list_for_each(pos, &iface->addrs)
 		to->n_addrs++;
@@ -111,31 +122,21 @@ static void net6_nl_iface_collect(struct net6_net *nn, struct net6_nl_list *list
 static int net6_nl_iface_put(struct sk_buff *skb, const void *item)
 {
 	const struct net6_nl_ifc *i = item;
+	unsigned int n;
 
 	if (nla_put_u32(skb, NET6_A_IFACE_IFINDEX, i->ifindex) ||
 	    nla_put_string(skb, NET6_A_IFACE_NAME, i->name) ||
 	    nla_put_string(skb, NET6_A_IFACE_LINK, i->link) ||
 	    nla_put_u32(skb, NET6_A_IFACE_FLAGS, i->flags) ||
-	    nla_put_u32(skb, NET6_A_IFACE_MTU, i->mtu) ||
-	    nla_put_u32(skb, NET6_A_IFACE_HOP_LIMIT, i->hop_limit) ||
-	    nla_put_u32(skb, NET6_A_IFACE_DAD_TRANSMITS, i->dad_transmits) ||
-	    nla_put_u32(skb, NET6_A_IFACE_ACCEPT_RA, i->accept_ra) ||
-	    nla_put_u32(skb, NET6_A_IFACE_AUTOCONF, i->autoconf) ||
-	    nla_put_u32(skb, NET6_A_IFACE_BASE_REACHABLE, i->base_reachable) ||
 	    nla_put_u32(skb, NET6_A_IFACE_REACHABLE, i->reachable) ||
-	    nla_put_u32(skb, NET6_A_IFACE_RETRANS, i->retrans) ||
 	    nla_put_u32(skb, NET6_A_IFACE_ADDRESSES, i->n_addrs) ||
 	    nla_put_u32(skb, NET6_A_IFACE_PREFIXES, i->n_prefixes) ||
 	    nla_put_u32(skb, NET6_A_IFACE_ROUTERS, i->n_routers) ||
-	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs) ||
-	    nla_put_u32(skb, NET6_A_IFACE_NDISC_NOTIFY, i->ndisc_notify) ||
-	    nla_put_u32(skb, NET6_A_IFACE_PROXY_NDP, i->proxy_ndp) ||
-	    nla_put_u32(skb, NET6_A_IFACE_FORWARDING, i->forwarding) ||
-	    nla_put_u32(skb, NET6_A_IFACE_OPTIMISTIC_DAD, i->optimistic_dad) ||
-	    nla_put_u32(skb, NET6_A_IFACE_USE_TEMPADDR, i->use_tempaddr) ||
-	    nla_put_u32(skb, NET6_A_IFACE_TEMP_VALID, i->temp_valid) ||
-	    nla_put_u32(skb, NET6_A_IFACE_TEMP_PREFERRED, i->temp_preferred))
+	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs))
 		return -EMSGSIZE;
+	for (n = 0; n < ARRAY_SIZE(net6_nl_params); n++)
+		if (nla_put_u32(skb, net6_nl_params[n].attr, i->params[n]))
+			return -EMSGSIZE;
 	if (i->lladdr_len && nla_put(skb, NET6_A_IFACE_LLADDR, i->lladdr_len, i->lladdr))
 		return -EMSGSIZE;
 	return 0;
@@ -153,26 +154,6 @@ int net6_nl_iface_get_start(struct netlink_callback *cb)
 	return net6_nl_dump_start(cb, &net6_nl_iface_dump_ops, NET6_A_IFACE_IFINDEX);
 }
 
-static const struct {
-	int		attr;
-	enum net6_param	param;
-} net6_nl_params[] = {
-	{ NET6_A_IFACE_MTU,		NET6_PARAM_MTU },
-	{ NET6_A_IFACE_HOP_LIMIT,	NET6_PARAM_HOP_LIMIT },
-	{ NET6_A_IFACE_DAD_TRANSMITS,	NET6_PARAM_DAD_TRANSMITS },
-	{ NET6_A_IFACE_ACCEPT_RA,	NET6_PARAM_ACCEPT_RA },
-	{ NET6_A_IFACE_AUTOCONF,	NET6_PARAM_AUTOCONF },
-	{ NET6_A_IFACE_NDISC_NOTIFY,	NET6_PARAM_NDISC_NOTIFY },
-	{ NET6_A_IFACE_PROXY_NDP,	NET6_PARAM_PROXY_NDP },
-	{ NET6_A_IFACE_FORWARDING,	NET6_PARAM_FORWARDING },
-	{ NET6_A_IFACE_OPTIMISTIC_DAD,	NET6_PARAM_OPTIMISTIC_DAD },
-	{ NET6_A_IFACE_USE_TEMPADDR,	NET6_PARAM_USE_TEMPADDR },
-	{ NET6_A_IFACE_TEMP_VALID,	NET6_PARAM_TEMP_VALID },
-	{ NET6_A_IFACE_TEMP_PREFERRED,	NET6_PARAM_TEMP_PREFERRED },
-	{ NET6_A_IFACE_BASE_REACHABLE,	NET6_PARAM_BASE_REACHABLE },
-	{ NET6_A_IFACE_RETRANS,		NET6_PARAM_RETRANS },
-};
-
 static int net6_nl_iface_change(struct net6_iface *iface, struct genl_info *info)
 {
 	unsigned int i;
@@ -183,7 +164,7 @@ static int net6_nl_iface_change(struct net6_iface *iface, struct genl_info *info
 
 		if (!attr)
 			continue;
-		err = net6_param_set(iface, net6_nl_params[i].param, nla_get_u32(attr));
+		err = net6_param_set(iface, net6_nl_params[i].param, (s32)nla_get_u32(attr));
 		if (err) {
 			/* The policy has the bounds of all others. */
 			NL_SET_ERR_MSG_ATTR(info->extack, attr,

@@ -27,7 +27,7 @@
 struct net6_sysctl_name {
 	const char	*name;
 	enum net6_param	param;
-	u32		unit;
+	s32		unit;
 };
 
 static const struct net6_sysctl_name net6_sysctl_conf[] = {
@@ -43,12 +43,27 @@ static const struct net6_sysctl_name net6_sysctl_conf[] = {
 	{ "use_tempaddr",	NET6_PARAM_USE_TEMPADDR,	1 },
 	{ "temp_valid_lft",	NET6_PARAM_TEMP_VALID,		1 },
 	{ "temp_prefered_lft",	NET6_PARAM_TEMP_PREFERRED,	1 },
+	{ "accept_ra_defrtr",	NET6_PARAM_ACCEPT_RA_DEFRTR,		1 },
+	{ "accept_ra_pinfo",	NET6_PARAM_ACCEPT_RA_PINFO,		1 },
+	{ "accept_ra_mtu",	NET6_PARAM_ACCEPT_RA_MTU,		1 },
+	{ "accept_ra_rtr_pref",	NET6_PARAM_ACCEPT_RA_RTR_PREF,	1 },
+	{ "accept_ra_min_hop_limit",	NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT,	1 },
+	{ "accept_ra_min_lft",	NET6_PARAM_ACCEPT_RA_MIN_LFT,	1 },
+	{ "accept_ra_rt_info_min_plen",	NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN,	1 },
+	{ "accept_ra_rt_info_max_plen",	NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN,	1 },
+	{ "accept_ra_from_local",	NET6_PARAM_ACCEPT_RA_FROM_LOCAL,	1 },
+	{ "accept_redirects",	NET6_PARAM_ACCEPT_REDIRECTS,		1 },
+	{ "router_solicitations",	NET6_PARAM_ROUTER_SOLICITATIONS,	1 },
+	{ "router_solicitation_delay",	NET6_PARAM_ROUTER_SOLICITATION_DELAY,	1 },
+	{ "router_solicitation_interval",	NET6_PARAM_ROUTER_SOLICITATION_INTERVAL,	1 },
+	{ "router_solicitation_max_interval",	NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL,	1 },
 };
 
 static const struct net6_sysctl_name net6_sysctl_neigh[] = {
 	{ "base_reachable_time_ms",	NET6_PARAM_BASE_REACHABLE,	1 },
 	{ "base_reachable_time",	NET6_PARAM_BASE_REACHABLE,	1000 },
 	{ "retrans_time_ms",		NET6_PARAM_RETRANS,		1 },
+	{ "retrans_time",		NET6_PARAM_RETRANS,		MSEC_PER_SEC / USER_HZ },
 };
 
 enum net6_sysctl_whose {
@@ -77,14 +92,14 @@ struct net6_sysctl {
 	struct ctl_table	neigh[ARRAY_SIZE(net6_sysctl_neigh) + 1];
 };
 
-static u32 net6_sysctl_read(const struct net6_sysctl *s, enum net6_param param)
+static s32 net6_sysctl_read(const struct net6_sysctl *s, enum net6_param param)
 {
 	if (s->whose == NET6_SYSCTL_IFACE)
 		return net6_param_get(s->iface, param);
 	return READ_ONCE(s->nn->param_default[param]);
 }
 
-static int net6_sysctl_write(struct net6_sysctl *s, enum net6_param param, u32 value)
+static int net6_sysctl_write(struct net6_sysctl *s, enum net6_param param, s32 value)
 {
 	struct net6_iface *iface;
 	int err = 0;
@@ -111,17 +126,17 @@ static int net6_sysctl_param(net6_compat_ctl_table *ctl, int write, void *buffer
 {
 	const struct net6_sysctl_name *name = ctl->extra1;
 	const struct net6_param_bounds *bounds = &net6_param_bounds[name->param];
-	unsigned int min = DIV_ROUND_UP(bounds->min, name->unit);
-	unsigned int max = bounds->max / name->unit;
+	int min = DIV_ROUND_UP(bounds->min, name->unit);
+	int max = bounds->max / name->unit;
 	struct net6_sysctl *s = ctl->data;
-	unsigned int value = net6_sysctl_read(s, name->param) / name->unit;
+	int value = net6_sysctl_read(s, name->param) / name->unit;
 	struct ctl_table tmp = {
 		.data	= &value,
 		.maxlen	= sizeof(value),
 		.extra1	= &min,
 		.extra2	= &max,
 	};
-	int err = proc_douintvec_minmax(&tmp, write, buffer, lenp, ppos);
+	int err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
 
 	return err || !write ? err : net6_sysctl_write(s, name->param, value * name->unit);
 }

@@ -57,6 +57,7 @@ enum {
  * @headroom: bytes of room that the device wants in front of a packet
  * @temp_valid: TEMP_VALID_LIFETIME, seconds; @temp_preferred: TEMP_PREFERRED_LIFETIME
  * @rs_timer: router solicitation; @rs_delay: jiffies to the next one (RFC 7559)
+ * @rs_sent: how many were sent
  * @life_timer: the next end of a router's or prefix's lifetime
  * @ra_mtu: value of the last valid MTU option, bytes, 0 for none; under nn->lock
  * @addrs: struct net6_addr.iface_list; written under nn->lock, read under RCU
@@ -78,6 +79,7 @@ enum {
  * @rt: what its packets have for a route in netfilter's hooks (core/nfroute.c), or NULL
  * @mib: its counters, or NULL (net6_iface_mib_on)
  * @reachable_renewed: jiffies when @reachable was drawn
+ * @conf: parameters that have no field of their own; net6_conf() reads
  */
 struct net6_iface {
 	struct net6_net			*nn;
@@ -122,8 +124,10 @@ struct net6_iface {
 	struct timer_list		rs_timer;
 	struct timer_list		life_timer;
 	unsigned long			rs_delay;
+	u32				rs_sent;
 	unsigned long			reachable_renewed;
 	u32				ra_mtu;
+	s32				conf[NET6_PARAMS];
 
 	struct net6_mld			mld;
 	struct list_head		anycast;
@@ -186,6 +190,18 @@ void net6_iface_exit(void);
 static inline bool net6_iface_usable(const struct net6_iface *iface)
 {
 	return test_bit(NET6_IFACE_UP, &iface->flags);
+}
+
+/**
+ * net6_conf() - the value of a parameter that has no field of its own
+ * @iface: interface
+ * @param: which
+ *
+ * Context: any. Return: value in the unit that enum net6_param gives.
+ */
+static inline s32 net6_conf(const struct net6_iface *iface, enum net6_param param)
+{
+	return READ_ONCE(iface->conf[param]);
 }
 
 static inline bool net6_iface_is_loopback(const struct net6_iface *iface)

@@ -99,7 +99,7 @@ struct net6_net {
 	siphash_key_t		secret;
 	siphash_key_t		iid_secret;
 	struct net6_limits	limits;
-	u32			param_default[NET6_PARAMS];
+	s32			param_default[NET6_PARAMS];
 	u8			bindv6only;
 	struct net6_mib __percpu *mib;
 	struct workqueue_struct	*wq;

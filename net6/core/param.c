@@ -22,6 +22,23 @@ const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
 	/* RFC 4861 section 10: REACHABLE_TIME, RETRANS_TIMER */
 	[NET6_PARAM_BASE_REACHABLE]	= { 1, 3600000, 30000 },
 	[NET6_PARAM_RETRANS]		= { 1, 3600000, 1000 },
+	[NET6_PARAM_ACCEPT_RA_DEFRTR]	= { 0, 1, 1 },
+	[NET6_PARAM_ACCEPT_RA_PINFO]	= { 0, 1, 1 },
+	[NET6_PARAM_ACCEPT_RA_MTU]	= { 0, 1, 1 },
+	[NET6_PARAM_ACCEPT_RA_RTR_PREF]	= { 0, 1, 1 },
+	[NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT]	= { 0, 256, 1 },
+	[NET6_PARAM_ACCEPT_RA_MIN_LFT]	= { 0, INT_MAX, 0 },
+	[NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN]	= { 0, 128, 0 },
+	[NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN]	= { 0, 128, 128 },
+	[NET6_PARAM_ACCEPT_RA_FROM_LOCAL]	= { 0, 1, 0 },
+	[NET6_PARAM_ACCEPT_REDIRECTS]	= { 0, 1, 1 },
+	/* -1: RFC 7559; RFC 4861 section 10 has 3 for MAX_RTR_SOLICITATIONS */
+	[NET6_PARAM_ROUTER_SOLICITATIONS]	= { -1, 32767, -1 },
+	/* RFC 4861 section 10: MAX_RTR_SOLICITATION_DELAY */
+	[NET6_PARAM_ROUTER_SOLICITATION_DELAY]	= { 0, 3600, 1 },
+	/* RFC 7559 section 2: IRT, MRT */
+	[NET6_PARAM_ROUTER_SOLICITATION_INTERVAL]	= { 1, 86400, 4 },
+	[NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL]	= { 1, 86400, 3600 },
 };
 
 /**
@@ -31,7 +48,7 @@ const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
  *
  * Context: any. Return: value in the unit that enum net6_param gives.
  */
-u32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
+s32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 {
 	switch (param) {
 	case NET6_PARAM_MTU:
@@ -62,10 +79,9 @@ u32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 		return READ_ONCE(iface->base_reachable_ms);
 	case NET6_PARAM_RETRANS:
 		return jiffies_to_msecs(READ_ONCE(iface->retrans));
-	case NET6_PARAMS:
-		break;
+	default:
+		return net6_conf(iface, param);
 	}
-	return 0;
 }
 
 static int net6_param_set_mtu(struct net6_iface *iface, u32 mtu)
@@ -87,7 +103,7 @@ static int net6_param_set_mtu(struct net6_iface *iface, u32 mtu)
  *
  * Context: nn->lock held. Return: 0, or -EINVAL for what is out of bounds.
  */
-int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value)
+int net6_param_set(struct net6_iface *iface, enum net6_param param, s32 value)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	if (value < net6_param_bounds[param].min || value > net6_param_bounds[param].max)
@@ -136,8 +152,9 @@ int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value)
 	case NET6_PARAM_RETRANS:
 		WRITE_ONCE(iface->retrans, max(msecs_to_jiffies(value), 1UL));
 		break;
-	case NET6_PARAMS:
-		return -EINVAL;
+	default:
+		WRITE_ONCE(iface->conf[param], value);
+		break;
 	}
 	return 0;
 }

@@ -23,6 +23,20 @@ enum net6_param {
 	NET6_PARAM_TEMP_PREFERRED,	/* seconds */
 	NET6_PARAM_BASE_REACHABLE,	/* milliseconds */
 	NET6_PARAM_RETRANS,		/* milliseconds */
+	NET6_PARAM_ACCEPT_RA_DEFRTR,
+	NET6_PARAM_ACCEPT_RA_PINFO,
+	NET6_PARAM_ACCEPT_RA_MTU,
+	NET6_PARAM_ACCEPT_RA_RTR_PREF,
+	NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT,
+	NET6_PARAM_ACCEPT_RA_MIN_LFT,	/* seconds */
+	NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN,	/* bits */
+	NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN,	/* bits */
+	NET6_PARAM_ACCEPT_RA_FROM_LOCAL,
+	NET6_PARAM_ACCEPT_REDIRECTS,
+	NET6_PARAM_ROUTER_SOLICITATIONS,	/* -1: without end */
+	NET6_PARAM_ROUTER_SOLICITATION_DELAY,	/* seconds */
+	NET6_PARAM_ROUTER_SOLICITATION_INTERVAL,	/* seconds */
+	NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL,	/* seconds */
 
 	NET6_PARAMS
 };
@@ -33,17 +47,17 @@ enum net6_param {
  * @initial: of interfaces, as long as their namespace has no other default
  */
 struct net6_param_bounds {
-	u32	min;
-	u32	max;
-	u32	initial;
+	s32	min;
+	s32	max;
+	s32	initial;
 };
 
 extern const struct net6_param_bounds net6_param_bounds[NET6_PARAMS];
 
-u32 net6_param_get(const struct net6_iface *iface, enum net6_param param);	/* any context */
+s32 net6_param_get(const struct net6_iface *iface, enum net6_param param);	/* any context */
 
 /* nn->lock held. */
-int net6_param_set(struct net6_iface *iface, enum net6_param param, u32 value);
+int net6_param_set(struct net6_iface *iface, enum net6_param param, s32 value);
 
 void net6_param_net_init(struct net6_net *nn);
 /* Both take nn->lock. */

@@ -13,11 +13,6 @@
 #include "nd.h"
 #include "nd_opts.h"
 
-/* RFC 4861 section 10 and RFC 7559 section 2 */
-#define NET6_MAX_RTR_SOLICITATION_DELAY	1	/* second */
-#define NET6_RTR_SOLICITATION_INTERVAL	4	/* seconds: IRT */
-#define NET6_RS_MAX_INTERVAL		3600	/* seconds: MRT */
-
 /* RFC 4861 6.2.1: AdvReachableTime is at most an hour; more is not believed. The
  * same bound is set to RetransTimer, which the RFC leaves open: with a larger one
  * detection of duplicates would not end. Below 10 ms probes would be a flood.
@@ -84,13 +79,16 @@ static void net6_nd_life_fn(struct timer_list *t)
 /* RFC 7559 section 2: RT = 2*RTprev + RAND*RTprev, IRT + RAND*IRT the first time and
  * MRT + RAND*MRT at most; RAND between -0.1 and 0.1.
  */
-static unsigned long net6_rs_backoff(unsigned long prev)
+static unsigned long net6_rs_backoff(const struct net6_iface *iface)
 {
-	unsigned long next = prev ? 2 * prev : NET6_RTR_SOLICITATION_INTERVAL * HZ;
+	unsigned long irt = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATION_INTERVAL) * HZ;
+	unsigned long mrt = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL) * HZ;
+	unsigned long prev = iface->rs_delay;
+	unsigned long next = prev ? 2 * prev : irt;
 	unsigned long spread = prev ?: next;
 
-	if (next > NET6_RS_MAX_INTERVAL * HZ) {
-		next = NET6_RS_MAX_INTERVAL * HZ;
+	if (next > mrt) {
+		next = mrt;
 		spread = next;
 	}
 	return next - spread / 10 + get_random_u32_below(spread / 5);
@@ -104,6 +102,14 @@ static bool net6_nd_wants_ra(const struct net6_iface *iface)
 	return READ_ONCE(iface->accept_ra) > net6_forward_on(iface);
 }
 
+/* RFC 4861 6.3.7 has three and no more, RFC 7559 does not end. */
+static bool net6_rs_left(const struct net6_iface *iface)
+{
+	s32 most = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATIONS);
+
+	return most < 0 || iface->rs_sent < (u32)most;
+}
+
 static void net6_nd_rs_fn(struct timer_list *t)
 {
 	struct net6_iface *iface = from_timer(iface, t, rs_timer);
@@ -112,10 +118,12 @@ static void net6_nd_rs_fn(struct timer_list *t)
 	rcu_read_lock();
 	spin_lock(&iface->nn->lock);
 	send = net6_iface_usable(iface) && net6_nd_wants_ra(iface) &&
-	       !timer_pending(&iface->rs_timer);
+	       net6_rs_left(iface) && !timer_pending(&iface->rs_timer);
 	if (send) {
-		iface->rs_delay = net6_rs_backoff(iface->rs_delay);
-		mod_timer(&iface->rs_timer, jiffies + iface->rs_delay);
+		iface->rs_sent++;
+		iface->rs_delay = net6_rs_backoff(iface);
+		if (net6_rs_left(iface))
+			mod_timer(&iface->rs_timer, jiffies + iface->rs_delay);
 	}
 	spin_unlock(&iface->nn->lock);
 	if (send)
@@ -139,11 +147,13 @@ void net6_nd_timers_stop(struct net6_iface *iface)
 /* nn->lock held. RFC 4861 6.3.7: after a random delay of at most MAX_RTR_SOLICITATION_DELAY. */
 static void net6_nd_discover(struct net6_iface *iface)
 {
+	u32 delay = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATION_DELAY) * HZ;
+
 	if (!net6_nd_wants_ra(iface) || test_bit(NET6_IFACE_DEAD, &iface->flags))
 		return;
 	iface->rs_delay = 0;
-	mod_timer(&iface->rs_timer, jiffies + 1 +
-		  get_random_u32_below(NET6_MAX_RTR_SOLICITATION_DELAY * HZ));
+	iface->rs_sent = 0;
+	mod_timer(&iface->rs_timer, jiffies + 1 + (delay ? get_random_u32_below(delay) : 0));
 }
 
 /**
@@ -232,7 +242,8 @@ static void net6_ra_parameters(struct net6_iface *iface, const struct net6_ra_ms
 	u32 retrans = ntohl(ra->retrans);
 
 	spin_lock_bh(&iface->nn->lock);
-	if (ra->icmp.icmp6_hop_limit)
+	if (ra->icmp.icmp6_hop_limit &&
+	    ra->icmp.icmp6_hop_limit >= net6_conf(iface, NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT))
 		WRITE_ONCE(iface->cur_hop_limit, ra->icmp.icmp6_hop_limit);
 	if (reachable && reachable <= NET6_MAX_TIMER_MS && reachable != iface->base_reachable_ms) {
 		WRITE_ONCE(iface->base_reachable_ms, reachable);
@@ -244,11 +255,17 @@ static void net6_ra_parameters(struct net6_iface *iface, const struct net6_ra_ms
 	 * smaller than the minimum link MTU" (6.3.4, RFC 8200 5)
 	 */
 	if (opts->mtu >= NET6_MIN_MTU && opts->mtu <= iface->dev->mtu &&
-	    opts->mtu != iface->ra_mtu) {
+	    opts->mtu != iface->ra_mtu && net6_conf(iface, NET6_PARAM_ACCEPT_RA_MTU)) {
 		iface->ra_mtu = opts->mtu;
 		net6_iface_set_mtu(iface);
 	}
 	spin_unlock_bh(&iface->nn->lock);
+}
+
+/* What ends at once is always taken. */
+static bool net6_ra_too_short(const struct net6_iface *iface, u32 lifetime)
+{
+	return lifetime && lifetime < (u32)net6_conf(iface, NET6_PARAM_ACCEPT_RA_MIN_LFT);
 }
 
 static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr,
@@ -265,7 +282,10 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 
 	net6_neigh_learn(iface, addr, &news);
 	/* RFC 4191 2.2: the reserved value "MUST be treated as" medium. */
-	net6_router_update(iface, addr, preference < -1 ? 0 : preference, lifetime, false);
+	if (preference < -1 || !net6_conf(iface, NET6_PARAM_ACCEPT_RA_RTR_PREF))
+		preference = 0;
+	if (net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR) && !net6_ra_too_short(iface, lifetime))
+		net6_router_update(iface, addr, preference, lifetime, false);
 	if (!lifetime)
 		return;
 	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */
@@ -281,7 +301,8 @@ static void net6_ra_prefix(struct net6_iface *iface, const struct in6_addr *rout
 	struct in6_addr raw, prefix;
 	int type;
 
-	if (net6_nd_prefix_parse(opt, &info))
+	if (!net6_conf(iface, NET6_PARAM_ACCEPT_RA_PINFO) || net6_nd_prefix_parse(opt, &info) ||
+	    net6_ra_too_short(iface, info.valid_lft))
 		return;
 	memcpy(&raw, info.prefix, sizeof(raw));
 	ipv6_addr_prefix(&prefix, &raw, info.plen);
@@ -303,6 +324,15 @@ static void net6_ra_prefix(struct net6_iface *iface, const struct in6_addr *rout
 		net6_addr_slaac(iface, &prefix, info.valid_lft, info.preferred_lft);
 }
 
+static bool net6_ra_wants_route(const struct net6_iface *iface, const struct net6_nd_route *info)
+{
+	return net6_conf(iface, NET6_PARAM_ACCEPT_RA_RTR_PREF) &&
+	       (info->plen || net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR)) &&
+	       info->plen >= net6_conf(iface, NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN) &&
+	       info->plen <= net6_conf(iface, NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN) &&
+	       !net6_ra_too_short(iface, info->lifetime);
+}
+
 /* RFC 4191 section 3.1: a route; one of no length speaks for the default router. */
 static void net6_ra_route(struct net6_iface *iface, const struct in6_addr *router,
 			  const struct net6_nd_opt *opt)
@@ -310,7 +340,7 @@ static void net6_ra_route(struct net6_iface *iface, const struct in6_addr *route
 	struct in6_addr raw = {}, prefix;
 	struct net6_nd_route info;
 
-	if (net6_nd_route_parse(opt, &info))
+	if (net6_nd_route_parse(opt, &info) || !net6_ra_wants_route(iface, &info))
 		return;
 	memcpy(&raw, info.prefix, info.len);
 	ipv6_addr_prefix(&prefix, &raw, info.plen);
@@ -385,7 +415,8 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	/* RFC 4861 6.1.2: "IP Source Address is a link-local address." And not ours. */
 	reason = NET6_DROP_ND_SOURCE;
 	if (!(ipv6_addr_type(&saddr) & IPV6_ADDR_LINKLOCAL) ||
-	    net6_addr_find(iface->nn, &saddr, iface))
+	    (net6_addr_find(iface->nn, &saddr, iface) &&
+	     !net6_conf(iface, NET6_PARAM_ACCEPT_RA_FROM_LOCAL)))
 		goto drop;
 	reason = NET6_DROP_ND_IGNORED;
 	if (!net6_nd_wants_ra(iface) || !net6_iface_usable(iface) ||

@@ -122,7 +122,7 @@ void net6_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	 * Redirect."
 	 */
 	reason = NET6_DROP_ND_IGNORED;
-	if (net6_forward_on(iface))
+	if (net6_forward_on(iface) || !net6_conf(iface, NET6_PARAM_ACCEPT_REDIRECTS))
 		goto drop;
 	if (!net6_nd_check(iface, skb, sizeof(*rd), &opts))
 		return;

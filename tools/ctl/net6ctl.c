@@ -47,7 +47,14 @@ static void usage(FILE *to)
 	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
 	      "      [use-tempaddr 0|1|2] [temp-valid SECONDS] [temp-preferred SECONDS]\n"
 	      "      [ndisc-notify on|off] [forwarding on|off] [optimistic-dad on|off]\n"
-	      "      [proxy-ndp on|off]\n"
+	      "      [proxy-ndp on|off] [accept-ra-defrtr on|off] [accept-ra-pinfo on|off]\n"
+	      "      [accept-ra-mtu on|off] [accept-ra-rtr-pref on|off]\n"
+	      "      [accept-ra-from-local on|off] [accept-redirects on|off]\n"
+	      "      [accept-ra-min-hop-limit N] [accept-ra-min-lft SECONDS]\n"
+	      "      [accept-ra-rt-info-min-plen N] [accept-ra-rt-info-max-plen N]\n"
+	      "      [router-solicitations N|-1] [router-solicitation-delay SECONDS]\n"
+	      "      [router-solicitation-interval SECONDS]\n"
+	      "      [router-solicitation-max-interval SECONDS]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
 	      "      [max-exthdrs N] [max-options N] [max-padding N] [max-proxies N]\n"
@@ -469,8 +476,10 @@ static void attach(uint8_t cmd, int argc, char **argv)
 }
 
 /* Words that are followed by a number, and their attributes; or by on or off, or a number
- * up to @on_off.
+ * up to @on_off; or by a number or -1.
  */
+#define MINUS_ONE	3
+
 struct setting {
 	const char	*name;
 	uint16_t	attr;
@@ -492,6 +501,20 @@ static const struct setting iface_settings[] = {
 	{ "proxy-ndp",		NET6_A_IFACE_PROXY_NDP,		1 },
 	{ "temp-valid",		NET6_A_IFACE_TEMP_VALID,	0 },
 	{ "temp-preferred",	NET6_A_IFACE_TEMP_PREFERRED,	0 },
+	{ "accept-ra-defrtr", NET6_A_IFACE_ACCEPT_RA_DEFRTR, 1 },
+	{ "accept-ra-pinfo", NET6_A_IFACE_ACCEPT_RA_PINFO, 1 },
+	{ "accept-ra-mtu", NET6_A_IFACE_ACCEPT_RA_MTU, 1 },
+	{ "accept-ra-rtr-pref", NET6_A_IFACE_ACCEPT_RA_RTR_PREF, 1 },
+	{ "accept-ra-min-hop-limit", NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, 0 },
+	{ "accept-ra-min-lft", NET6_A_IFACE_ACCEPT_RA_MIN_LFT, 0 },
+	{ "accept-ra-rt-info-min-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, 0 },
+	{ "accept-ra-rt-info-max-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, 0 },
+	{ "accept-ra-from-local", NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, 1 },
+	{ "accept-redirects", NET6_A_IFACE_ACCEPT_REDIRECTS, 1 },
+	{ "router-solicitations", NET6_A_IFACE_ROUTER_SOLICITATIONS, MINUS_ONE },
+	{ "router-solicitation-delay", NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, 0 },
+	{ "router-solicitation-interval", NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, 0 },
+	{ "router-solicitation-max-interval", NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL, 0 },
 	{ NULL }
 };
 
@@ -539,6 +562,13 @@ static void set_secret(const char *word)
 	ctl_talk(nlh, NULL);
 }
 
+static uint32_t setting(const struct setting *s, const char *word)
+{
+	if (s->on_off == MINUS_ONE)
+		return strcmp(word, "-1") ? number(word, s->name) : (uint32_t)-1;
+	return s->on_off ? on_off(word, s->name, s->on_off) : number(word, s->name);
+}
+
 static void set(int argc, char **argv)
 {
 	const struct setting *settings, *s;
@@ -572,8 +602,7 @@ static void set(int argc, char **argv)
 			die("'%s' cannot be set", *argv);
 		if (argc == 1)
 			die("%s to what?", s->name);
-		mnl_attr_put_u32(nlh, s->attr, s->on_off ?
-				 on_off(argv[1], s->name, s->on_off) : number(argv[1], s->name));
+		mnl_attr_put_u32(nlh, s->attr, setting(s, argv[1]));
 	}
 	ctl_talk(nlh, NULL);
 }

@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# What each file of net.net6.conf and net.net6.neigh changes: the same is done with two values
+# of it, and comes out otherwise. Bounds and names are admin_sysctl.py's subject. Time is
+# virtual: what is sent at intervals is counted.
+#
+#	A [a0 net6] ------ [b0 raw frames: routers, hosts] B
+# guest: stock+
+# guest-options: --virtual-time
+# timeout: 400
+
+import os
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import nd
+
+MAC = "02:00:00:00:0e:01"
+OTHER_MAC = "02:00:00:00:0e:02"
+OURS, FAR = "fd00:9::a", "2001:db8:9::1"
+ROUTER, BETTER = "fe80::1", "fe80::2"
+A = B = wire = None
+
+
+def setup():
+    global A, B, wire
+    ktap.net6_load()
+    A, B, wire = nd.cable(up=False)
+
+
+def path(name, folder="conf"):
+    return f"/proc/sys/net/net6/{folder}/a0/{name}"
+
+
+def read(name, folder="conf"):
+    with A, open(path(name, folder), encoding="ascii") as file:
+        return file.read().strip()
+
+
+def write(name, value, folder="conf"):
+    with A, open(path(name, folder), "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+class Set:
+    """Files that have other values for a time: Set(name=value, ...)."""
+
+    def __init__(self, folder="conf", **values):
+        self.folder, self.values, self.before = folder, values, {}
+
+    def __enter__(self):
+        for name, value in self.values.items():
+            self.before[name] = read(name, self.folder)
+            write(name, value, self.folder)
+
+    def __exit__(self, *exc):
+        for name, value in self.before.items():
+            write(name, value, self.folder)
+
+
+def bounce():
+    """The interface starts anew. Duplicates are looked for where a test wants it."""
+    A.ip("link", "set", "a0", "down")
+    wire.flush()
+    A.ip("link", "set", "a0", "up")
+
+
+def fresh():
+    write("dad_transmits", 0)
+    bounce()
+    return nd.linklocal(A)
+
+
+def barrier():
+    """What was sent before has been received."""
+    address = nd.linklocal(A)
+    wire.send(nd.ns(wire.linklocal, address, slla=wire.mac))
+    wire.expect(lambda f: f.type == nd.NA and f.target == address, "answer")
+
+
+def shown():
+    return next(i for i in nd.show(A, "interfaces") if i["dev"] == "a0")
+
+
+def route_option(prefix, plen, lifetime):
+    """RFC 4191 section 2.3"""
+    return struct.pack("!BBBBI", 24, 3, plen, 0, lifetime) + nd.packed(prefix)
+
+
+def routers():
+    return {r["address"]: r["preference"] for r in nd.show(A, "routers")}
+
+
+def prefixes():
+    return [p["address"] for p in nd.show(A, "prefixes")]
+
+
+def routes():
+    return [r["address"] for r in nd.show(A, "routes")]
+
+
+def advertise(source=ROUTER):
+    """A router of high preference that tells a bit of everything."""
+    wire.send(nd.ra(source, hop_limit=33, flags=0x08, lifetime=1800, options=nd.prefix_option(
+        "2001:db8:1::", valid=3600) + nd.mtu_option(1400)
+        + route_option("2001:db8:7::", 48, 600)))
+    barrier()
+    return {"routers": routers(), "prefixes": prefixes(), "routes": routes(),
+            "hop_limit": shown()["hop_limit"], "mtu": shown()["mtu"]}
+
+
+ALL = {"routers": {ROUTER: 1}, "prefixes": ["2001:db8:1::"], "routes": ["2001:db8:7::"],
+       "hop_limit": 33, "mtu": 1400}
+ADVERTISEMENTS = (
+    ("accept_ra_defrtr", 0, {"routers": {}}),
+    ("accept_ra_pinfo", 0, {"prefixes": []}),
+    ("accept_ra_mtu", 0, {"mtu": 1500}),
+    ("accept_ra_rtr_pref", 0, {"routers": {ROUTER: 0}, "routes": []}),
+    ("accept_ra_min_hop_limit", 34, {"hop_limit": 64}),
+    ("accept_ra_min_hop_limit", 33, {}),
+    ("accept_ra_min_lft", 1801, {"routers": {}, "routes": []}),
+    ("accept_ra_min_lft", 1800, {"routes": []}),
+    ("accept_ra_min_lft", 3601, {"routers": {}, "routes": [], "prefixes": []}),
+    ("accept_ra_rt_info_min_plen", 49, {"routes": []}),
+    ("accept_ra_rt_info_min_plen", 48, {}),
+    ("accept_ra_rt_info_max_plen", 47, {"routes": []}),
+    ("accept_ra_rt_info_max_plen", 48, {}),
+)
+
+
+def taken_of_advertisements(name, value, differs):
+    @ktap.test(f"{name} {value}")
+    def _():
+        fresh()
+        write("hop_limit", 64)
+        ktap.equal(advertise(), ALL, "what is taken without it")
+        fresh()
+        write("hop_limit", 64)
+        with Set(**{name: value}):
+            ktap.equal(advertise(), {**ALL, **differs}, "what is taken with it")
+
+
+for case in ADVERTISEMENTS:
+    taken_of_advertisements(*case)
+
+
+@ktap.test
+def accept_ra_from_local():
+    own = fresh()
+    ktap.equal(advertise(own)["routers"], {}, "of an address of its own")
+    with Set(accept_ra_from_local=1):
+        ktap.equal(advertise(own)["routers"], {own: 1}, "with it")
+
+
+@ktap.test
+def accept_ra_min_lft_leaves_the_end_alone():
+    fresh()
+    advertise()
+    with Set(accept_ra_min_lft=100):
+        wire.send(nd.ra(ROUTER, lifetime=50))
+        barrier()
+        ktap.equal(routers(), {ROUTER: 1}, "a lifetime that is too short changes nothing")
+        wire.send(nd.ra(ROUTER, lifetime=0))
+        barrier()
+        ktap.equal(routers(), {}, "that of a router that goes is taken")
+
+
+@ktap.test
+def accept_redirects():
+    def through(seq):
+        wire.send(nd.echo(FAR, OURS, seq))
+        return wire.expect(lambda f: f.type == nd.REPLY and f.seq == seq, "reply").dst
+
+    fresh()
+    nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
+    wire.send(nd.ra(ROUTER, options=nd.lladdr_option(nd.SLLA, MAC)))
+    barrier()
+    for number, (value, mac) in enumerate(((0, MAC), (1, OTHER_MAC))):
+        with Set(accept_redirects=value):
+            ktap.equal(through(2 * number), MAC, "before")
+            wire.send(nd.redirect(ROUTER, OURS, BETTER, FAR, tlla=OTHER_MAC))
+            barrier()
+            ktap.equal(through(2 * number + 1), mac, f"after a Redirect, with {value}")
+    nd.net6ctl(A, "del", "address", OURS, "dev", "a0")
+
+
+def solicitations(seconds, **values):
+    """When Router Solicitations come after the start, in seconds."""
+    with Set(**values):
+        write("dad_transmits", 0)
+        A.ip("link", "set", "a0", "down")
+        wire.flush()
+        start = time.time()
+        A.ip("link", "set", "a0", "up")
+        return [f.time - start for f in wire.collect(lambda f: f.type == nd.RS, seconds)]
+
+
+@ktap.test
+def router_solicitations():
+    usual = {"router_solicitation_interval": 1, "router_solicitation_max_interval": 1}
+    ktap.equal(len(solicitations(20, router_solicitations=0, **usual)), 0, "of 0")
+    ktap.equal(len(solicitations(20, router_solicitations=2, **usual)), 2, "of 2")
+    ktap.true(len(solicitations(20, router_solicitations=-1, **usual)) >= 15, "without end")
+
+
+@ktap.test
+def router_solicitation_delay():
+    first = [solicitations(1, router_solicitation_delay=0)[0] for _ in range(3)]
+    ktap.true(max(first) < 0.3, f"without delay: {first}")
+    # A random part of it: hardly ever three times less than a hundredth.
+    first = [(solicitations(120, router_solicitation_delay=100, router_solicitations=1))[0]
+             for _ in range(3)]
+    ktap.true(1 < max(first) < 101, f"up to 100 seconds: {first}")
+
+
+@ktap.test
+def router_solicitation_interval():
+    for interval, most, gaps in ((2, 8, (2, 4, 8, 8)), (3, 3600, (3, 6, 12, 24))):
+        seen = solicitations(60, router_solicitation_interval=interval,
+                             router_solicitation_max_interval=most)
+        for gap, usual in zip((b - a for a, b in zip(seen, seen[1:])), gaps):
+            # RFC 7559 section 2: a tenth more or less, of this one or the one before
+            ktap.true(0.7 * usual < gap < 1.3 * usual, f"{gap:.1f} s is about {usual} s")
+        ktap.true(len(seen) > 4, f"{len(seen)} in a minute")
+
+
+ktap.main(setup=setup)
