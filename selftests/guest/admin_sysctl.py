@@ -9,6 +9,7 @@
 # timeout: 120
 
 import os
+import re
 import sys
 import threading
 
@@ -24,6 +25,14 @@ CONF = {"hop_limit": ("hop_limit", 33), "dad_transmits": ("dad_transmits", 2),
         "optimistic_dad": ("optimistic_dad", 1),
         "use_tempaddr": ("use_tempaddr", 1), "temp_valid_lft": ("temp_valid", 5000),
         "temp_prefered_lft": ("temp_preferred", 4000), "mtu": ("mtu", 1300)}
+# These have the same name in both.
+CONF.update({name: (name, value) for name, value in (
+    ("accept_ra_defrtr", 0), ("accept_ra_pinfo", 0), ("accept_ra_mtu", 0),
+    ("accept_ra_rtr_pref", 0), ("accept_ra_min_hop_limit", 256), ("accept_ra_min_lft", 0x7fffffff),
+    ("accept_ra_rt_info_min_plen", 1), ("accept_ra_rt_info_max_plen", 127),
+    ("accept_ra_from_local", 1), ("accept_redirects", 0),
+    ("router_solicitations", -1), ("router_solicitation_delay", 3600),
+    ("router_solicitation_interval", 86400), ("router_solicitation_max_interval", 1))})
 NEIGH = {"base_reachable_time_ms": ("base_reachable", 20000), "retrans_time_ms": ("retrans", 500)}
 
 
@@ -73,6 +82,8 @@ def what_is_written_is_in_force():
             ktap.equal(int(shown()[key]), value, f"net6ctl's {key}")
     write(12, "neigh", "a0", "base_reachable_time")
     ktap.equal(read("neigh", "a0", "base_reachable_time_ms"), 12000, "seconds")
+    write(30, "neigh", "a0", "retrans_time")
+    ktap.equal(read("neigh", "a0", "retrans_time_ms"), 300, "hundredths of a second")
     write(0, "conf", "a0", "forwarding")
     write(0, "conf", "a0", "mtu")
     ktap.equal(read("conf", "a0", "mtu"), 1500, "the device's MTU again")
@@ -82,6 +93,11 @@ def what_is_written_is_in_force():
 def what_net6ctl_sets_is_read():
     nd.net6ctl(A, "set", "dev", "a0", "hop-limit", "44")
     ktap.equal(read("conf", "a0", "hop_limit"), 44, "hop_limit")
+    nd.net6ctl(A, "set", "dev", "a0", "router-solicitations", "-1",
+               "accept-ra-rt-info-min", "7")
+    ktap.equal([read("conf", "a0", name) for name in ("router_solicitations",
+                                                      "accept_ra_rt_info_min_plen")],
+               [-1, 7], "minus one, and a word cut short")
     nd.net6ctl(A, "set", "limits", "max-neighs", "555")
     ktap.equal(read("limits", "max_neighs"), 555, "max_neighs")
     write(666, "limits", "max_neighs")
@@ -96,11 +112,35 @@ def what_is_out_of_bounds_is_refused():
                           (3, "conf", "a0", "accept_ra"), (-1, "conf", "a0", "autoconf"),
                           ("x", "conf", "a0", "autoconf"), (17, "conf", "a0", "dad_transmits"),
                           (0, "neigh", "a0", "retrans_time_ms"),
+                          (-2, "conf", "a0", "router_solicitations"),
+                          (129, "conf", "a0", "accept_ra_rt_info_max_plen"),
+                          (-1, "conf", "a0", "accept_ra_min_lft"),
+                          (0, "conf", "a0", "router_solicitation_interval"),
                           (3601, "neigh", "a0", "base_reachable_time"),
                           (15, "limits", "max_neighs"), (0, "limits", "frag_timeout")):
         before = read(*names)
         refused(value, *names)
         ktap.equal(read(*names), before, ".".join(names))
+
+
+@ktap.test
+def what_native_has_besides_is_documented():
+    """Each name of net.ipv6 is ours, too, or in the list of what is not supported."""
+    page = os.path.join(os.path.dirname(__file__), "../../Documentation/sysctl.rst")
+    with open(page, encoding="utf-8") as file:
+        missing = file.read().partition("\nNot supported\n")[2]
+    listed = set(re.findall(r"``(?:[\w.]+\.)?(\w+)``", missing))
+
+    def names(*folder):
+        where = os.path.join("/proc/sys/net", *folder)
+        with A:
+            return {e.name for e in os.scandir(where) if e.is_file()} if os.path.isdir(where) \
+                else set()
+    for folder in (("conf", "a0"), ("neigh", "a0"), ("route",), ("icmp",), ()):
+        has, native = names("net6", *folder), names("ipv6", *folder)
+        ktap.true(native, f"there is a folder of native's, {folder}")
+        ktap.equal(sorted(native - has - listed), [], f"neither ours nor listed, {folder}")
+        ktap.equal(sorted(native & has & listed), [], f"ours, and listed as missing, {folder}")
 
 
 @ktap.test
