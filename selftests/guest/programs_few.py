@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Eight of the programs of lib/programs.py, unmodified, on net6 as the host's only IPv6.
+# Eight of the programs of lib/programs_all.py, unmodified, on net6 as the host's only IPv6.
 #
 #	A [a0] ------ [b0] B	fd00::a, fd00::b
 #
@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import programs
+import programs_all
 
-programs.tests(programs.FEW)
+programs.tests(programs_all.FEW)
 ktap.main(setup=programs.takeover)

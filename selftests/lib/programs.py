@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real programs as client and as server over net6, each in a function of its own:
+"""The frame of the tests of real programs: two namespaces, and how programs are run there.
 
     A [a0] ------ [b0] B        client fd00::a, server fd00::b
 
-In takeover mode they run as they are; beside the native stack under net6-run. A program
-that is not installed is skipped; `scripts/setup programs` installs them all.
+In takeover mode they run as they are; beside the native stack under net6-run, where the
+native stack has no such addresses, so that whoever is native reaches nobody. A program that
+is not installed is skipped: `scripts/setup programs` installs most of them, scripts/programs
+makes the others. programs_*.py have a function for each; programs_all.py says which is where.
+
+    NET6_PROGRAMS="curl ping"    runs those only whose name has one of these words
 """
-import hashlib
+import functools
+import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
-import time
 
 import ktap
+import netpair
 
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+MADE = os.path.join(TOP, "build/programs")
 CLIENT, SERVER = "fd00::a", "fd00::b"
+V4_SERVER = "192.0.2.80"	# what programs without IPv6 call the server
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
 A = B = None
 wrap = ()		# in front of each command
-FAMILY = socket.AF_INET6
-_tmp = "/tmp/programs"
+folder = "/tmp/programs"
 _port = 8000
+_servers = []		# of the test that runs
 
 
 def takeover():
@@ -32,21 +42,53 @@ def takeover():
         ns.ip("-6", "addr", "add", address + "/64", "dev", dev)
         ktap.wait_for(15, "address", lambda n=ns, d=dev: "tentative" not in
                       n.ip("-6", "addr", "show", "dev", d))
-    setup(a, b)
+    _setup(a, b)
 
 
-def setup(ns_a, ns_b, *before):
-    global A, B, wrap, _tmp
-    A, B, wrap = ns_a, ns_b, before
-    _tmp = f"/tmp/programs-{os.getpid()}"
-    os.makedirs(_tmp, exist_ok=True)
-    os.chmod(_tmp, 0o755)
+def side_by_side():
+    """The same beside the native stack, which has link-local addresses only."""
+    global wrap
+    ktap.net6_load()
+    ktap.true(os.path.exists("/proc/net/if_inet6"), "native IPv6 is on")
+    a, b = ktap.Netns("A"), ktap.Netns("B")
+    ktap.veth(a, "a0", b, "b0")
+    for ns, dev, address in ((a, "a0", CLIENT), (b, "b0", SERVER)):
+        netpair.ctl(ns, "add", "address", address + "/64", "dev", dev)
+        ktap.wait_for(15, f"{address} is preferred",
+                      lambda n=ns, d=dev, w=address: netpair.preferred(n, d, w))
+    _setup(a, b)
+    wrap = (net6_run(),)
+
+
+def _setup(ns_a, ns_b):
+    global A, B, folder
+    A, B = ns_a, ns_b
+    folder = f"/tmp/programs-{os.getpid()}"
+    os.makedirs(folder, exist_ok=True)
+    os.chmod(folder, 0o755)
+    ktap.at_exit(shutil.rmtree, folder)
+    ktap.on_failure(_witness)
     with open(path("data"), "wb") as file:
         file.write(os.urandom(1 << 20))
+    with open(path("small"), "wb") as file:
+        file.write(b"x" * 1000)
+    # Copies, because not everybody may look into the folder where they were built.
+    for name in ("net6-run", "libnet6-run.so"):
+        shutil.copy(os.path.join(TOP, "tools", name), path(name))
+
+
+def net6_run():
+    return path("net6-run")
 
 
 def path(name):
-    return os.path.join(_tmp, name)
+    return os.path.join(folder, name)
+
+
+def write(name, text):
+    with open(path(name), "w", encoding="ascii") as file:
+        file.write(text)
+    return path(name)
 
 
 def port():
@@ -61,303 +103,90 @@ def need(*names):
             raise ktap.Skip(f"no {name}")
 
 
-def client(*command, **options):
-    return A.run(*wrap, *command, timeout=90, **options)
+def made(name):
+    """The path of what scripts/programs made."""
+    made_here = os.path.join(MADE, name)
+    if not os.path.exists(made_here):
+        raise ktap.Skip(f"no {name}: scripts/programs makes it")
+    return made_here
 
 
-def server(*command, **options):
-    options.setdefault("stdout", subprocess.DEVNULL)
-    options.setdefault("stderr", subprocess.STDOUT)
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return B.popen(*wrap, *command, **options)
+def client(*command, ns=None, **options):
+    """Runs a program, in A unless told, and returns what it says."""
+    options.setdefault("timeout", 90)
+    return (ns or A).run(*wrap, *command, **options)
 
 
-def listening(number, kind=socket.SOCK_STREAM):
-    """Waits until something has the port in B: it cannot be bound any more."""
-    def taken():
-        with B:
-            probe = socket.socket(FAMILY, kind).detach()
-        probe = socket.socket(socket.AF_INET6, kind, fileno=probe)
-        try:
-            probe.bind((SERVER, int(number)))
-        except OSError:
-            return True
-        finally:
-            probe.close()
-        return False
-    ktap.wait_for(30, f"something listens on port {number}", taken)
-
-
-def same(name):
-    with open(path("data"), "rb") as one, open(path(name), "rb") as two:
-        ktap.equal(hashlib.sha256(two.read()).hexdigest(),
-                   hashlib.sha256(one.read()).hexdigest(), f"contents of {name}")
-
-
-def url(number, name="data"):
-    return f"http://[{SERVER}]:{number}/{name}"
-
-
-def nginx(number):
-    need("nginx")
-    with open(path("nginx.conf"), "w", encoding="ascii") as file:
-        file.write(f"daemon off; master_process on; worker_processes 1; pid {path('nginx.pid')};\n"
-                   f"user root;\nerror_log {path('nginx.err')};\nevents {{}}\n"
-                   f"http {{ access_log off; client_body_temp_path {path('body')};\n"
-                   f"proxy_temp_path {path('proxy')}; fastcgi_temp_path {path('fcgi')};\n"
-                   f"uwsgi_temp_path {path('uwsgi')}; scgi_temp_path {path('scgi')};\n"
-                   f"sendfile on; server {{ listen [::]:{number} ipv6only=on; root {_tmp}; }} }}\n")
-    process = server("nginx", "-c", path("nginx.conf"))
-    listening(number)
+def server(*command, ns=None, **options):
+    """Starts a program, in B unless told, that ends with the test."""
+    with open(path(f"server-{len(_servers)}.log"), "wb") as log:
+        options.setdefault("stdout", log)
+        options.setdefault("stderr", log)
+        options.setdefault("stdin", subprocess.DEVNULL)
+        process = (ns or B).popen(*wrap, *command, start_new_session=True, **options)
+    _servers.append(process)
     return process
 
 
-def ping():
-    need("ping")
-    out = client("ping", "-6", "-n", "-c", "3", "-i", "0.2", "-s", "3000", "-W", "10", SERVER)
-    ktap.true(" 0% packet loss" in out, out)
+def _end_servers():
+    """Each is a session of its own, with the processes that it started."""
+    while _servers:
+        process = _servers.pop()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, number)
+                process.wait(20 * ktap.SCALE)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
 
 
-def traceroute():
-    need("traceroute")
-    for method in ((), ("-I",), ("-T", "-p", "9")):
-        if wrap and method == ("-T", "-p", "9"):
-            continue
-        out = client("traceroute", "-6", "-n", "-q", "1", "-w", "5", *method, SERVER)
-        ktap.true(f" 1  {SERVER} " in out, f"{method}: {out}")
+def _witness():
+    """What the servers said, and what net6 has."""
+    for number in range(10):
+        try:
+            with open(path(f"server-{number}.log"), "rb") as log:
+                said = log.read()[-1500:].decode(errors="replace")
+        except FileNotFoundError:
+            break
+        if said:
+            ktap.diag(f"server {number} said: {said}")
+    for ns in (A, B):
+        ktap.diag(netpair.ctl(ns, "show", "sockets"))
 
 
-def tracepath():
-    need("tracepath")
-    out = client("tracepath", "-6", "-n", SERVER)
-    ktap.true("reached" in out and "pmtu 1500" in out, out)
+def listening(number, kind=socket.SOCK_STREAM, ns=None):
+    """Waits until a socket of net6 listens there, in B unless told."""
+    name, state = ("tcp", "listen") if kind == socket.SOCK_STREAM else ("udp", None)
+
+    def there():
+        return any(entry["local_port"] == int(number) and state in (None, entry["state"])
+                   for entry in json.loads(netpair.ctl(ns or B, "-j", "show", "sockets", name)))
+    ktap.wait_for(90, f"something listens on {name} port {number}", there)
 
 
-def mtr():
-    need("mtr")
-    out = client("mtr", "-6", "-n", "-r", "-c", "2", "-i", "0.3", SERVER)
-    ktap.true(SERVER in out and " 0.0%" in out, out)
+def same(name):
+    """What was fetched is what was served."""
+    ktap.run("cmp", path("data"), path(name))
 
 
-def curl_nginx():
-    need("curl")
-    number = port()
-    process = nginx(number)
-    client("curl", "-sgf", "--retry", "5", "--retry-connrefused", "-o", path("curl"), url(number))
-    same("curl")
-    process.terminate()
-    process.wait()
-
-
-def wget_python():
-    need("wget", "python3")
-    number = port()
-    process = server("/usr/bin/python3", "-m", "http.server", "--bind", "::", "-d", _tmp, number)
-    listening(number)
-    client("wget", "-q", "--tries", "5", "--no-proxy", "-O", path("wget"), url(number))
-    same("wget")
-    process.kill()
-    process.wait()
-
-
-def iperf3():
-    need("iperf3")
-    number = port()
-    process = server("iperf3", "-6", "-s", "-p", number)
-    listening(number)
-    for how in (("-P", "8", "-n", "256K"), ("-R", "-Z", "-n", "1M"), ("-u", "-b", "4M", "-n", "200K")):
-        out = client("iperf3", "-6", "-c", SERVER, "-p", number, *how)
-        ktap.true("iperf Done" in out, out)
-    process.kill()
-    process.wait()
-
-
-def socat():
-    need("socat")
-    for kind, kernel in (("TCP6", socket.SOCK_STREAM), ("UDP6", socket.SOCK_DGRAM)):
-        number = port()
-        process = server("socat", f"{kind}-LISTEN:{number},fork", "PIPE")
-        listening(number, kernel)
-        out = client("bash", "-c", f"echo over {kind} | socat -t 3 - "
-                     f"'{kind}:[{SERVER}]:{number}'")
-        ktap.true(f"over {kind}" in out, out)
-        process.kill()
-        process.wait()
-
-
-def dig_dnsmasq():
-    need("dig", "dnsmasq")
-    number = port()
-    process = server("dnsmasq", "-k", "-C", "/dev/null", "-p", number, "--no-resolv", "--no-hosts",
-                     "--listen-address", SERVER, "--bind-interfaces", "--user=root", "--pid-file=",
-                     "--host-record=name.test,2001:db8::5")
-    listening(number, socket.SOCK_DGRAM)
-    for how in ("+notcp", "+tcp"):
-        out = client("dig", "-6", "-p", number, f"@{SERVER}", "+short", "+tries=3", how,
-                     "name.test", "AAAA")
-        ktap.equal(out.strip(), "2001:db8::5", f"answer with {how}")
-    process.kill()
-    process.wait()
-
-
-def ncat():
-    need("ncat")
-    number = port()
-    with open(path("ncat"), "wb") as file:
-        process = server("ncat", "-6", "-l", number, "--recv-only", stdout=file)
-        listening(number)
-        client("bash", "-c", f"ncat -6 --send-only {SERVER} {number} < {path('data')}")
-        process.wait(60)
-    same("ncat")
-
-
-def rsync():
-    need("rsync")
-    number = port()
-    with open(path("rsyncd.conf"), "w", encoding="ascii") as file:
-        file.write(f"uid=0\ngid=0\nuse chroot=no\npid file={path('rsync.pid')}\n"
-                   f"[data]\npath={_tmp}\nread only=yes\n")
-    process = server("rsync", "--daemon", "--no-detach", "-6", f"--port={number}",
-                     f"--config={path('rsyncd.conf')}")
-    listening(number)
-    client("rsync", "-6", f"rsync://[{SERVER}]:{number}/data/data", path("rsync"))
-    same("rsync")
-    process.kill()
-    process.wait()
-
-
-def sftp():
-    need("sftp", "ssh-keygen", "/usr/sbin/sshd")
-    number = port()
-    for name in ("host", "user"):
-        ktap.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path(name))
-    os.makedirs("/run/sshd", exist_ok=True)
-    with open(path("sshd.conf"), "w", encoding="ascii") as file:
-        file.write(f"AddressFamily inet6\nPort {number}\nListenAddress {SERVER}\n"
-                   f"HostKey {path('host')}\nPidFile none\nUsePAM no\nStrictModes no\n"
-                   f"AuthorizedKeysFile {path('user.pub')}\nPermitRootLogin yes\n"
-                   "Subsystem sftp internal-sftp\n")
-    process = server("/usr/sbin/sshd", "-D", "-f", path("sshd.conf"))
-    listening(number)
-    size = 100 << 20
-    with open(path("big"), "wb") as file:
-        file.truncate(size)
-    client("sftp", "-q", "-P", number, "-i", path("user"), "-o", "StrictHostKeyChecking=no",
-           "-o", "UserKnownHostsFile=/dev/null", f"root@[{SERVER}]:{path('big')}", path("got"))
-    ktap.equal(os.path.getsize(path("got")), size, "bytes")
-    for name in ("big", "got"):
-        os.unlink(path(name))
-    process.kill()
-    process.wait()
-
-
-def redis():
-    need("redis-server", "redis-benchmark")
-    number = port()
-    process = server("redis-server", "--port", number, "--bind", "::", "--protected-mode", "no",
-                     "--save", "", "--dir", _tmp)
-    listening(number)
-    out = client("redis-benchmark", "-h", SERVER, "-p", number, "-q", "-n", "500", "-c", "10",
-                 "-t", "set,get")
-    ktap.true("GET:" in out and "requests per second" in out, out)
-    process.kill()
-    process.wait()
-
-
-def memcached():
-    need("memcached")
-    number = port()
-    process = server("memcached", "-u", "root", "-l", SERVER, "-p", number, "-t", "1")
-    listening(number)
-    with A:
-        fd = socket.socket(FAMILY).detach()
-    sock = socket.socket(socket.AF_INET6, fileno=fd)
-    sock.settimeout(20 * ktap.SCALE)
-    sock.connect((SERVER, int(number)))
-    sock.sendall(b"set k 0 0 5\r\nvalue\r\nget k\r\n")
-    got = b""
-    while not got.endswith(b"END\r\n"):
-        got += sock.recv(100)
-    ktap.equal(got, b"STORED\r\nVALUE k 0 5\r\nvalue\r\nEND\r\n", "answers")
-    process.kill()
-    process.wait()
-
-
-def load_generators():
-    number = port()
-    process = nginx(number)
-    with open(path("small"), "wb") as file:
-        file.write(b"x" * 1000)
-    small = url(number, "small")
-    tried = 0
-    for name, command, good in (
-            ("wrk", ("wrk", "-t", "1", "-c", "4", "-d", "2s", small), "requests in"),
-            ("ab", ("ab", "-n", "100", "-c", "4", "-k", small), "Failed requests:        0"),
-            ("h2load", ("h2load", "--h1", "-n", "100", "-c", "4", small), "100 succeeded")):
-        if not shutil.which(name):
-            continue
-        tried += 1
-        out = client(*command)
-        ktap.true(good in out, f"{name}: {out}")
-    process.terminate()
-    process.wait()
-    if not tried:
-        raise ktap.Skip("no load generator")
-
-
-def nuttcp():
-    need("nuttcp")
-    number = port()
-    process = server("nuttcp", "-6", "-S", "--nofork", "-P", number)
-    time.sleep(1)
-    out = client("nuttcp", "-6", "-P", number, "-p", port(), "-n", "16", SERVER)
-    ktap.true("Mbps" in out, out)
-    process.kill()
-    process.wait()
-
-
-def asyncio():
-    number = port()
-    process = server("/usr/bin/python3", os.path.join(os.path.dirname(__file__), "programs_aio.py"),
-                     "serve", SERVER, number)
-    listening(number)
-    out = client("/usr/bin/python3", os.path.join(os.path.dirname(__file__), "programs_aio.py"),
-                 "ask", SERVER, number)
-    ktap.equal(out.strip(), "20 answers", "asyncio says")
-    process.kill()
-    process.wait()
-
-
-def node():
-    need("node")
-    number = port()
-    code = (f"require('http').createServer((q,s)=>s.end('from node')).listen({number},'{SERVER}')")
-    process = server("node", "-e", code)
-    listening(number)
-    out = client("node", "-e", f"require('http').get('{url(number, '')}',"
-                 "r=>r.on('data',d=>process.stdout.write(d)))")
-    ktap.true("from node" in out, out)
-    process.kill()
-    process.wait()
-
-
-def tcpdump():
-    need("tcpdump", "ping")
-    process = A.popen("tcpdump", "-i", "a0", "-n", "-l", "-c", "2", "icmp6 and ip6[40] >= 128 "
-                      "and ip6[40] <= 129", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                      text=True)
-    process.stderr.readline()
-    ktap.wait_for(20, "tcpdump listens",
-                  lambda: "listening" in process.stderr.readline())
-    client("ping", "-6", "-c", "1", "-W", "10", SERVER)
-    out = process.communicate(timeout=30 * ktap.SCALE)[0]
-    ktap.true("echo request" in out and "echo reply" in out, out)
-
-
-FEW = (ping, traceroute, tracepath, curl_nginx, wget_python, iperf3, socat, dig_dnsmasq)
-MORE = (mtr, ncat, rsync, sftp, redis, memcached, load_generators, nuttcp, asyncio, node, tcpdump)
+def url(number, name="data", address=SERVER):
+    return f"http://[{address}]:{number}/{name}"
 
 
 def tests(functions):
+    """Registers them under their names; what a test has started ends with it."""
+    only = os.environ.get("NET6_PROGRAMS", "").split()
     for function in functions:
-        ktap.test(function.__name__.replace("_", " with "))(function)
+        if only and not any(word in function.__name__ for word in only):
+            continue
+
+        @functools.wraps(function)
+        def test(function=function):
+            try:
+                for number in range(10):
+                    if os.path.exists(path(f"server-{number}.log")):
+                        os.unlink(path(f"server-{number}.log"))
+                function()
+            finally:
+                _end_servers()
+        ktap.test(test)
