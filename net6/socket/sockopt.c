@@ -508,6 +508,41 @@ static int net6_get_pathmtu(struct sock *sk, char __user *optval, int __user *op
 	return 0;
 }
 
+/* What came with a TCP connection (RFC 2292), of those options that the program asked for.
+ * No segment is kept, so it is what is the same for all of them: our address, and the
+ * interface.
+ */
+static int net6_get_pktoptions(struct sock *sk, char __user *optval, int __user *optlen, int len)
+{
+	struct msghdr msg = { .msg_control_is_user = true };
+	const struct ipv6_pinfo *np = inet6_sk(sk);
+	struct in6_pktinfo info = {};
+	struct net6_dest *dest;
+
+	if (sk->sk_type != SOCK_STREAM)
+		return -ENOPROTOOPT;
+	if (len < 0)
+		return -EINVAL;
+	msg.msg_control_user = optval;
+	msg.msg_controllen = len;
+	if (in_compat_syscall())
+		msg.msg_flags = MSG_CMSG_COMPAT;
+	lock_sock(sk);
+	if (!((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))) {
+		info.ipi6_addr = sk->sk_v6_rcv_saddr;
+		rcu_read_lock();
+		dest = READ_ONCE(net6_sk(sk)->dest);
+		info.ipi6_ifindex = sk->sk_bound_dev_if ?: dest ? dest->iface->ifindex : 0;
+		rcu_read_unlock();
+	}
+	release_sock(sk);
+	if (np->rxopt.bits.rxinfo)
+		put_cmsg(&msg, SOL_IPV6, IPV6_PKTINFO, sizeof(info), &info);
+	if (np->rxopt.bits.rxoinfo)
+		put_cmsg(&msg, SOL_IPV6, IPV6_2292PKTINFO, sizeof(info), &info);
+	return put_user(len - (int)msg.msg_controllen, optlen);
+}
+
 /**
  * net6_getsockopt() - options of level IPPROTO_IPV6
  * @sk: any socket of ours
@@ -535,6 +570,8 @@ int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval
 		return net6_sticky_get(sk, optname, optval, optlen, len);
 	if (optname == IPV6_PATHMTU)
 		return net6_get_pathmtu(sk, optval, optlen, len);
+	if (optname == IPV6_2292PKTOPTIONS)
+		return net6_get_pktoptions(sk, optval, optlen, len);
 	err = net6_get_int(sk, optname, &val);
 	if (err)
 		return err;

@@ -183,6 +183,33 @@ def options_that_are_not_built_are_unknown():
 
 
 @ktap.test
+def a_connection_tells_its_address_and_interface():
+    # By IPV6_2292PKTOPTIONS; systemd-resolved asks each of its connections.
+    option, rooms = 6, (0, 8, 16, 20, 36, 40, 64)
+    got = []
+    for make, address in ((p.native, p.NATIVE_A), (p.net6, p.NET6_A)):
+        idle = make(socket.SOCK_STREAM)
+        listener = make(socket.SOCK_STREAM)
+        listener.bind((address, 0))
+        listener.listen()
+        found = [getopt(sock, V6, option, 64) for sock in (make(), idle, listener)]
+        for value in (0, 1):
+            listener.setsockopt(V6, OPTIONS["RECVPKTINFO"], value)
+            client = p.native(socket.SOCK_STREAM, ns=p.B)
+            client.connect(listener.getsockname()[:2])
+            accepted, _ = listener.accept()
+            found += [getopt(accepted, V6, option, room) for room in rooms]
+            accepted.close()
+            client.close()
+        mine = socket.inet_pton(socket.AF_INET6, address)
+        ktap.equal(found[-1][1][:36], struct.pack("=QII", 36, V6, OPTIONS["RECVPKTINFO"] + 1)
+                   + mine + struct.pack("=i", p.index(p.A, "a0")), f"of {address}")
+        got.append([item if isinstance(item, str) else
+                    (item[0], item[1].replace(mine, b"address"), item[2]) for item in found])
+    ktap.equal(got[1], got[0], "net6 and native")
+
+
+@ktap.test
 def connected_sockets_know_their_path():
     for kind in (socket.SOCK_DGRAM,):
         a, b = p.net6(kind), p.native(kind)
