@@ -101,7 +101,7 @@ help:
 	@echo 'make            build net6/net6.ko, khttpd/khttpd.ko and tools/'
 	@echo 'make check      all tests: user space, and guests on two kernels (about 35 minutes)'
 	@echo 'make check-full what takes longer as well: big sets of tests, a minute per fuzz target'
-	@echo 'make check-programs  real programs on net6 in both modes; installs them (chromium, a JDK)'
+	@echo 'make check-programs  real programs on net6 in both modes, installed for it (20 minutes)'
 	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
 	@echo 'make bench      the experiments of five papers, with pictures (an hour); EXPERIMENTS=...'
 	@echo 'make bench-quick  the same in ten minutes'

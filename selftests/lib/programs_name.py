@@ -36,7 +36,8 @@ def dig_dnsmasq():
 
 def resolved():
     """systemd-resolved asks dnsmasq, and answers at an address of net6. Not root, it needs
-    neither a user of its own nor a system bus.
+    neither a user of its own nor a system bus. Whether there is a network it asks rtnetlink,
+    which beside native IPv6 has no addresses of net6.
     """
     p.need("dig", "dnsmasq")
     daemon = "/lib/systemd/systemd-resolved"
@@ -51,6 +52,8 @@ def resolved():
                    f"DNSSEC=no\nDNSOverTLS=no\nCache=no\nReadEtcHosts=no\nDNSStubListener=no\n"
                    f"DNSStubListenerExtra=[{p.SERVER}]:{number}\n")
     dnsmasq(behind, p.A, p.CLIENT, f"--host-record={NAME},{ANSWER}")
+    if p.wrap:
+        p.B.ip("address", "replace", "192.0.2.2/24", "dev", "b0")
     p.server(*p.NOBODY, "env", "SYSTEMD_LOG_TARGET=console", daemon)
     p.listening(number, socket.SOCK_DGRAM)
     p.listening(number)
