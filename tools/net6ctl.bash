@@ -51,7 +51,9 @@ _net6ctl_words() {
 	"set dev "*autoconf|"set dev "*ndisc-notify|"set dev "*forwarding|"set dev "*optimistic-dad|\
 	"set dev "*proxy-ndp|"set dev "*accept-ra-defrtr|"set dev "*accept-ra-pinfo|\
 	"set dev "*accept-ra-mtu|"set dev "*accept-ra-rtr-pref|"set dev "*accept-ra-from-local|\
-	"set dev "*accept-redirects)
+	"set dev "*accept-redirects|"set dev "*disable-ipv6|"set dev "*enhanced-dad|\
+	"set dev "*use-optimistic|"set dev "*force-tllao|"set dev "*suppress-frag-ndisc|\
+	"set dev "*drop-unsolicited-na)
 				echo on off ;;
 	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans \
 					use-tempaddr temp-valid temp-preferred ndisc-notify \
@@ -62,7 +64,15 @@ _net6ctl_words() {
 					accept-ra-rt-info-max-plen accept-redirects \
 					router-solicitations router-solicitation-delay \
 					router-solicitation-interval \
-					router-solicitation-max-interval ;;
+					router-solicitation-max-interval disable-ipv6 \
+					accept-dad enhanced-dad addr-gen-mode \
+					regen-max-retry max-desync-factor use-optimistic \
+					keep-addr-on-down force-tllao ndisc-tclass \
+					suppress-frag-ndisc drop-unsolicited-na \
+					force-mld-version mldv1-unsolicited-report-interval \
+					mldv2-unsolicited-report-interval mcast-solicit \
+					ucast-solicit delay-first-probe-time \
+					anycast-delay ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
 					neigh-queue icmp-rate max-routes max-ra-routes \
 					max-exthdrs max-options max-padding max-proxies \

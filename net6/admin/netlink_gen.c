@@ -32,6 +32,21 @@ static struct netlink_range_validation net6_range_1_86400 = {
 	.max = 86400,
 };
 
+static struct netlink_range_validation net6_range_0_31536000 = {
+	.min = 0,
+	.max = 31536000,
+};
+
+static struct netlink_range_validation net6_range_0_3600000 = {
+	.min = 0,
+	.max = 3600000,
+};
+
+static struct netlink_range_validation net6_range_0_60000 = {
+	.min = 0,
+	.max = 60000,
+};
+
 static struct netlink_range_validation net6_range_16_65536 = {
 	.min = 16,
 	.max = 65536,
@@ -61,7 +76,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ANYCAST_DELAY + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -91,6 +106,25 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ROUTER_SOLI
 	[NET6_A_IFACE_ROUTER_SOLICITATION_DELAY] = NLA_POLICY_MAX(NLA_U32, 3600),
 	[NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_86400),
 	[NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_86400),
+	[NET6_A_IFACE_DISABLE_IPV6] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ACCEPT_DAD] = NLA_POLICY_MAX(NLA_U32, 2),
+	[NET6_A_IFACE_ENHANCED_DAD] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_ADDR_GEN_MODE] = NLA_POLICY_MAX(NLA_U32, 3),
+	[NET6_A_IFACE_REGEN_MAX_RETRY] = NLA_POLICY_MAX(NLA_U32, 100),
+	[NET6_A_IFACE_MAX_DESYNC_FACTOR] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_31536000),
+	[NET6_A_IFACE_USE_OPTIMISTIC] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_KEEP_ADDR_ON_DOWN] = NLA_POLICY_RANGE(NLA_S32, -1, 1),
+	[NET6_A_IFACE_FORCE_TLLAO] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_NDISC_TCLASS] = NLA_POLICY_MAX(NLA_U32, 255),
+	[NET6_A_IFACE_SUPPRESS_FRAG_NDISC] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_DROP_UNSOLICITED_NA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_FORCE_MLD_VERSION] = NLA_POLICY_MAX(NLA_U32, 2),
+	[NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_3600000),
+	[NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_3600000),
+	[NET6_A_IFACE_MCAST_SOLICIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
+	[NET6_A_IFACE_UCAST_SOLICIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
+	[NET6_A_IFACE_DELAY_FIRST_PROBE_TIME] = NLA_POLICY_MAX(NLA_U32, 3600),
+	[NET6_A_IFACE_ANYCAST_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_60000),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -290,7 +324,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL,
+		.maxattr	= NET6_A_IFACE_ANYCAST_DELAY,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -8,6 +8,7 @@
 
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
@@ -57,6 +58,21 @@ static const struct net6_sysctl_name net6_sysctl_conf[] = {
 	{ "router_solicitation_delay",	NET6_PARAM_ROUTER_SOLICITATION_DELAY,	1 },
 	{ "router_solicitation_interval",	NET6_PARAM_ROUTER_SOLICITATION_INTERVAL,	1 },
 	{ "router_solicitation_max_interval",	NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL,	1 },
+	{ "disable_ipv6",		NET6_PARAM_DISABLE_IPV6,		1 },
+	{ "accept_dad",		NET6_PARAM_ACCEPT_DAD,			1 },
+	{ "enhanced_dad",		NET6_PARAM_ENHANCED_DAD,		1 },
+	{ "addr_gen_mode",	NET6_PARAM_ADDR_GEN_MODE,		1 },
+	{ "regen_max_retry",	NET6_PARAM_REGEN_MAX_RETRY,		1 },
+	{ "max_desync_factor",	NET6_PARAM_MAX_DESYNC_FACTOR,	1 },
+	{ "use_optimistic",	NET6_PARAM_USE_OPTIMISTIC,		1 },
+	{ "keep_addr_on_down",	NET6_PARAM_KEEP_ADDR_ON_DOWN,	1 },
+	{ "force_tllao",		NET6_PARAM_FORCE_TLLAO,			1 },
+	{ "ndisc_tclass",		NET6_PARAM_NDISC_TCLASS,		1 },
+	{ "suppress_frag_ndisc",	NET6_PARAM_SUPPRESS_FRAG_NDISC,	1 },
+	{ "drop_unsolicited_na",	NET6_PARAM_DROP_UNSOLICITED_NA,	1 },
+	{ "force_mld_version",	NET6_PARAM_FORCE_MLD_VERSION,	1 },
+	{ "mldv1_unsolicited_report_interval",	NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL,	1 },
+	{ "mldv2_unsolicited_report_interval",	NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL,	1 },
 };
 
 static const struct net6_sysctl_name net6_sysctl_neigh[] = {
@@ -64,6 +80,10 @@ static const struct net6_sysctl_name net6_sysctl_neigh[] = {
 	{ "base_reachable_time",	NET6_PARAM_BASE_REACHABLE,	1000 },
 	{ "retrans_time_ms",		NET6_PARAM_RETRANS,		1 },
 	{ "retrans_time",		NET6_PARAM_RETRANS,		MSEC_PER_SEC / USER_HZ },
+	{ "mcast_solicit",	NET6_PARAM_MCAST_SOLICIT,		1 },
+	{ "ucast_solicit",	NET6_PARAM_UCAST_SOLICIT,		1 },
+	{ "delay_first_probe_time",	NET6_PARAM_DELAY_FIRST_PROBE_TIME,	1 },
+	{ "anycast_delay",		NET6_PARAM_ANYCAST_DELAY,	MSEC_PER_SEC / USER_HZ },
 };
 
 enum net6_sysctl_whose {
@@ -120,7 +140,17 @@ static int net6_sysctl_write(struct net6_sysctl *s, enum net6_param param, s32 v
 	return err;
 }
 
-/* Takes no lock that is held when files are unregistered. */
+/* RTNL held. */
+static void net6_sysctl_settle(const struct net6_sysctl *s)
+{
+	struct net6_iface *iface;
+
+	list_for_each_entry(iface, &s->nn->ifaces, list)
+		if (s->whose == NET6_SYSCTL_ALL || iface == s->iface)
+			net6_iface_settle(iface);
+}
+
+/* Waits for no lock that is held when files are unregistered: RTNL is tried. */
 static int net6_sysctl_param(net6_compat_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 			     loff_t *ppos)
 {
@@ -136,9 +166,20 @@ static int net6_sysctl_param(net6_compat_ctl_table *ctl, int write, void *buffer
 		.extra1	= &min,
 		.extra2	= &max,
 	};
-	int err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	bool settle = write && name->param == NET6_PARAM_DISABLE_IPV6;
+	int err;
 
-	return err || !write ? err : net6_sysctl_write(s, name->param, value * name->unit);
+	if (settle && !rtnl_trylock())
+		return restart_syscall();
+	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	if (!err && write)
+		err = net6_sysctl_write(s, name->param, value * name->unit);
+	if (settle) {
+		if (!err)
+			net6_sysctl_settle(s);
+		rtnl_unlock();
+	}
+	return err;
 }
 
 static void net6_sysctl_fill(struct net6_sysctl *s, struct ctl_table *table,

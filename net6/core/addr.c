@@ -318,7 +318,7 @@ static void net6_addr_timer_fn(struct timer_list *t)
 }
 
 /**
- * net6_addr_form() - an address of ours in a prefix
+ * net6_addr_form() - an address of ours in a prefix, by addr_gen_mode
  * @iface: interface
  * @prefix: upper half, the rest is not looked at
  * @dad_counter: RFC 7217 DAD_Counter
@@ -332,7 +332,8 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 	u8 net_iface[8], iid[8];
 
 	iface->ops->make_iid(iface, net_iface);
-	if ((iface->ops->flags & NET6_LINK_FIXED_IID) && !dad_counter)
+	if (((iface->ops->flags & NET6_LINK_FIXED_IID) && !dad_counter) ||
+	    net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET)
 		memcpy(iid, net_iface, sizeof(iid));
 	else
 		net6_iid_make(&iface->nn->iid_secret, prefix->s6_addr, net_iface, dad_counter,
@@ -352,17 +353,18 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
  * @dad_counter: RFC 7217 DAD_Counter it was made with
  *
  * Context: nn->lock held.
- * Return: 0, -EEXIST, -ENODEV (interface is going), -ENOMEM.
+ * Return: 0, -EEXIST, -ENODEV (interface is going), -EACCES (disabled), -ENOMEM.
  */
 int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
 		     u8 dad_counter)
 {
 	struct net6_net *nn = iface->nn;
+	int err = net6_iface_refuses(iface);
 	struct net6_addr *a;
 
-	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
-		return -ENODEV;
+	if (err)
+		return err;
 	if (net6_addr_find_locked(iface, addr))
 		return -EEXIST;
 	a = kzalloc(sizeof(*a), GFP_ATOMIC);
@@ -417,7 +419,7 @@ static bool net6_addr_prefix_shared(struct net6_iface *iface, const struct in6_a
  *
  * Context: process or softirq; takes nn->lock.
  * Return: 0, -EINVAL, -EADDRNOTAVAIL (not a unicast address for interfaces),
- * -EEXIST, -ENODEV, -ENOMEM.
+ * -EEXIST, -ENODEV, -EACCES, -ENOMEM.
  */
 int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft)
@@ -546,6 +548,37 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 	spin_unlock_bh(&nn->lock);
 }
 
+/* RFC 4862 5.3; nn->lock held. */
+static void net6_addr_form_linklocal(struct net6_iface *iface)
+{
+	static const struct in6_addr linklocal = { .s6_addr = { 0xfe, 0x80 } };
+	struct in6_addr addr;
+
+	if (net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) == NET6_ADDR_GEN_NONE)
+		return;
+	net6_addr_form(iface, &linklocal, 0, &addr);
+	net6_addr_insert(iface, &addr, 64, NET6_ADDR_LINKLOCAL,
+			 NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE, 0);
+}
+
+/**
+ * net6_addr_set_gen_mode() - how addresses are formed from now on
+ * @iface: interface
+ * @mode: enum net6_addr_gen
+ *
+ * Those that there are stay; a link-local one is formed beside them, as on Linux.
+ * Context: nn->lock held.
+ */
+void net6_addr_set_gen_mode(struct net6_iface *iface, enum net6_addr_gen mode)
+{
+	bool changed = mode != net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE);
+
+	lockdep_assert_held(&iface->nn->lock);
+	WRITE_ONCE(iface->conf[NET6_PARAM_ADDR_GEN_MODE], mode);
+	if (changed && net6_iface_usable(iface) && !net6_iface_is_loopback(iface))
+		net6_addr_form_linklocal(iface);
+}
+
 /**
  * net6_addr_iface_up() - packets flow: form the link-local address, run DAD for all
  * @iface: interface
@@ -554,29 +587,25 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
  */
 void net6_addr_iface_up(struct net6_iface *iface)
 {
-	static const struct in6_addr linklocal = { .s6_addr = { 0xfe, 0x80 } };
 	struct net6_net *nn = iface->nn;
 	struct net6_addr *a, *next;
-	struct in6_addr addr;
 
 	if (net6_iface_is_loopback(iface)) {
 		net6_addr_add(iface, &in6addr_loopback, 128, NET6_ADDR_LOOPBACK,
 			      NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE);
 		return;
 	}
-	net6_addr_form(iface, &linklocal, 0, &addr);
 	spin_lock_bh(&nn->lock);
 	list_for_each_entry_safe(a, next, &iface->addrs, iface_list)
 		net6_dad_start(a, a->origin != NET6_ADDR_MANUAL);
-	net6_addr_insert(iface, &addr, 64, NET6_ADDR_LINKLOCAL,
-			 NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE, 0);
+	net6_addr_form_linklocal(iface);
 	spin_unlock_bh(&nn->lock);
 }
 
 /**
  * net6_addr_iface_down() - no address is ours while packets do not flow
  * @iface: interface, no longer usable
- * @remove_all: the interface goes; otherwise manual addresses stay, tentative until
+ * @remove_all: none stays; otherwise manual addresses do, tentative until
  *	it is up again. Those that we have formed are formed anew then, for the
  *	hardware address or the network may be another one.
  *

@@ -27,6 +27,14 @@ enum net6_addr_origin {
 	NET6_ADDR_TEMPORARY,	/* from a prefix option, RFC 8981 */
 };
 
+/* addr_gen_mode, Linux's numbers. The key of RFC 7217 is always the namespace's. */
+enum net6_addr_gen {
+	NET6_ADDR_GEN_EUI64,	/* RFC 4291 appendix A */
+	NET6_ADDR_GEN_NONE,	/* the same, but no link-local address */
+	NET6_ADDR_GEN_SECRET,	/* RFC 7217 */
+	NET6_ADDR_GEN_RANDOM,	/* RFC 7217 */
+};
+
 #define NET6_MAX_NEIGHBOR_ADVERTISEMENT	3	/* RFC 4861 section 10 */
 #define NET6_NONCE_LEN		6	/* bytes, RFC 3971 5.3.2 */
 
@@ -146,6 +154,7 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
 struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix);
 int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state);
+void net6_addr_set_gen_mode(struct net6_iface *iface, enum net6_addr_gen mode);
 int net6_addr_assign(struct net6_addr *addr);		/* DAD is over: it is ours */
 void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */
 bool net6_addr_age(struct net6_addr *addr);		/* false: its life is over */
@@ -153,7 +162,6 @@ int net6_addr_join_solicited(struct net6_addr *addr);
 void net6_addr_arm(struct net6_addr *addr, unsigned long delay);
 
 /* Temporary addresses, RFC 8981 (core/tempaddr.c). nn->lock held, but for the first. */
-#define NET6_TEMP_IDGEN_RETRIES	3	/* RFC 8981 3.8 */
 void net6_temp_form(const struct in6_addr *prefix, struct in6_addr *addr);
 void net6_temp_update(const struct net6_addr *public);
 u32 net6_temp_age(struct net6_addr *addr, u32 preferred);	/* seconds to the next call */

@@ -9,8 +9,6 @@
 #include "nd.h"
 #include "proxy.h"
 
-#define NET6_MAX_ANYCAST_DELAY_TIME	1	/* second, RFC 4861 section 10 */
-
 /* May it still be answered for, and with which flags? */
 static bool net6_answer_flags(const struct net6_iface *iface, const struct in6_addr *target,
 			      u8 *flags)
@@ -94,6 +92,7 @@ static void net6_answer_fn(struct timer_list *t)
 static bool net6_answer_queue(struct net6_iface *iface, const struct in6_addr *target,
 			      const struct in6_addr *daddr)
 {
+	u32 most = msecs_to_jiffies(net6_conf(iface, NET6_PARAM_ANYCAST_DELAY));
 	struct net6_answers *answers = &iface->answers;
 	unsigned int i;
 
@@ -106,7 +105,7 @@ static bool net6_answer_queue(struct net6_iface *iface, const struct in6_addr *t
 	answers->waiting[i] = (struct net6_answer) {
 		.target	= *target,
 		.daddr	= *daddr,
-		.at	= jiffies + get_random_u32_below(NET6_MAX_ANYCAST_DELAY_TIME * HZ),
+		.at	= jiffies + (most ? get_random_u32_below(most) : 0),
 	};
 	answers->n++;
 	net6_answer_arm(iface);

@@ -42,7 +42,7 @@ void net6_dad_start(struct net6_addr *addr, bool delay)
 	lockdep_assert_held(&iface->nn->lock);
 	/* A duplicate stays one until the interface is started anew. */
 	net6_addr_unassign(addr);
-	addr->dad_left = iface->dad_transmits;
+	addr->dad_left = net6_conf(iface, NET6_PARAM_ACCEPT_DAD) ? iface->dad_transmits : 0;
 	addr->dad_looped = false;
 	get_random_bytes(addr->nonce, sizeof(addr->nonce));
 
@@ -141,7 +141,8 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 	/* Switches hear of the group before its members are asked (RFC 4862 5.4.2). */
 	net6_mld_run(iface);
 	addrconf_addr_solict_mult(&probe->target, &group);
-	net6_nd_send_ns(iface, &probe->target, &group, &in6addr_any, NULL, probe->nonce);
+	net6_nd_send_ns(iface, &probe->target, &group, &in6addr_any, NULL,
+			net6_conf(iface, NET6_PARAM_ENHANCED_DAD) ? probe->nonce : NULL);
 }
 
 /* RFC 7217 section 6: another identifier after IDGEN_DELAY, IDGEN_RETRIES times. */
@@ -170,18 +171,30 @@ static void net6_dad_retry(struct net6_addr *addr)
 }
 
 /* RFC 4862 5.4.5: is it "a link-local address formed from an interface identifier based on the
- * hardware address"? Another one is tried for those that we form (RFC 7217).
+ * hardware address"? RFC 7217's are not, and another one is tried.
  */
 static bool net6_dad_shows_hardware(const struct net6_addr *addr)
 {
 	struct net6_iface *iface = addr->iface;
 	u8 iid[8];
 
-	if (addr->origin != NET6_ADDR_MANUAL ||
+	if ((addr->origin != NET6_ADDR_MANUAL &&
+	     net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) != NET6_ADDR_GEN_EUI64) ||
 	    !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL))
 		return false;
 	iface->ops->make_iid(iface, iid);
 	return !memcmp(iid, addr->addr.s6_addr + 8, sizeof(iid));
+}
+
+/* How many other identifiers are tried: an EUI-64 has no second one. */
+static u8 net6_dad_retries(const struct net6_addr *addr)
+{
+	if (addr->origin == NET6_ADDR_TEMPORARY)
+		return net6_conf(addr->iface, NET6_PARAM_REGEN_MAX_RETRY);
+	if (addr->origin == NET6_ADDR_MANUAL ||
+	    net6_conf(addr->iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET)
+		return 0;
+	return NET6_IDGEN_RETRIES;
 }
 
 /* RFC 4862 5.4.5: "the address MUST NOT be assigned to the interface". */
@@ -196,9 +209,9 @@ static void net6_dad_failed(struct net6_addr *addr)
 	NET6_INC(iface->nn, NdDadFailures);
 	net_warn_ratelimited("%s: address %pI6c is in use by another node\n",
 			     iface->dev->name, &addr->addr);
-	if (net6_dad_shows_hardware(addr))
+	if (net6_conf(iface, NET6_PARAM_ACCEPT_DAD) > 1 && net6_dad_shows_hardware(addr))
 		net6_iface_not_unique(iface);
-	if (addr->origin != NET6_ADDR_MANUAL && addr->dad_counter < NET6_IDGEN_RETRIES)
+	if (addr->dad_counter < net6_dad_retries(addr))
 		net6_dad_retry(addr);
 	if (addr->state == NET6_ADDR_DUPLICATE)
 		net6_addr_age(addr);

@@ -74,11 +74,12 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 			struct net6_fib_route *old)
 {
 	struct net6_net *nn = iface->nn;
+	int err = net6_iface_refuses(iface);
 	struct net6_trie_node *node;
 	struct net6_fib_route *r;
 
-	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
-		return -ENODEV;
+	if (err)
+		return err;
 	if (!old && net6_fib_full(iface, manual))
 		return -ENOSPC;
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
@@ -119,7 +120,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
  * @manual: set by the administrator; advertisements do not change it
  *
  * Context: process or softirq; takes nn->lock.
- * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -ENOMEM.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
  */
 int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 		    const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual)

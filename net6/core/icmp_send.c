@@ -313,7 +313,8 @@ void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct 
 
 	if (!net6_icmp_finish(iface, skb, saddr, daddr))
 		return;
-	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit, 0);
+	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, hop_limit,
+			 htonl(net6_conf(iface, NET6_PARAM_NDISC_TCLASS) << 20));
 	NET6_ADD_IFACE(iface, Ip6OutOctets, skb->len);
 	if (net6_nf_out_on() && !net6_nf_output(iface, skb, &err))
 		return;

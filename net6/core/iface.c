@@ -110,6 +110,8 @@ void net6_iface_set_mtu(struct net6_iface *iface)
 /* RFC 8200 section 5: a link that cannot carry 1280 bytes carries no IPv6. */
 static bool net6_iface_may_run(const struct net6_iface *iface)
 {
+	if (test_bit(NET6_IFACE_DISABLED, &iface->flags))
+		return false;
 	if (net6_iface_is_loopback(iface))
 		return true;
 	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
@@ -138,11 +140,21 @@ static void net6_iface_start(struct net6_iface *iface)
 	net6_dest_flush(iface->nn);
 }
 
+/* Does what was set by hand go as well? Not when only the carrier is lost. */
+static bool net6_iface_forgets_all(const struct net6_iface *iface)
+{
+	return net6_iface_refuses(iface) ||
+	       (!net6_iface_is_loopback(iface) && !netif_running(iface->dev) &&
+		net6_conf(iface, NET6_PARAM_KEEP_ADDR_ON_DOWN) <= 0);
+}
+
 static void net6_iface_stop(struct net6_iface *iface)
 {
+	bool all = net6_iface_forgets_all(iface);
+
 	clear_bit(NET6_IFACE_UP, &iface->flags);
-	net6_addr_iface_down(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
-	net6_nd_iface_down(iface);
+	net6_addr_iface_down(iface, all);
+	net6_nd_iface_down(iface, all);
 	spin_lock_bh(&iface->nn->lock);
 	net6_mld_iface_down(iface);
 	spin_unlock_bh(&iface->nn->lock);
@@ -163,6 +175,36 @@ static void net6_iface_follow(struct net6_iface *iface)
 		net6_iface_start(iface);
 	else if (!run && net6_iface_usable(iface))
 		net6_iface_stop(iface);
+}
+
+/**
+ * net6_iface_set_disabled() - the administrator switches IPv6 off, or on again
+ * @iface: interface
+ * @disabled: off: nothing new is taken; what there is goes with net6_iface_settle()
+ *
+ * On is also the end of what net6_iface_not_unique() has done. Context: nn->lock held.
+ */
+void net6_iface_set_disabled(struct net6_iface *iface, bool disabled)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	assign_bit(NET6_IFACE_DISABLED, &iface->flags, disabled);
+	if (!disabled)
+		clear_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
+}
+
+/**
+ * net6_iface_settle() - what a change of parameters asks for, beyond nn->lock
+ * @iface: interface, attached
+ *
+ * Context: process, RTNL held; sleeps.
+ */
+void net6_iface_settle(struct net6_iface *iface)
+{
+	/* Also of a device that is down: its addresses go. */
+	if (test_bit(NET6_IFACE_DISABLED, &iface->flags))
+		net6_iface_stop(iface);
+	else
+		net6_iface_follow(iface);
 }
 
 /* Links that others bring, the tunnels among them. Under RTNL. */

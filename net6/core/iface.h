@@ -23,6 +23,7 @@ enum {
 	NET6_IFACE_DEAD,		/* being removed: take no new references into tables */
 	NET6_IFACE_HOOKED,		/* ingress hook is registered */
 	NET6_IFACE_NOT_UNIQUE,		/* RFC 4862 5.4.5: its hardware address is another's, too */
+	NET6_IFACE_DISABLED,		/* by the administrator: disable_ipv6 */
 };
 
 /**
@@ -157,6 +158,8 @@ int net6_iface_attach(struct net_device *dev);
 void net6_iface_detach(struct net_device *dev);
 void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
 void net6_iface_not_unique(struct net6_iface *iface);
+void net6_iface_set_disabled(struct net6_iface *iface, bool disabled);	/* nn->lock held */
+void net6_iface_settle(struct net6_iface *iface);	/* RTNL held; sleeps */
 
 /**
  * struct net6_iface_watcher - who wants to know of interfaces that come and go
@@ -202,6 +205,19 @@ static inline bool net6_iface_usable(const struct net6_iface *iface)
 static inline s32 net6_conf(const struct net6_iface *iface, enum net6_param param)
 {
 	return READ_ONCE(iface->conf[param]);
+}
+
+/**
+ * net6_iface_refuses() - may addresses, prefixes and routes be added?
+ * @iface: interface
+ *
+ * Context: nn->lock held. Return: 0, -ENODEV (it is going), -EACCES (disable_ipv6).
+ */
+static inline int net6_iface_refuses(const struct net6_iface *iface)
+{
+	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
+		return -ENODEV;
+	return test_bit(NET6_IFACE_DISABLED, &iface->flags) ? -EACCES : 0;
 }
 
 static inline bool net6_iface_is_loopback(const struct net6_iface *iface)

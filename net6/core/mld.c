@@ -15,8 +15,6 @@
 /* RFC 3810 section 9, RFC 2710 section 7 */
 #define NET6_MLD_ROBUSTNESS		2
 #define NET6_MLD_QUERY_INTERVAL		125		/* seconds */
-#define NET6_MLD_UNSOLICITED_MS		1000		/* RFC 3810 9.11 */
-#define NET6_MLD_V1_UNSOLICITED_MS	10000		/* RFC 2710 7.10 */
 #define NET6_MLD_DELAY_MAX_MS		(3600 * 1000U)	/* an answer later than that is none */
 
 /* Groups per interface that are only kept for the reports that say they are left. */
@@ -136,8 +134,28 @@ static void net6_mld_set_version(struct net6_mld *mld, bool v1)
 
 static void net6_mld_check_version(struct net6_iface *iface)
 {
-	if (iface->mld.v1 && time_after_eq(jiffies, iface->mld.v1_until))
+	s32 force = net6_conf(iface, NET6_PARAM_FORCE_MLD_VERSION);
+
+	if (force == 1)
+		net6_mld_set_version(&iface->mld, true);
+	else if (iface->mld.v1 && (force || time_after_eq(jiffies, iface->mld.v1_until)))
 		net6_mld_set_version(&iface->mld, false);
+}
+
+/**
+ * net6_mld_force_version() - speak one version, whatever the querier does
+ * @iface: interface
+ * @version: 1 or 2; 0: the querier's again
+ *
+ * Context: nn->lock held.
+ */
+void net6_mld_force_version(struct net6_iface *iface, u8 version)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	if (net6_conf(iface, NET6_PARAM_FORCE_MLD_VERSION) == 1)
+		iface->mld.v1_until = jiffies;
+	WRITE_ONCE(iface->conf[NET6_PARAM_FORCE_MLD_VERSION], version);
+	net6_mld_check_version(iface);
 }
 
 /**
@@ -208,6 +226,7 @@ void net6_mld_announce(struct net6_iface *iface)
 	lockdep_assert_held(&iface->nn->lock);
 	if (!net6_mld_runs(iface) || list_empty(&iface->mld.groups))
 		return;
+	net6_mld_check_version(iface);
 	list_for_each_entry(group, &iface->mld.groups, list)
 		if (net6_mld_group_joined(group))
 			group->mode_left = iface->mld.robustness;
@@ -349,8 +368,10 @@ static void net6_mld_tell_changes(struct net6_iface *iface, struct net6_mld_writ
 		else if (!net6_mld_group_joined(group))
 			net6_mld_drop_group(mld, group);
 	}
-	mld->change_at = jiffies + 1 + net6_mld_random(mld->v1 ? NET6_MLD_V1_UNSOLICITED_MS :
-						       NET6_MLD_UNSOLICITED_MS);
+	mld->change_at = jiffies + 1 +
+			 net6_mld_random(net6_conf(iface, mld->v1 ?
+						   NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL :
+						   NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL));
 }
 
 static bool net6_mld_due(bool set, unsigned long at)
@@ -494,6 +515,8 @@ static void net6_mld_query(struct net6_iface *iface, const struct net6_mld_query
 	struct in6_addr addr;
 
 	memcpy(&addr, query->group, sizeof(addr));
+	if (query->v1 && net6_conf(iface, NET6_PARAM_FORCE_MLD_VERSION) == 2)
+		return;
 	if (query->v1) {
 		/* RFC 3810 9.12: Older Version Querier Present Timeout */
 		net6_mld_set_version(mld, true);

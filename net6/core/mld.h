@@ -42,6 +42,7 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 		    const struct net6_mld_filter *old, const struct net6_mld_filter *new);
 void net6_mld_announce(struct net6_iface *iface);	/* tell all groups anew */
 void net6_mld_iface_down(struct net6_iface *iface);	/* nothing is told any more */
+void net6_mld_force_version(struct net6_iface *iface, u8 version);
 
 /* Tells what is due. RCU read lock held, BH disabled; takes nn->lock. */
 void net6_mld_run(struct net6_iface *iface);

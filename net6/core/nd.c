@@ -48,7 +48,8 @@ bool net6_nd_check(struct net6_iface *iface, struct sk_buff *skb, unsigned int l
 		goto drop;
 	/* RFC 6980 section 5: fragmented ND messages MUST be ignored. */
 	reason = NET6_DROP_ND_FRAGMENTED;
-	if (net6_rx_cb(skb)->flags & NET6_RX_FRAGMENTED)
+	if ((net6_rx_cb(skb)->flags & NET6_RX_FRAGMENTED) &&
+	    net6_conf(iface, NET6_PARAM_SUPPRESS_FRAG_NDISC))
 		goto drop;
 	/* "ICMP length (derived from the IP length) is 8, 16, 24, 40 or more octets." */
 	reason = NET6_DROP_ND_SHORT;
@@ -156,6 +157,17 @@ static enum net6_nd_reply net6_nd_reply(struct net6_iface *iface, const struct s
 	return ipv6_addr_is_multicast(&h->daddr) ? NET6_ND_REPLY_LATER : NET6_ND_REPLY_NOW;
 }
 
+/* RFC 4861 7.2.4: asked by unicast, the option "MAY be omitted"; the Override flag "SHOULD be set
+ * to zero" then. RFC 4429 3.3: it is clear for an optimistic address.
+ */
+static u8 net6_nd_own_flags(struct net6_iface *iface, const struct ipv6hdr *h,
+			    const struct in6_addr *target)
+{
+	if (!ipv6_addr_is_multicast(&h->daddr) && !net6_conf(iface, NET6_PARAM_FORCE_TLLAO))
+		return NET6_NA_BARE;
+	return net6_nd_optimistic(iface, target) ? 0 : NET6_NA_OVERRIDE;
+}
+
 /* RFC 4861 7.2.3 and 7.2.4 */
 static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
 			   const struct net6_nd_msg *ns, const u8 *lladdr,
@@ -183,9 +195,9 @@ static void net6_nd_answer(struct net6_iface *iface, const struct sk_buff *skb,
 		net6_answer_later(iface, &ns->target, &h->saddr);
 	else if (reply == NET6_ND_REPLY_NOW)
 		net6_answer_now(iface, &ns->target, &h->saddr);
-	else /* RFC 4429 3.3: the Override flag is clear for an optimistic address. */
-		net6_nd_send_na(iface, &ns->target, &ns->target, &h->saddr, NET6_NA_SOLICITED |
-				(net6_nd_optimistic(iface, &ns->target) ? 0 : NET6_NA_OVERRIDE));
+	else
+		net6_nd_send_na(iface, &ns->target, &ns->target, &h->saddr,
+				NET6_NA_SOLICITED | net6_nd_own_flags(iface, h, &ns->target));
 }
 
 static void net6_nd_ns_rcv(struct net6_iface *iface, struct sk_buff *skb)
@@ -250,7 +262,9 @@ static void net6_nd_na_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	news.router = na->icmp.icmp6_router;
 	/* RFC 4861 7.2.5: no entry is made for an advertisement. */
 	reason = NET6_DROP_ND_IGNORED;
-	if (net6_dad_na(iface, &na->target) || !net6_neigh_learn(iface, &na->target, &news))
+	if (net6_dad_na(iface, &na->target) ||
+	    (!news.solicited && net6_conf(iface, NET6_PARAM_DROP_UNSOLICITED_NA)) ||
+	    !net6_neigh_learn(iface, &na->target, &news))
 		goto drop;
 	consume_skb(skb);
 	return;
@@ -407,7 +421,8 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 	na->icmp.icmp6_router = net6_forward_on(iface) && !(flags & NET6_NA_HOST);
 	na->icmp.icmp6_solicited = !!(flags & NET6_NA_SOLICITED);
 	na->icmp.icmp6_override = !!(flags & NET6_NA_OVERRIDE);
-	net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA, iface->lladdr);
+	if (!(flags & NET6_NA_BARE))
+		net6_nd_put_lladdr(iface, skb, NET6_ND_OPT_TLLA, iface->lladdr);
 	if (ipv6_addr_is_multicast(daddr)) {
 		iface->ops->map_multicast(iface, daddr, mapped);
 		lladdr = mapped;

@@ -62,7 +62,7 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
 		       u32 lifetime, bool manual);
 void net6_nd_iface_up(struct net6_iface *iface);	/* starts router solicitation */
-void net6_nd_iface_down(struct net6_iface *iface);	/* forgets routers and prefixes */
+void net6_nd_iface_down(struct net6_iface *iface, bool all);	/* forgets routers and prefixes */
 
 /* RFC 8028 (core/first_hop.c). The first takes nn->lock, the next two want it, the others RCU. */
 void net6_router_tells(struct net6_iface *iface, const struct in6_addr *addr,
@@ -93,6 +93,7 @@ void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);	/* nn->lock 
 #define NET6_NA_SOLICITED	BIT(0)
 #define NET6_NA_OVERRIDE	BIT(1)
 #define NET6_NA_HOST		BIT(2)	/* the target is a host, though we are none */
+#define NET6_NA_BARE		BIT(3)	/* without our link-layer address */
 
 /* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724.
  * A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.

@@ -44,8 +44,8 @@ void net6_neigh_disarm(struct net6_neigh *neigh)
 static bool net6_neigh_probes_over(const struct net6_neigh *neigh)
 {
 	if (neigh->state == NET6_NEIGH_INCOMPLETE)
-		return neigh->probes >= NET6_MAX_MULTICAST_SOLICIT;
-	return neigh->probes >= NET6_MAX_UNICAST_SOLICIT;
+		return neigh->probes >= net6_conf(neigh->iface, NET6_PARAM_MCAST_SOLICIT);
+	return neigh->probes >= net6_conf(neigh->iface, NET6_PARAM_UCAST_SOLICIT);
 }
 
 static unsigned long net6_neigh_reachable_time(struct net6_iface *iface)
@@ -101,7 +101,7 @@ static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step st
 	if (actions & NET6_NEIGH_DO_RETRANS)
 		net6_neigh_arm(neigh, READ_ONCE(iface->retrans));
 	else if (actions & NET6_NEIGH_DO_DELAY)
-		net6_neigh_arm(neigh, NET6_DELAY_FIRST_PROBE_TIME * HZ);
+		net6_neigh_arm(neigh, net6_conf(iface, NET6_PARAM_DELAY_FIRST_PROBE_TIME) * HZ);
 	else if (actions & NET6_NEIGH_DO_REACHABLE)
 		net6_neigh_arm(neigh, net6_neigh_reachable_time(iface));
 	else if (actions & NET6_NEIGH_DO_STOP)

@@ -2,6 +2,7 @@
 /* Parameters of an interface that operators set, through netlink or sysctl. */
 #include "forward.h"
 #include "ip.h"
+#include "mld.h"
 #include "nd.h"
 #include "param.h"
 
@@ -39,6 +40,30 @@ const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
 	/* RFC 7559 section 2: IRT, MRT */
 	[NET6_PARAM_ROUTER_SOLICITATION_INTERVAL]	= { 1, 86400, 4 },
 	[NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL]	= { 1, 86400, 3600 },
+	[NET6_PARAM_DISABLE_IPV6]	= { 0, 1, 0 },
+	/* RFC 4862 5.4.5 */
+	[NET6_PARAM_ACCEPT_DAD]		= { 0, 2, 2 },
+	[NET6_PARAM_ENHANCED_DAD]	= { 0, 1, 1 },
+	[NET6_PARAM_ADDR_GEN_MODE]	= { 0, 3, 3 },
+	/* RFC 8981 3.8: TEMP_IDGEN_RETRIES */
+	[NET6_PARAM_REGEN_MAX_RETRY]	= { 0, 100, 3 },
+	/* RFC 8981 3.8: MAX_DESYNC_FACTOR, 0.4 of a day */
+	[NET6_PARAM_MAX_DESYNC_FACTOR]	= { 0, 31536000, 34560 },
+	[NET6_PARAM_USE_OPTIMISTIC]	= { 0, 1, 0 },
+	[NET6_PARAM_KEEP_ADDR_ON_DOWN]	= { -1, 1, 1 },
+	[NET6_PARAM_FORCE_TLLAO]	= { 0, 1, 1 },
+	[NET6_PARAM_NDISC_TCLASS]	= { 0, 255, 0 },
+	[NET6_PARAM_SUPPRESS_FRAG_NDISC]	= { 0, 1, 1 },
+	[NET6_PARAM_DROP_UNSOLICITED_NA]	= { 0, 1, 0 },
+	[NET6_PARAM_FORCE_MLD_VERSION]	= { 0, 2, 0 },
+	/* RFC 2710 7.10, RFC 3810 9.11: Unsolicited Report Interval */
+	[NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL]	= { 0, 3600000, 10000 },
+	[NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL]	= { 0, 3600000, 1000 },
+	[NET6_PARAM_MCAST_SOLICIT]	= { 1, 255, NET6_MAX_MULTICAST_SOLICIT },
+	[NET6_PARAM_UCAST_SOLICIT]	= { 1, 255, NET6_MAX_UNICAST_SOLICIT },
+	[NET6_PARAM_DELAY_FIRST_PROBE_TIME]	= { 0, 3600, NET6_DELAY_FIRST_PROBE_TIME },
+	/* RFC 4861 section 10: MAX_ANYCAST_DELAY_TIME */
+	[NET6_PARAM_ANYCAST_DELAY]	= { 0, 60000, 1000 },
 };
 
 /**
@@ -79,6 +104,9 @@ s32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 		return READ_ONCE(iface->base_reachable_ms);
 	case NET6_PARAM_RETRANS:
 		return jiffies_to_msecs(READ_ONCE(iface->retrans));
+	case NET6_PARAM_DISABLE_IPV6:
+		return test_bit(NET6_IFACE_DISABLED, &iface->flags) ||
+		       test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
 	default:
 		return net6_conf(iface, param);
 	}
@@ -151,6 +179,19 @@ int net6_param_set(struct net6_iface *iface, enum net6_param param, s32 value)
 		break;
 	case NET6_PARAM_RETRANS:
 		WRITE_ONCE(iface->retrans, max(msecs_to_jiffies(value), 1UL));
+		break;
+	case NET6_PARAM_DISABLE_IPV6:
+		net6_iface_set_disabled(iface, value);
+		break;
+	case NET6_PARAM_ADDR_GEN_MODE:
+		net6_addr_set_gen_mode(iface, value);
+		break;
+	case NET6_PARAM_FORCE_MLD_VERSION:
+		net6_mld_force_version(iface, value);
+		break;
+	case NET6_PARAM_USE_OPTIMISTIC:
+		WRITE_ONCE(iface->conf[param], value);
+		net6_dest_flush(iface->nn);
 		break;
 	default:
 		WRITE_ONCE(iface->conf[param], value);

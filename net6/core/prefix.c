@@ -34,10 +34,11 @@ static void net6_prefix_free(struct net6_prefix *p)
 static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			   u32 valid_lft, bool manual)
 {
+	int err = net6_iface_refuses(iface);
 	struct net6_prefix *p;
 
-	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
-		return -ENODEV;
+	if (err)
+		return err;
 	if (!manual && iface->n_prefixes >= READ_ONCE(iface->nn->limits.max_prefixes)) {
 		NET6_INC(iface->nn, NdPrefixLimit);
 		return -ENOSPC;
@@ -67,7 +68,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
  *	against the limit
  *
  * Context: process or softirq; takes nn->lock.
- * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -ENOMEM.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
  */
 int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 		       u32 valid_lft, bool manual)

@@ -215,18 +215,18 @@ void net6_nd_iface_up(struct net6_iface *iface)
 
 /**
  * net6_nd_iface_down() - forget what routers have said
- * @iface: interface, no longer usable; the administrator's routers and prefixes stay
- *	unless it is DEAD
+ * @iface: interface, no longer usable
+ * @all: the administrator's routers, prefixes and routes go, too
  *
  * Context: process or softirq; takes nn->lock.
  */
-void net6_nd_iface_down(struct net6_iface *iface)
+void net6_nd_iface_down(struct net6_iface *iface, bool all)
 {
 	spin_lock_bh(&iface->nn->lock);
 	del_timer(&iface->rs_timer);
-	net6_router_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
-	net6_prefix_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
-	net6_fib_forget_all(iface, test_bit(NET6_IFACE_DEAD, &iface->flags));
+	net6_router_forget_all(iface, all);
+	net6_prefix_forget_all(iface, all);
+	net6_fib_forget_all(iface, all);
 	iface->ra_mtu = 0;
 	if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
 		net6_iface_set_mtu(iface);

@@ -47,13 +47,13 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 			   u32 lifetime, bool manual)
 {
 	struct net6_router *router;
-	int err = -ENOSPC;
+	int err = net6_iface_refuses(iface);
 
-	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
-		return -ENODEV;
+	if (err)
+		return err;
 	if (!manual && iface->n_routers >= READ_ONCE(iface->nn->limits.max_routers)) {
 		NET6_INC(iface->nn, NdRouterLimit);
-		return err;
+		return -ENOSPC;
 	}
 	router = kzalloc(sizeof(*router), GFP_ATOMIC);
 	if (!router)
@@ -119,7 +119,7 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
  * @manual: set by the administrator; never ends, not counted against the limit
  *
  * Context: process or softirq, no locks of net6 held; takes nn->lock.
- * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -ENOMEM.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
  */
 int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
 		       u32 lifetime, bool manual)

@@ -17,15 +17,19 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net
 	const struct net6_policy *policy = net6_policy(iface->nn);
 	bool temporary = prefs ? prefs & IPV6_PREFER_SRC_TMP :
 				 READ_ONCE(iface->use_tempaddr) > 1;
+	bool use_optimistic = net6_conf(iface, NET6_PARAM_USE_OPTIMISTIC);
 	const struct net6_addr *addr;
 
 	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
 		u8 state = READ_ONCE(addr->state);
+		bool optimistic = state == NET6_ADDR_OPTIMISTIC;
 		/* RFC 4429 3.1: optimistic addresses are treated as deprecated ones */
 		struct net6_srcaddr candidate = {
 			.addr		= addr->addr,
 			.plen		= addr->plen,
-			.deprecated	= state != NET6_ADDR_PREFERRED,
+			.deprecated	= optimistic ? !use_optimistic :
+							state != NET6_ADDR_PREFERRED,
+			.optimistic	= optimistic,
 			.outgoing	= iface == out,
 			.privacy	= (addr->origin == NET6_ADDR_TEMPORARY) == temporary,
 		};

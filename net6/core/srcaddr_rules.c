@@ -88,6 +88,7 @@ int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
 	int scope = net6_srcaddr_scope(daddr);
 	bool match_a, match_b;
 	u32 label;
+	int by;
 
 	/* Rule 1: prefer same address */
 	match_a = len_a == 128;
@@ -120,5 +121,7 @@ int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
 	/* Rule 8: longest matching prefix; section 2.2: "limited to the portion [...]
 	 * not including the interface ID", that is to the source's prefix
 	 */
-	return (int)min_t(unsigned int, len_a, a->plen) - (int)min_t(unsigned int, len_b, b->plen);
+	by = (int)min_t(unsigned int, len_a, a->plen) - (int)min_t(unsigned int, len_b, b->plen);
+	/* At last one that is not optimistic, should that not have counted in rule 3 */
+	return by ?: b->optimistic - a->optimistic;
 }

@@ -15,6 +15,7 @@
  * @addr: address
  * @plen: length of its prefix, bits
  * @deprecated: RFC 4862 5.5.4
+ * @optimistic: RFC 4429: the last choice among equals
  * @outgoing: it is on the interface that the packet leaves by
  * @told: its prefix is told by the next hop: 1; by other routers only: -1; by none: 0
  * @privacy: temporary or not, as is preferred there (RFC 8981)
@@ -26,6 +27,7 @@ struct net6_srcaddr {
 	bool		outgoing;
 	s8		told;
 	bool		privacy;
+	bool		optimistic;
 };
 
 /**

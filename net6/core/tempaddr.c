@@ -8,7 +8,7 @@
 #include "addr.h"
 #include "iid.h"
 
-/* RFC 8981 3.8: MAX_DESYNC_FACTOR is 0.4 * TEMP_PREFERRED_LIFETIME. */
+/* RFC 8981 3.8: MAX_DESYNC_FACTOR is 0.4 * TEMP_PREFERRED_LIFETIME, here at most. */
 #define NET6_TEMP_DESYNC(preferred)	((preferred) / 5 * 2)
 
 /**
@@ -29,7 +29,7 @@ void net6_temp_form(const struct in6_addr *prefix, struct in6_addr *addr)
 /* RFC 8981 3.8: seconds before the end of a preferred lifetime. */
 static u32 net6_temp_advance(const struct net6_iface *iface)
 {
-	return 2 + NET6_TEMP_IDGEN_RETRIES * iface->dad_transmits *
+	return 2 + net6_conf(iface, NET6_PARAM_REGEN_MAX_RETRY) * iface->dad_transmits *
 		   (u32)(READ_ONCE(iface->retrans) / HZ);
 }
 
@@ -43,7 +43,9 @@ static void net6_temp_create(const struct net6_addr *public)
 {
 	struct net6_iface *iface = public->iface;
 	u32 most = READ_ONCE(iface->temp_preferred);
-	u32 bound = most - get_random_u32_below(NET6_TEMP_DESYNC(most) + 1);
+	u32 desync = min_t(u32, net6_conf(iface, NET6_PARAM_MAX_DESYNC_FACTOR),
+			   NET6_TEMP_DESYNC(most));
+	u32 bound = most - get_random_u32_below(desync + 1);
 	u32 valid = min(net6_lifetime_left(public->valid_lft, public->updated),
 			READ_ONCE(iface->temp_valid));
 	u32 preferred = min3(net6_lifetime_left(public->preferred_lft, public->updated), bound,

@@ -32,8 +32,15 @@ CONF.update({name: (name, value) for name, value in (
     ("accept_ra_rt_info_min_plen", 1), ("accept_ra_rt_info_max_plen", 127),
     ("accept_ra_from_local", 1), ("accept_redirects", 0),
     ("router_solicitations", -1), ("router_solicitation_delay", 3600),
-    ("router_solicitation_interval", 86400), ("router_solicitation_max_interval", 1))})
-NEIGH = {"base_reachable_time_ms": ("base_reachable", 20000), "retrans_time_ms": ("retrans", 500)}
+    ("router_solicitation_interval", 86400), ("router_solicitation_max_interval", 1),
+    ("accept_dad", 1), ("enhanced_dad", 0), ("addr_gen_mode", 2), ("regen_max_retry", 100),
+    ("max_desync_factor", 31536000), ("use_optimistic", 1), ("keep_addr_on_down", -1),
+    ("force_tllao", 0), ("ndisc_tclass", 255), ("suppress_frag_ndisc", 0),
+    ("drop_unsolicited_na", 1), ("force_mld_version", 2),
+    ("mldv1_unsolicited_report_interval", 3600000), ("mldv2_unsolicited_report_interval", 0))})
+NEIGH = {"base_reachable_time_ms": ("base_reachable", 20000), "retrans_time_ms": ("retrans", 500),
+         "mcast_solicit": ("mcast_solicit", 255), "ucast_solicit": ("ucast_solicit", 1),
+         "delay_first_probe_time": ("delay_first_probe_time", 3600)}
 
 
 def setup():
@@ -84,6 +91,8 @@ def what_is_written_is_in_force():
     ktap.equal(read("neigh", "a0", "base_reachable_time_ms"), 12000, "seconds")
     write(30, "neigh", "a0", "retrans_time")
     ktap.equal(read("neigh", "a0", "retrans_time_ms"), 300, "hundredths of a second")
+    write(25, "neigh", "a0", "anycast_delay")
+    ktap.equal(int(shown()["anycast_delay"]), 250, "net6ctl's anycast_delay, milliseconds")
     write(0, "conf", "a0", "forwarding")
     write(0, "conf", "a0", "mtu")
     ktap.equal(read("conf", "a0", "mtu"), 1500, "the device's MTU again")
@@ -116,6 +125,10 @@ def what_is_out_of_bounds_is_refused():
                           (129, "conf", "a0", "accept_ra_rt_info_max_plen"),
                           (-1, "conf", "a0", "accept_ra_min_lft"),
                           (0, "conf", "a0", "router_solicitation_interval"),
+                          (2, "conf", "a0", "disable_ipv6"), (3, "conf", "a0", "accept_dad"),
+                          (4, "conf", "a0", "addr_gen_mode"), (256, "conf", "a0", "ndisc_tclass"),
+                          (0, "neigh", "a0", "mcast_solicit"),
+                          (256, "neigh", "a0", "ucast_solicit"),
                           (3601, "neigh", "a0", "base_reachable_time"),
                           (15, "limits", "max_neighs"), (0, "limits", "frag_timeout")):
         before = read(*names)

@@ -1,20 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# What each file of net.net6.conf and net.net6.neigh changes: the same is done with two values
-# of it, and comes out otherwise. Bounds and names are admin_sysctl.py's subject. Time is
-# virtual: what is sent at intervals is counted.
+# What the files of net.net6.conf about routers change: the same is done with two values of
+# each, and comes out otherwise. The others are conf_address.py's subject, bounds and names
+# admin_sysctl.py's. Time is virtual: what is sent at intervals is counted.
 #
 #	A [a0 net6] ------ [b0 raw frames: routers, hosts] B
-# guest: stock+
+# guest: stock
 # guest-options: --virtual-time
 # timeout: 400
 
 import os
 import struct
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import conf
 import ktap
 import nd
 
@@ -29,36 +29,7 @@ def setup():
     global A, B, wire
     ktap.net6_load()
     A, B, wire = nd.cable(up=False)
-
-
-def path(name, folder="conf"):
-    return f"/proc/sys/net/net6/{folder}/a0/{name}"
-
-
-def read(name, folder="conf"):
-    with A, open(path(name, folder), encoding="ascii") as file:
-        return file.read().strip()
-
-
-def write(name, value, folder="conf"):
-    with A, open(path(name, folder), "w", encoding="ascii") as file:
-        file.write(str(value))
-
-
-class Set:
-    """Files that have other values for a time: Set(name=value, ...)."""
-
-    def __init__(self, folder="conf", **values):
-        self.folder, self.values, self.before = folder, values, {}
-
-    def __enter__(self):
-        for name, value in self.values.items():
-            self.before[name] = read(name, self.folder)
-            write(name, value, self.folder)
-
-    def __exit__(self, *exc):
-        for name, value in self.before.items():
-            write(name, value, self.folder)
+    conf.use(A, "a0")
 
 
 def bounce():
@@ -69,7 +40,7 @@ def bounce():
 
 
 def fresh():
-    write("dad_transmits", 0)
+    conf.write("dad_transmits", 0)
     bounce()
     return nd.linklocal(A)
 
@@ -135,11 +106,11 @@ def taken_of_advertisements(name, value, differs):
     @ktap.test(f"{name} {value}")
     def _():
         fresh()
-        write("hop_limit", 64)
+        conf.write("hop_limit", 64)
         ktap.equal(advertise(), ALL, "what is taken without it")
         fresh()
-        write("hop_limit", 64)
-        with Set(**{name: value}):
+        conf.write("hop_limit", 64)
+        with conf.Set(**{name: value}):
             ktap.equal(advertise(), {**ALL, **differs}, "what is taken with it")
 
 
@@ -151,7 +122,7 @@ for case in ADVERTISEMENTS:
 def accept_ra_from_local():
     own = fresh()
     ktap.equal(advertise(own)["routers"], {}, "of an address of its own")
-    with Set(accept_ra_from_local=1):
+    with conf.Set(accept_ra_from_local=1):
         ktap.equal(advertise(own)["routers"], {own: 1}, "with it")
 
 
@@ -159,7 +130,7 @@ def accept_ra_from_local():
 def accept_ra_min_lft_leaves_the_end_alone():
     fresh()
     advertise()
-    with Set(accept_ra_min_lft=100):
+    with conf.Set(accept_ra_min_lft=100):
         wire.send(nd.ra(ROUTER, lifetime=50))
         barrier()
         ktap.equal(routers(), {ROUTER: 1}, "a lifetime that is too short changes nothing")
@@ -179,7 +150,7 @@ def accept_redirects():
     wire.send(nd.ra(ROUTER, options=nd.lladdr_option(nd.SLLA, MAC)))
     barrier()
     for number, (value, mac) in enumerate(((0, MAC), (1, OTHER_MAC))):
-        with Set(accept_redirects=value):
+        with conf.Set(accept_redirects=value):
             ktap.equal(through(2 * number), MAC, "before")
             wire.send(nd.redirect(ROUTER, OURS, BETTER, FAR, tlla=OTHER_MAC))
             barrier()
@@ -188,14 +159,16 @@ def accept_redirects():
 
 
 def solicitations(seconds, **values):
-    """When Router Solicitations come after the start, in seconds."""
-    with Set(**values):
-        write("dad_transmits", 0)
+    """When Router Solicitations come, in seconds after the first frame, which tells of groups:
+    what programs are loaded from may let virtual time jump.
+    """
+    with conf.Set(**values):
+        conf.write("dad_transmits", 0)
         A.ip("link", "set", "a0", "down")
         wire.flush()
-        start = time.time()
         A.ip("link", "set", "a0", "up")
-        return [f.time - start for f in wire.collect(lambda f: f.type == nd.RS, seconds)]
+        seen = wire.collect(lambda f: True, seconds)
+        return [f.time - seen[0].time for f in seen if f.type == nd.RS]
 
 
 @ktap.test

@@ -54,7 +54,14 @@ static void usage(FILE *to)
 	      "      [accept-ra-rt-info-min-plen N] [accept-ra-rt-info-max-plen N]\n"
 	      "      [router-solicitations N|-1] [router-solicitation-delay SECONDS]\n"
 	      "      [router-solicitation-interval SECONDS]\n"
-	      "      [router-solicitation-max-interval SECONDS]\n"
+	      "      [router-solicitation-max-interval SECONDS] [disable-ipv6 on|off]\n"
+	      "      [accept-dad 0|1|2] [enhanced-dad on|off] [addr-gen-mode 0|1|2|3]\n"
+	      "      [regen-max-retry N] [max-desync-factor SECONDS] [use-optimistic on|off]\n"
+	      "      [keep-addr-on-down -1|0|1] [force-tllao on|off] [ndisc-tclass N]\n"
+	      "      [suppress-frag-ndisc on|off] [drop-unsolicited-na on|off]\n"
+	      "      [force-mld-version 0|1|2] [mldv1-unsolicited-report-interval MS]\n"
+	      "      [mldv2-unsolicited-report-interval MS] [mcast-solicit N]\n"
+	      "      [ucast-solicit N] [delay-first-probe-time SECONDS] [anycast-delay MS]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
 	      "      [max-exthdrs N] [max-options N] [max-padding N] [max-proxies N]\n"
@@ -515,6 +522,25 @@ static const struct setting iface_settings[] = {
 	{ "router-solicitation-delay", NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, 0 },
 	{ "router-solicitation-interval", NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, 0 },
 	{ "router-solicitation-max-interval", NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL, 0 },
+	{ "disable-ipv6", NET6_A_IFACE_DISABLE_IPV6, 1 },
+	{ "accept-dad", NET6_A_IFACE_ACCEPT_DAD, 0 },
+	{ "enhanced-dad", NET6_A_IFACE_ENHANCED_DAD, 1 },
+	{ "addr-gen-mode", NET6_A_IFACE_ADDR_GEN_MODE, 0 },
+	{ "regen-max-retry", NET6_A_IFACE_REGEN_MAX_RETRY, 0 },
+	{ "max-desync-factor", NET6_A_IFACE_MAX_DESYNC_FACTOR, 0 },
+	{ "use-optimistic", NET6_A_IFACE_USE_OPTIMISTIC, 1 },
+	{ "keep-addr-on-down", NET6_A_IFACE_KEEP_ADDR_ON_DOWN, MINUS_ONE },
+	{ "force-tllao", NET6_A_IFACE_FORCE_TLLAO, 1 },
+	{ "ndisc-tclass", NET6_A_IFACE_NDISC_TCLASS, 0 },
+	{ "suppress-frag-ndisc", NET6_A_IFACE_SUPPRESS_FRAG_NDISC, 1 },
+	{ "drop-unsolicited-na", NET6_A_IFACE_DROP_UNSOLICITED_NA, 1 },
+	{ "force-mld-version", NET6_A_IFACE_FORCE_MLD_VERSION, 0 },
+	{ "mldv1-unsolicited-report-interval", NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL, 0 },
+	{ "mldv2-unsolicited-report-interval", NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL, 0 },
+	{ "mcast-solicit", NET6_A_IFACE_MCAST_SOLICIT, 0 },
+	{ "ucast-solicit", NET6_A_IFACE_UCAST_SOLICIT, 0 },
+	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0 },
+	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0 },
 	{ NULL }
 };
 
