@@ -266,6 +266,7 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 static const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_DST]	= { .len = sizeof(struct in6_addr) },
+	[RTA_SRC]	= { .len = sizeof(struct in6_addr) },
 	[RTA_GATEWAY]	= { .len = sizeof(struct in6_addr) },
 	[RTA_OIF]	= { .type = NLA_U32 },
 	[RTA_TABLE]	= { .type = NLA_U32 },
@@ -329,7 +330,8 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 }
 
 static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *nlh,
-			       const struct net6_rt_route *route, const struct in6_addr *saddr)
+			       const struct net6_rt_route *route, const struct in6_addr *from,
+			       const struct in6_addr *saddr)
 {
 	u32 portid = NETLINK_CB(request).portid;
 	struct net *net = sock_net(request->sk);
@@ -342,7 +344,7 @@ static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *n
 		return -ENOBUFS;
 	reply = net6_rt_route_header(msg, route, portid, nlh->nlmsg_seq, RTM_NEWROUTE, 0);
 	if (!reply || net6_rt_route_attrs(msg, route) ||
-	    nla_put_in6_addr(msg, RTA_SRC, &in6addr_any) ||
+	    nla_put_in6_addr(msg, RTA_SRC, from) ||
 	    nla_put_in6_addr(msg, RTA_PREFSRC, saddr)) {
 		nlmsg_free(msg);
 		return -EMSGSIZE;
@@ -357,7 +359,7 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct nlattr *tb[RTA_MAX + 1];
-	struct in6_addr daddr, saddr;
+	struct in6_addr daddr, from, saddr;
 	struct net6_rt_route route;
 	struct net6_dest *dest;
 	int err;
@@ -367,7 +369,9 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	if (err)
 		return err;
 	daddr = tb[RTA_DST] ? nla_get_in6_addr(tb[RTA_DST]) : in6addr_any;
-	dest = net6_dest_lookup(nn, &daddr, tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0);
+	from = tb[RTA_SRC] ? nla_get_in6_addr(tb[RTA_SRC]) : in6addr_any;
+	dest = net6_dest_lookup_from(nn, &from, &daddr,
+				     tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 	rcu_read_lock();
@@ -375,7 +379,7 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	saddr = dest->saddr;
 	rcu_read_unlock();
 	/* RTNL keeps the device. */
-	err = net6_rt_route_reply(skb, nlh, &route, &saddr);
+	err = net6_rt_route_reply(skb, nlh, &route, &from, &saddr);
 	net6_dest_put(dest);
 	return err;
 }

@@ -289,4 +289,5 @@ def there_is_a_bound():
     fits()
 
 
-ktap.main(setup=setup)
+if __name__ == "__main__":
+    ktap.main(setup=setup)
