@@ -5,7 +5,7 @@
 # conf_interface.py. Time is virtual: what is sent at intervals is counted.
 #
 #	A [a0 net6] ------ [b0 raw frames: hosts, a router, a querier] B
-# guest: stock
+# guest: named
 # guest-options: --virtual-time
 # timeout: 400
 
@@ -117,8 +117,9 @@ def disable_ipv6_of_all_and_by_default():
     fresh()
     conf.write("disable_ipv6", 1, dev="all")
     ktap.equal(nd.show(A, "addresses"), [], "addresses, ::1 among them")
-    A.ip("link", "add", "d0", "type", "dummy")
-    A.ip("link", "set", "d0", "up")
+    # A module that is not there yet would be loaded from where virtual time jumps.
+    A.ip("link", "add", "d0", "up", "type", "veth", "peer", "name", "d1")
+    A.ip("link", "set", "d1", "up")
     ktap.equal((conf.read("disable_ipv6", dev="d0"), nd.show(A, "addresses")), (1, []), "later")
     conf.write("disable_ipv6", 0, dev="d0")
     nd.linklocal(A, "d0")
