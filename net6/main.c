@@ -37,11 +37,27 @@ static void net6_limits_init(struct net6_limits *l)
 	l->max_routes = 131072;
 	l->max_ra_routes = 64;
 	l->max_exthdrs = 8;
-	l->max_options = 8;
+	l->max_dst_options = 8;
+	l->max_hbh_options = 8;
+	l->max_dst_length = S32_MAX;
+	l->max_hbh_length = S32_MAX;
+	l->unknown_dst_options = 1;
+	l->unknown_hbh_options = 1;
 	l->max_padding = 7;
 	l->frag_memory = 4 << 20;
 	/* RFC 8200 4.5: "within 60 seconds of the reception of the first-arriving fragment" */
 	l->frag_timeout = 60;
+}
+
+static void net6_settings_init(struct net6_settings *s)
+{
+	/* RFC 8201 section 5.3: "the recommended setting for this timer is [...] 10 minutes" */
+	s->mtu_expires = 10 * 60;
+	/* RFC 7217 section 7 */
+	s->idgen_retries = 3;
+	s->idgen_delay = 1;
+	/* RFC 3810 9.1 */
+	s->mld_qrv = 2;
 }
 
 static int __net_init net6_net_init(struct net *net)
@@ -59,6 +75,7 @@ static int __net_init net6_net_init(struct net *net)
 	get_random_bytes(&nn->secret, sizeof(nn->secret));
 	get_random_bytes(&nn->iid_secret, sizeof(nn->iid_secret));
 	net6_limits_init(&nn->limits);
+	net6_settings_init(&nn->settings);
 
 	nn->mib = alloc_percpu(struct net6_mib);
 	if (!nn->mib)

@@ -75,7 +75,9 @@ _net6ctl_words() {
 					anycast-delay ;;
 	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
 					neigh-queue icmp-rate max-routes max-ra-routes \
-					max-exthdrs max-options max-padding max-proxies \
+					max-exthdrs max-dst-options max-hbh-options \
+					max-dst-length max-hbh-length unknown-dst-options \
+					unknown-hbh-options max-padding max-proxies \
 					frag-memory frag-timeout ;;
 	esac
 }

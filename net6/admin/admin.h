@@ -9,6 +9,8 @@ void net6_genl_exit(void);
 /* net.net6.*, and net.ipv6.* where native IPv6 is switched off. */
 int net6_sysctl_init(void);
 void net6_sysctl_exit(void);
+int net6_sysctl_own_init(void);
+void net6_sysctl_own_exit(void);
 
 /* What native IPv6 shows where it is switched off: rtnetlink, sock_diag, /proc/net. */
 int net6_rtnetlink_init(void);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* net.net6.conf.DEV.*, net.net6.neigh.DEV.*, net.net6.limits.* and net.net6.bindv6only: the
- * parameters of interfaces under the names of net.ipv6, a namespace's bounds, and what its
- * sockets begin with. In takeover mode all but the bounds are net.ipv6.* as well. "default" is
- * what interfaces to come begin with, "all" is every one that there is and "default".
+/* net.net6.conf.DEV.* and net.net6.neigh.DEV.*: the parameters of interfaces under the names of
+ * net.ipv6, in takeover mode as net.ipv6.* as well. "default" is what interfaces to come begin
+ * with, "all" is every one that there is and "default".
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,11 +12,9 @@
 #include <net/ipv6.h>
 
 #include "../compat/sysctl.h"
-#include "../core/exthdr.h"
 #include "../core/iface.h"
 #include "../core/param.h"
 #include "admin.h"
-#include "limits.h"
 
 /**
  * struct net6_sysctl_name - a parameter's file
@@ -263,101 +260,26 @@ static struct net6_iface_watcher net6_sysctl_watcher = {
 	.detached	= net6_sysctl_detached,
 };
 
-/* A namespace's own files. */
+/* The files of "default" and "all". */
 struct net6_sysctl_net {
 	struct net6_sysctl	*initial;
 	struct net6_sysctl	*all;
-	struct ctl_table_header	*header;
-	struct ctl_table_header	*sockets[2];	/* net6 and, in takeover mode, ipv6 */
-	struct ctl_table	limits[NET6_LIMITS + 1];
-	struct ctl_table	bindv6only[2];		/* one, and an empty one behind it */
 };
 
 static unsigned int net6_sysctl_net_id __read_mostly;
-
-static int net6_sysctl_limit(net6_compat_ctl_table *ctl, int write, void *buffer, size_t *lenp,
-			     loff_t *ppos)
-{
-	const struct net6_limit_bounds *bounds = ctl->extra1;
-	struct net6_net *nn = ctl->data;
-	unsigned int value = READ_ONCE(*net6_limit(nn, bounds));
-	unsigned int min = bounds->min, max = bounds->max;
-	struct ctl_table tmp = {
-		.data	= &value,
-		.maxlen	= sizeof(value),
-		.extra1	= &min,
-		.extra2	= &max,
-	};
-	int err = proc_douintvec_minmax(&tmp, write, buffer, lenp, ppos);
-
-	if (err || !write)
-		return err;
-	WRITE_ONCE(*net6_limit(nn, bounds), value);
-	net6_reasm_set_limits(nn);
-	return 0;
-}
-
-static void net6_sysctl_sockets_exit(struct net6_sysctl_net *sn)
-{
-	if (sn->sockets[1])
-		unregister_net_sysctl_table(sn->sockets[1]);
-	if (sn->sockets[0])
-		unregister_net_sysctl_table(sn->sockets[0]);
-}
-
-static int net6_sysctl_sockets_init(struct net6_net *nn, struct net6_sysctl_net *sn)
-{
-	struct ctl_table *table = sn->bindv6only;
-
-	table->procname = "bindv6only";
-	table->mode = 0644;
-	table->proc_handler = proc_dou8vec_minmax;
-	table->data = &nn->bindv6only;
-	table->maxlen = sizeof(nn->bindv6only);
-	table->extra1 = SYSCTL_ZERO;
-	table->extra2 = SYSCTL_ONE;
-	sn->sockets[0] = net6_compat_register_net_sysctl(nn->net, "net/net6", table, 1);
-	if (sn->sockets[0] && !ipv6_mod_enabled())
-		sn->sockets[1] = net6_compat_register_net_sysctl(nn->net, "net/ipv6", table, 1);
-	if (sn->sockets[0] && (sn->sockets[1] || ipv6_mod_enabled()))
-		return 0;
-	net6_sysctl_sockets_exit(sn);
-	return -ENOMEM;
-}
 
 static int __net_init net6_sysctl_net_init(struct net *net)
 {
 	struct net6_sysctl_net *sn = net_generic(net, net6_sysctl_net_id);
 	struct net6_net *nn = net6_pernet(net);
-	unsigned int i;
 
-	for (i = 0; i < NET6_LIMITS; i++) {
-		sn->limits[i].procname = net6_limit_bounds[i].name;
-		sn->limits[i].mode = 0644;
-		sn->limits[i].proc_handler = net6_sysctl_limit;
-		sn->limits[i].data = nn;
-		sn->limits[i].extra1 = (void *)&net6_limit_bounds[i];
-	}
-	sn->header = net6_compat_register_net_sysctl(net, "net/net6/limits", sn->limits,
-						     NET6_LIMITS);
-	if (!sn->header)
-		return -ENOMEM;
 	sn->initial = net6_sysctl_make(nn, NULL, NET6_SYSCTL_DEFAULT, "default");
 	if (!sn->initial)
-		goto err_limits;
+		return -ENOMEM;
 	sn->all = net6_sysctl_make(nn, NULL, NET6_SYSCTL_ALL, "all");
-	if (!sn->all)
-		goto err_initial;
-	if (net6_sysctl_sockets_init(nn, sn))
-		goto err_all;
-	return 0;
-
-err_all:
-	net6_sysctl_free(sn->all);
-err_initial:
+	if (sn->all)
+		return 0;
 	net6_sysctl_free(sn->initial);
-err_limits:
-	unregister_net_sysctl_table(sn->header);
 	return -ENOMEM;
 }
 
@@ -365,10 +287,8 @@ static void __net_exit net6_sysctl_net_exit(struct net *net)
 {
 	struct net6_sysctl_net *sn = net_generic(net, net6_sysctl_net_id);
 
-	net6_sysctl_sockets_exit(sn);
 	net6_sysctl_free(sn->all);
 	net6_sysctl_free(sn->initial);
-	unregister_net_sysctl_table(sn->header);
 }
 
 static struct pernet_operations net6_sysctl_net_ops = {
@@ -385,11 +305,17 @@ static struct pernet_operations net6_sysctl_net_ops = {
  */
 int net6_sysctl_init(void)
 {
-	int err = register_pernet_subsys(&net6_sysctl_net_ops);
+	int err = net6_sysctl_own_init();
 
-	if (!err)
-		net6_iface_watch(&net6_sysctl_watcher);
-	return err;
+	if (err)
+		return err;
+	err = register_pernet_subsys(&net6_sysctl_net_ops);
+	if (err) {
+		net6_sysctl_own_exit();
+		return err;
+	}
+	net6_iface_watch(&net6_sysctl_watcher);
+	return 0;
 }
 
 /**
@@ -401,4 +327,5 @@ void net6_sysctl_exit(void)
 {
 	net6_iface_unwatch(&net6_sysctl_watcher);
 	unregister_pernet_subsys(&net6_sysctl_net_ops);
+	net6_sysctl_own_exit();
 }

@@ -151,6 +151,7 @@ static void net6_dad_retry(struct net6_addr *addr)
 	struct net6_iface *iface = addr->iface;
 	struct net6_addr *retry;
 	struct in6_addr next;
+	unsigned long delay = READ_ONCE(iface->nn->settings.idgen_delay);
 	u8 counter = addr->dad_counter + 1;
 	u32 preferred = net6_lifetime_left(addr->preferred_lft, addr->updated);
 	u32 valid = net6_lifetime_left(addr->valid_lft, addr->updated);
@@ -166,7 +167,7 @@ static void net6_dad_retry(struct net6_addr *addr)
 	retry->created = addr->created;
 	retry->temp_preferred = addr->temp_preferred;
 	if (retry->state == NET6_ADDR_TENTATIVE && net6_iface_usable(iface))
-		net6_addr_arm(retry, NET6_IDGEN_DELAY * HZ + get_random_u32_below(HZ));
+		net6_addr_arm(retry, delay * HZ + get_random_u32_below(HZ));
 	net6_addr_remove(addr);
 }
 
@@ -194,7 +195,7 @@ static u8 net6_dad_retries(const struct net6_addr *addr)
 	if (addr->origin == NET6_ADDR_MANUAL ||
 	    net6_conf(addr->iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET)
 		return 0;
-	return NET6_IDGEN_RETRIES;
+	return READ_ONCE(addr->iface->nn->settings.idgen_retries);
 }
 
 /* RFC 4862 5.4.5: "the address MUST NOT be assigned to the interface". */

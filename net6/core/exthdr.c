@@ -63,15 +63,24 @@ static struct sk_buff *net6_exthdr_options(struct sk_buff *skb, bool hop_by_hop)
 {
 	const struct net6_limits *l = &net6_rx_cb(skb)->iface->nn->limits;
 	struct net6_opts_limits limits = {
-		.options = READ_ONCE(l->max_options),
+		.options = hop_by_hop ? READ_ONCE(l->max_hbh_options) :
+					READ_ONCE(l->max_dst_options),
 		.padding = READ_ONCE(l->max_padding),
+		.no_unknown = !(hop_by_hop ? READ_ONCE(l->unknown_hbh_options) :
+					     READ_ONCE(l->unknown_dst_options)),
 	};
+	unsigned int max = hop_by_hop ? READ_ONCE(l->max_hbh_length) :
+					READ_ONCE(l->max_dst_length);
 	unsigned int len = net6_exthdr_len(skb);
 	struct net6_opts opts;
 	unsigned int pointer;
 
 	if (!len)
 		return net6_exthdr_drop(skb, NET6_DROP_EXTHDR_SHORT);
+	/* RFC 8504 5.3 lets a host limit the length, too. */
+	if (unlikely(len > max))
+		return net6_exthdr_problem(skb, NET6_DROP_EXTHDR_LIMIT, NET6_PARAM_HEADER_TOO_BIG,
+					   -skb_network_offset(skb));
 	opts = net6_opts_parse(skb->data, len, hop_by_hop, &limits);
 	pointer = opts.pointer - skb_network_offset(skb);
 

@@ -67,7 +67,8 @@ struct net6_opts net6_opts_parse(const u8 *hdr, unsigned int len, bool hop_by_ho
 			padding = 0;
 			options++;
 			if (!net6_opts_known(type, hop_by_hop))
-				out.verdict = net6_opts_unknown(type);
+				out.verdict = limits->no_unknown ? NET6_OPTS_DISCARD :
+					      net6_opts_unknown(type);
 			else if (hop_by_hop)
 				out.router_alert = true;
 		}

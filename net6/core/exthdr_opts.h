@@ -11,10 +11,12 @@
  * struct net6_opts_limits - what RFC 8504 section 5.3 lets a host limit
  * @options: other than padding, in one header
  * @padding: octets in a row
+ * @no_unknown: options that are not recognised are not allowed
  */
 struct net6_opts_limits {
 	u32	options;
 	u32	padding;
+	bool	no_unknown;
 };
 
 enum net6_opts_verdict {

@@ -75,22 +75,43 @@ bool net6_icmp_errno(u8 type, u8 code, int *err)
 	return false;
 }
 
+/* RFC 4443 4.2 has every node answer, unless its administrator says otherwise. */
+static bool net6_icmp_echo_ignored(const struct net6_settings *s, unsigned int flags)
+{
+	if (READ_ONCE(s->echo_ignore_all))
+		return true;
+	if (flags & NET6_RX_MULTICAST)
+		return READ_ONCE(s->echo_ignore_multicast);
+	return (flags & NET6_RX_ANYCAST) && READ_ONCE(s->echo_ignore_anycast);
+}
+
+/* Is the reply's source another address than the request's destination? */
+static bool net6_icmp_echo_group(const struct net6_settings *s, unsigned int flags)
+{
+	return (flags & NET6_RX_MULTICAST) ||
+	       ((flags & NET6_RX_ANYCAST) && !READ_ONCE(s->anycast_src_echo_reply));
+}
+
 /* RFC 4443 4.2: the reply's source is the request's unicast destination, or one of the
- * interface's addresses for a group or an anycast address; "the data [...] MUST be
- * returned entirely".
+ * interface's addresses for a group or an anycast address, unless that is to be it; "the data
+ * [...] MUST be returned entirely".
  */
 static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 {
 	struct in6_addr daddr = ipv6_hdr(skb)->saddr;
 	struct in6_addr saddr = ipv6_hdr(skb)->daddr;
-	bool group = net6_rx_cb(skb)->flags & (NET6_RX_MULTICAST | NET6_RX_ANYCAST);
 	struct net6_net *nn = iface->nn;
+	bool group = net6_icmp_echo_group(&nn->settings, net6_rx_cb(skb)->flags);
 	struct net6_dest *dest;
 	struct icmp6hdr *h;
 
 	NET6_INC_IFACE(iface, Icmp6InEchos);
 	if (!(ipv6_addr_type(&daddr) & (IPV6_ADDR_UNICAST | IPV6_ADDR_LOOPBACK))) {
 		net6_drop(nn, skb, NET6_DROP_HEADER_SOURCE);
+		return;
+	}
+	if (net6_icmp_echo_ignored(&nn->settings, net6_rx_cb(skb)->flags)) {
+		net6_drop(nn, skb, NET6_DROP_ECHO_IGNORED);
 		return;
 	}
 	dest = net6_icmp_reply_dest(iface, &saddr, &daddr);

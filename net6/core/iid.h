@@ -6,9 +6,6 @@
 #include <linux/siphash.h>
 #include <linux/types.h>
 
-#define NET6_IDGEN_RETRIES	3	/* RFC 7217 section 7 */
-#define NET6_IDGEN_DELAY	1	/* second, RFC 7217 section 7 */
-
 void net6_iid_make(const siphash_key_t *secret, const u8 prefix[8], const u8 net_iface[8],
 		   u8 dad_counter, u8 iid[8]);
 bool net6_iid_reserved(const u8 iid[8]);

@@ -13,7 +13,6 @@
 #include "mld.h"
 
 /* RFC 3810 section 9, RFC 2710 section 7 */
-#define NET6_MLD_ROBUSTNESS		2
 #define NET6_MLD_QUERY_INTERVAL		125		/* seconds */
 #define NET6_MLD_DELAY_MAX_MS		(3600 * 1000U)	/* an answer later than that is none */
 
@@ -30,6 +29,12 @@ const struct net6_mld_filter net6_mld_any = { .mode = NET6_MLD_EXCLUDE };
 static bool net6_mld_runs(const struct net6_iface *iface)
 {
 	return (iface->ops->flags & NET6_LINK_MULTICAST) && !net6_iface_is_loopback(iface);
+}
+
+/* RFC 3810 9.1: the querier's, or the administrator's if it tells none. */
+static u8 net6_mld_robustness(const struct net6_iface *iface)
+{
+	return iface->mld.robustness ?: READ_ONCE(iface->nn->settings.mld_qrv);
 }
 
 /* RFC 3810 section 6: nothing is told about ff02::1, nor about groups that no router
@@ -192,11 +197,11 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 		mld->n_left++;
 	}
 	joined = net6_mld_group_joined(group);
-	err = net6_mld_group_change(group, old, new, mld->robustness);
+	err = net6_mld_group_change(group, old, new, net6_mld_robustness(iface));
 	mld->n_left += joined - net6_mld_group_joined(group);
 	/* MLDv1 tells that, whatever the filter is. */
 	if (mld->v1 && net6_mld_group_joined(group) && !joined)
-		group->mode_left = mld->robustness;
+		group->mode_left = net6_mld_robustness(iface);
 
 	if (!net6_mld_group_joined(group) &&
 	    (!net6_iface_usable(iface) || mld->n_left > NET6_MLD_LEFT_MAX ||
@@ -229,7 +234,7 @@ void net6_mld_announce(struct net6_iface *iface)
 	net6_mld_check_version(iface);
 	list_for_each_entry(group, &iface->mld.groups, list)
 		if (net6_mld_group_joined(group))
-			group->mode_left = iface->mld.robustness;
+			group->mode_left = net6_mld_robustness(iface);
 	net6_mld_tell_soon(iface);
 }
 
@@ -246,7 +251,7 @@ void net6_mld_iface_down(struct net6_iface *iface)
 	lockdep_assert_held(&iface->nn->lock);
 	net6_mld_forget(mld);
 	mld->v1 = false;
-	mld->robustness = NET6_MLD_ROBUSTNESS;
+	mld->robustness = 0;
 	mld->interval = NET6_MLD_QUERY_INTERVAL;
 	del_timer(&mld->timer);
 }
@@ -520,11 +525,11 @@ static void net6_mld_query(struct net6_iface *iface, const struct net6_mld_query
 	if (query->v1) {
 		/* RFC 3810 9.12: Older Version Querier Present Timeout */
 		net6_mld_set_version(mld, true);
-		mld->v1_until = jiffies + (unsigned long)mld->robustness * mld->interval * HZ +
-				msecs_to_jiffies(query->delay_ms);
+		mld->v1_until = jiffies + msecs_to_jiffies(query->delay_ms) +
+				(unsigned long)net6_mld_robustness(iface) * mld->interval * HZ;
 	} else {
 		net6_mld_check_version(iface);
-		mld->robustness = query->robustness ?: NET6_MLD_ROBUSTNESS;
+		mld->robustness = query->robustness;
 		mld->interval = query->interval ?: NET6_MLD_QUERY_INTERVAL;
 	}
 	if (mld->v1)
@@ -593,7 +598,6 @@ void net6_mld_iface_init(struct net6_iface *iface)
 {
 	INIT_LIST_HEAD(&iface->mld.groups);
 	timer_setup(&iface->mld.timer, net6_mld_timer_fn, 0);
-	iface->mld.robustness = NET6_MLD_ROBUSTNESS;
 	iface->mld.interval = NET6_MLD_QUERY_INTERVAL;
 }
 

@@ -14,7 +14,7 @@ struct net6_iface;
  * @groups: struct net6_mld_group
  * @timer: the next of the times below
  * @n_left: entries of @groups that nobody is a member of
- * @robustness: Robustness Variable, of the querier if it tells (RFC 3810 9.1)
+ * @robustness: Querier's Robustness Variable (RFC 3810 9.1), 0: settings.mld_qrv
  * @interval: Query Interval of the querier, seconds (9.2)
  * @v1: the querier speaks MLDv1, believed until @v1_until (8.2.1)
  * @changed: something is to be told at @change_at

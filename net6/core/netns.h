@@ -34,10 +34,29 @@ struct net6_limits {
 	u32	neigh_queue;		/* packets waiting per unresolved neighbor, default 16 */
 	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
 	u32	max_exthdrs;		/* extension headers per packet, default 8 */
-	u32	max_options;		/* options other than padding per header, default 8 */
+	u32	max_dst_options;	/* destination options but padding per header, default 8 */
+	u32	max_hbh_options;	/* hop-by-hop options but padding, default 8 */
+	u32	max_dst_length;		/* octets per Destination Options header, default any */
+	u32	max_hbh_length;		/* octets of Hop-by-Hop Options, default any */
+	u32	unknown_dst_options;	/* 0: none is allowed, default 1 */
+	u32	unknown_hbh_options;	/* the same */
 	u32	max_padding;		/* octets of padding in a row, default 7 */
 	u32	frag_memory;		/* octets (truesize) of fragments kept, default 4 MB */
 	u32	frag_timeout;		/* seconds that a packet's rest is waited for, default 60 */
+};
+
+/* What else an administrator chooses for a namespace, by sysctl: admin/sysctl_net.c. */
+struct net6_settings {
+	u32	bindv6only;		/* what new sockets have as IPV6_V6ONLY, default 0 */
+	u32	ip_nonlocal_bind;	/* sockets may bind to addresses of others, default 0 */
+	u32	echo_ignore_all;	/* no echo request is answered, default 0 */
+	u32	echo_ignore_multicast;	/* none to a group, default 0 */
+	u32	echo_ignore_anycast;	/* none to an anycast address, default 0 */
+	u32	anycast_src_echo_reply;	/* it is the reply's source, default 0 */
+	u32	mtu_expires;		/* seconds, RFC 8201 section 5.3, default 600 */
+	u32	idgen_retries;		/* RFC 7217 section 7, default 3 */
+	u32	idgen_delay;		/* seconds, RFC 7217 section 7, default 1 */
+	u32	mld_qrv;		/* Robustness Variable, RFC 3810 9.1, default 2 */
 };
 
 /**
@@ -69,7 +88,7 @@ struct net6_limits {
  * @iid_secret: RFC 7217 secret_key, 128 bits, never shown
  * @limits: see struct net6_limits
  * @param_default: what new interfaces begin with (enum net6_param); under @lock
- * @bindv6only: what new sockets have as IPV6_V6ONLY
+ * @settings: see struct net6_settings
  * @mib: counters
  * @wq: ordered; whatever may sleep or takes RTNL runs here. Flushed in pernet
  *	exit only (a flush under RTNL deadlocks); work looks devices up again.
@@ -100,7 +119,7 @@ struct net6_net {
 	siphash_key_t		iid_secret;
 	struct net6_limits	limits;
 	s32			param_default[NET6_PARAMS];
-	u8			bindv6only;
+	struct net6_settings	settings;
 	struct net6_mib __percpu *mib;
 	struct workqueue_struct	*wq;
 	struct work_struct	rescan;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Path MTU, RFC 8201: lowered by Packet Too Big messages, back to the link's after ten
- * minutes.
+/* Path MTU, RFC 8201: lowered by Packet Too Big messages, back to the link's after
+ * settings.mtu_expires.
  */
 #include "dest.h"
 #include "ip.h"
-
-/* RFC 8201 section 5.3: "the recommended setting for this timer is [...] 10 minutes" */
-#define NET6_PMTU_TIMEOUT	(10 * 60 * HZ)
 
 /**
  * net6_dest_mtu() - how large a packet may be
@@ -35,7 +32,8 @@ u32 net6_dest_mtu(struct net6_dest *dest)
  */
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu)
 {
-	unsigned long expires = jiffies + NET6_PMTU_TIMEOUT;
+	unsigned long timeout = READ_ONCE(dest->nn->settings.mtu_expires);
+	unsigned long expires = jiffies + timeout * HZ;
 
 	/* RFC 8201 section 4: a message with less than the minimum link MTU "MUST" be
 	 * discarded; and "a node MUST NOT increase its estimate" on such a message.

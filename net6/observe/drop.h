@@ -35,6 +35,7 @@ struct net6_net;
 	X(ICMP_SHORT,		PKT_TOO_SMALL,	"ICMPv6 message cut short")		\
 	X(ICMP_CSUM,		ICMP_CSUM,	"ICMPv6 checksum wrong")	\
 	X(ICMP_TYPE,		UNHANDLED_PROTO, "unknown informational ICMPv6 message")	\
+	X(ECHO_IGNORED,		NOT_SPECIFIED,	"echo requests are not answered")	\
 	X(ICMP_ERROR_OTHER,	NOT_SPECIFIED,	"ICMPv6 error about a packet that is none of ours")	\
 	/* Neighbor Discovery, RFC 4861 */					\
 	X(ND_HOP_LIMIT,		IP_INHDR,	"ND message with hop limit other than 255")	\

@@ -99,7 +99,7 @@ int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
 	if (sk->sk_bound_dev_if && !dev_get_by_index_rcu(sock_net(sk), sk->sk_bound_dev_if))
 		err = -ENODEV;
 	else if (!(type & IPV6_ADDR_MULTICAST) && !net6_opt(sk, FREEBIND) &&
-		 !net6_opt(sk, TRANSPARENT) &&
+		 !net6_opt(sk, TRANSPARENT) && !READ_ONCE(nn->settings.ip_nonlocal_bind) &&
 		 !net6_addr_usable(nn, &addr->sin6_addr, sk->sk_bound_dev_if))
 		err = -EADDRNOTAVAIL;
 	rcu_read_unlock();

@@ -119,7 +119,7 @@ int net6_sk_init(struct sock *sk)
 	np->pmtudisc = IPV6_PMTUDISC_WANT;
 	/* The kernel's own users know IPv6 only. */
 	sk->sk_ipv6only = !sk->sk_net_refcnt ||
-			  READ_ONCE(net6_pernet(sock_net(sk))->bindv6only);
+			  READ_ONCE(net6_pernet(sock_net(sk))->settings.bindv6only);
 	net6_opt_set(sk, MC6_LOOP, 1);
 	net6_opt_set(sk, MC6_ALL, 1);
 	inet->uc_ttl = -1;

@@ -302,15 +302,15 @@ def limits_of_extension_headers_are_settings():
     nd.net6ctl(A, "add", "neighbor", "2001:db8::99", "lladdr", wire.mac, "dev", "a0")
     packet = nd.ipv6("2001:db8::99", OURS, 60, options + request[40:], 64)
     for limit, kind in (("8", nd.REPLY), ("1", 4), ("2", nd.REPLY)):
-        nd.net6ctl(A, "set", "limits", "max-options", limit)
+        nd.net6ctl(A, "set", "limits", "max-dst-options", limit)
         wire.flush()
         wire.send(packet)
-        wire.expect(lambda f, kind=kind: f.type == kind, f"answer with max-options {limit}")
+        wire.expect(lambda f, kind=kind: f.type == kind, f"answer with max-dst-options {limit}")
     nd.net6ctl(A, "set", "limits", "max-exthdrs", "0")
     wire.send(packet)
     frame = wire.expect(lambda f: f.type == 4, "Parameter Problem")
     ktap.equal(frame.code, 8, "code: extension header chain too long (RFC 8883)")
-    nd.net6ctl(A, "set", "limits", "max-exthdrs", "8", "max-options", "8")
+    nd.net6ctl(A, "set", "limits", "max-exthdrs", "8", "max-dst-options", "8")
 
 
 @ktap.test

@@ -59,6 +59,23 @@ def the_socket_is_net6s():
 
 
 @ktap.test
+def settings_have_both_names():
+    other = ktap.Netns("S")
+    for name, value in (("max_dst_opts_number", -3), ("max_hbh_opts_number", 5),
+                        ("max_dst_opts_length", 64), ("max_hbh_length", 48),
+                        ("ip6frag_high_thresh", 1 << 20), ("ip6frag_time", 30),
+                        ("idgen_retries", 2), ("idgen_delay", 2), ("mld_qrv", 3),
+                        ("ip_nonlocal_bind", 1), ("anycast_src_echo_reply", 1),
+                        ("icmp/echo_ignore_all", 1), ("icmp/echo_ignore_multicast", 1),
+                        ("icmp/echo_ignore_anycast", 1), ("route/mtu_expires", 300)):
+        with other:
+            with open("/proc/sys/net/ipv6/" + name, "w", encoding="ascii") as file:
+                file.write(str(value))
+            with open("/proc/sys/net/net6/" + name, encoding="ascii") as file:
+                ktap.equal(int(file.read()), value, name)
+
+
+@ktap.test
 def datagrams_go_both_ways():
     a, b = make(A), make(B)
     b.bind(("::", 7400))

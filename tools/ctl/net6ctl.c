@@ -64,7 +64,9 @@ static void usage(FILE *to)
 	      "      [ucast-solicit N] [delay-first-probe-time SECONDS] [anycast-delay MS]\n"
 	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
 	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
-	      "      [max-exthdrs N] [max-options N] [max-padding N] [max-proxies N]\n"
+	      "      [max-exthdrs N] [max-dst-options N] [max-hbh-options N]\n"
+	      "      [max-dst-length OCTETS] [max-hbh-length OCTETS] [max-padding N]\n"
+	      "      [unknown-dst-options 0|1] [unknown-hbh-options 0|1] [max-proxies N]\n"
 	      "      [frag-memory OCTETS] [frag-timeout SECONDS]\n"
 	      "  set secret 32 HEX DIGITS | -\n"
 	      "  monitor\n"
@@ -555,7 +557,12 @@ static const struct setting limit_settings[] = {
 	{ "max-routes",		NET6_A_LIMITS_MAX_ROUTES,	0 },
 	{ "max-ra-routes",	NET6_A_LIMITS_MAX_RA_ROUTES,	0 },
 	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	0 },
-	{ "max-options",	NET6_A_LIMITS_MAX_OPTIONS,	0 },
+	{ "max-dst-options",	NET6_A_LIMITS_MAX_DST_OPTIONS,	0 },
+	{ "max-hbh-options",	NET6_A_LIMITS_MAX_HBH_OPTIONS,	0 },
+	{ "max-dst-length",	NET6_A_LIMITS_MAX_DST_LENGTH,	0 },
+	{ "max-hbh-length",	NET6_A_LIMITS_MAX_HBH_LENGTH,	0 },
+	{ "unknown-dst-options",	NET6_A_LIMITS_UNKNOWN_DST_OPTIONS,	0 },
+	{ "unknown-hbh-options",	NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS,	0 },
 	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	0 },
 	{ "max-proxies",	NET6_A_LIMITS_MAX_PROXIES,	0 },
 	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	0 },
