@@ -281,8 +281,9 @@ def cable(mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True, names="
 
 def quiet(namespace):
     """The native stack of a namespace says nothing. In takeover mode there is none."""
-    if not os.path.exists("/proc/sys/net/ipv6/route"):
-        return
+    with open("/sys/module/ipv6/parameters/disable", encoding="ascii") as file:
+        if file.read().strip() == "1":
+            return
     for what in ("all", "default"):
         namespace.run("sysctl", "-q", "-w", f"net.ipv6.conf.{what}.disable_ipv6=1")
 
