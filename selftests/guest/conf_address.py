@@ -5,7 +5,7 @@
 # conf_interface.py. Time is virtual: what is sent at intervals is counted.
 #
 #	A [a0 net6] ------ [b0 raw frames: hosts, a router, a querier] B
-# guest: named
+# guest: full
 # guest-options: --virtual-time
 # timeout: 400
 
