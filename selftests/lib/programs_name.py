@@ -42,7 +42,8 @@ def resolved():
     p.need("dig", "dnsmasq")
     daemon = "/lib/systemd/systemd-resolved"
     if not os.path.exists(daemon):
-        daemon = p.made("systemd-resolved")
+        # The tree may be where only its owner can read.
+        daemon = shutil.copy(p.made("systemd-resolved"), p.path("resolved"))
     behind, number = p.port(), p.port()
     os.makedirs("/run/systemd/resolved.conf.d", exist_ok=True)
     os.makedirs("/run/systemd/resolve", exist_ok=True)
