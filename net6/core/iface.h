@@ -211,7 +211,7 @@ static inline s32 net6_conf(const struct net6_iface *iface, enum net6_param para
  * net6_iface_refuses() - may addresses, prefixes and routes be added?
  * @iface: interface
  *
- * Context: nn->lock held. Return: 0, -ENODEV (it is going), -EACCES (disable_ipv6).
+ * Context: nn->lock or RTNL held. Return: 0, -ENODEV (it is going), -EACCES (disable_ipv6).
  */
 static inline int net6_iface_refuses(const struct net6_iface *iface)
 {
