@@ -15,7 +15,7 @@ A file holds cases; a case is a title and a line per event:
 
 Time: +N is N ms after the event before (of a segment: after it was seen on the wire),
 none is at once; +A..B allows a range. A segment may be late by what the kernel's timer
-wheel allows (an eighth) and a few ms. Sequence numbers are relative in both directions: the
+wheel allows (an eighth, of the silence before it too) and a few ms. Sequence numbers are relative in both directions: the
 SYN is -1, the first byte of data 0. Data are a fixed pattern, checked wherever they go.
 
 Segments. FLAGS are letters of "FSRP.UEW" ("." is ACK); in what is expected P is only
@@ -61,6 +61,8 @@ MS = 1_000_000
 SO_TIMESTAMPNS, CLOCK_MONOTONIC_COARSE = 35, 6	# not in every Python
 SLACK = 10 * (3 if ktap.CHECKING else 1)
 FLAGS = "FSRP.UEW"
+# After these, what comes next is still what the event before them started.
+WATCHING = {"silent", "mark", "state", "info", "poll", "inq", "outq", "get", "error"}
 ECN = {"noect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _PIECE = bytes((i * 73 + 41 * (i >> 5)) & 0xff for i in range(4093))
 _PATTERN = _PIECE * 600
@@ -177,6 +179,7 @@ class Case:
         self.listener, self.dport, self.sysctls, self.flush = None, None, {}, False
         self.cookie = b""
         self.begun = self.last = now()
+        self.quiet = 0				# ms of silence since net6 was given a reason
 
     # ---- time and the wire ----
 
@@ -321,12 +324,13 @@ class Case:
 
     def one(self, flags, seq, end, words, low, high):
         flow, before = self.flow, self.last
-        seg = self.next_segment(before + int((high * 1.13 + SLACK) * MS))
+        late = (self.quiet + high) * 0.13 + SLACK
+        seg = self.next_segment(before + int((high + late) * MS))
         what = f"{flags} {seq}:{end} {' '.join(words)}"
         ktap.true(seg, f"no segment within {high} ms, wanted > {what}")
         after = (seg.stamp - before) / MS
         ktap.true(after >= low - 1.1, f"{seg} after {after:.2f} ms, wanted {low}")
-        self.last = seg.stamp
+        self.last, self.quiet = seg.stamp, 0
         letters = seg.letters() if "P" in flags else seg.letters().replace("P", "")
         ktap.true(set(letters) == set(flags.replace("0", "")), f"flags of {seg}, wanted > {what}")
         if seq is not None:
@@ -376,6 +380,7 @@ class Case:
         until = self.last + int(float(words[0]) * MS)
         seg = self.next_segment(until)
         ktap.true(seg is None, f"silence for {words[0]} ms, not {seg}")
+        self.quiet += float(words[0])
         self.last = until
 
     def do_any(self, words):
@@ -633,6 +638,8 @@ class Case:
         if verb == ">":
             return self.do_out(words, low, high)
         self.wait(low)
+        if verb not in WATCHING:
+            self.quiet = 0
         if verb not in (">", "silent", "any"):
             self.note(self.last, text)
         return getattr(self, "do_" + {"<": "in"}.get(verb, verb))(words)
