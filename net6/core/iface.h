@@ -74,7 +74,9 @@ enum {
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
- * @neigh_lock: protects @neigh_lru and insertion; below nn->lock, above neigh->lock
+ * @neigh_unresolved: those that had no link-layer address when it was looked, oldest first,
+ *	and how many; same
+ * @neigh_lock: protects these lists and insertion; below nn->lock, above neigh->lock
  * @sysctl: its files (admin/sysctl.c), under RTNL
  * @dev_snmp6: its file (admin/proc.c), or NULL; under RTNL
  * @rt: what its packets have for a route in netfilter's hooks (core/nfroute.c), or NULL
@@ -110,6 +112,8 @@ struct net6_iface {
 	struct rhashtable		neighs;
 	atomic_t			n_neighs;
 	struct list_head		neigh_lru;
+	struct list_head		neigh_unresolved;
+	u32				n_unresolved;
 	spinlock_t			neigh_lock;
 
 	struct list_head		addrs;

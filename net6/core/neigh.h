@@ -40,6 +40,7 @@
  * @flags: NET6_NEIGH_F_*, under @lock
  * @dead: removed from the table, under @lock
  * @lru_stamp: jiffies when it was put at its place in the LRU list
+ * @unresolved: place in iface->neigh_unresolved, empty when it has left it
  * @queue: packets waiting for resolution, bounded by limits.neigh_queue
  */
 struct net6_neigh {
@@ -62,6 +63,7 @@ struct net6_neigh {
 	struct timer_list	timer;
 	struct list_head	lru;
 	unsigned long		lru_stamp;
+	struct list_head	unresolved;
 	refcount_t		ref;
 	struct rcu_head		rcu;
 };

@@ -63,6 +63,15 @@ void net6_neigh_drop_queue(struct net6_iface *iface, struct sk_buff_head *queue,
 		net6_drop(iface->nn, skb, reason);
 }
 
+/* It is among the unresolved no more. */
+static void net6_neigh_settle(struct net6_neigh *neigh)
+{
+	if (list_empty(&neigh->unresolved))
+		return;
+	list_del_init(&neigh->unresolved);
+	neigh->iface->n_unresolved--;
+}
+
 /* Take an entry out of the table; its packets go to @queue. The table's reference
  * is given back.
  */
@@ -74,6 +83,7 @@ static void net6_neigh_unlink(struct net6_neigh *neigh, struct sk_buff_head *que
 	lockdep_assert_held(&iface->neigh_lock);
 	rhashtable_remove_fast(&iface->neighs, &neigh->node, net6_neigh_params);
 	list_del(&neigh->lru);
+	net6_neigh_settle(neigh);
 	atomic_dec(&iface->n_neighs);
 
 	spin_lock(&neigh->lock);
@@ -92,19 +102,49 @@ static bool net6_neigh_must_stay(const struct net6_neigh *neigh)
 	return READ_ONCE(neigh->flags) & (NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_ROUTER);
 }
 
-/* The entry to go when there is no room: the least recently used that is neither a
- * router's nor the administrator's. Entries in use of late get a second chance.
+static bool net6_neigh_unresolved(const struct net6_neigh *neigh)
+{
+	return BIT(READ_ONCE(neigh->state)) & (BIT(NET6_NEIGH_NONE) | BIT(NET6_NEIGH_INCOMPLETE) |
+					       BIT(NET6_NEIGH_FAILED));
+}
+
+/* The oldest that has no link-layer address, if these are more than half of all; else NULL.
+ * Resolving comes after what is resolved (RFC 6583 7.1): a scan of the prefix, whose addresses
+ * do not answer, takes half of the table, and solicitations that strangers send, which bring
+ * an address each, leave the neighbors that are being asked in peace.
  */
-static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
+static struct net6_neigh *net6_neigh_victim_unresolved(struct net6_iface *iface)
 {
 	int scan = NET6_NEIGH_EVICT_SCAN;
 	struct net6_neigh *neigh, *next;
 
+	list_for_each_entry_safe(neigh, next, &iface->neigh_unresolved, unresolved) {
+		if (iface->n_unresolved <= atomic_read(&iface->n_neighs) / 2 || !scan--)
+			break;
+		if (net6_neigh_unresolved(neigh) && !net6_neigh_must_stay(neigh))
+			return neigh;
+		net6_neigh_settle(neigh);
+	}
+	return NULL;
+}
+
+/* The entry to go when there is no room: the least recently used that is neither a
+ * router's nor the administrator's. Entries in use of late get a second chance, and so
+ * do those that are being resolved.
+ */
+static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
+{
+	struct net6_neigh *neigh = net6_neigh_victim_unresolved(iface), *next;
+	int scan = NET6_NEIGH_EVICT_SCAN;
+
 	lockdep_assert_held(&iface->neigh_lock);
+	if (neigh)
+		return neigh;
 	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
 		if (!scan--)
 			break;
 		if (!net6_neigh_must_stay(neigh) &&
+		    READ_ONCE(neigh->state) != NET6_NEIGH_INCOMPLETE &&
 		    !time_after(READ_ONCE(neigh->used), neigh->lru_stamp))
 			return neigh;
 		neigh->lru_stamp = jiffies;
@@ -170,6 +210,7 @@ static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struc
 	neigh->state = NET6_NEIGH_NONE;
 	neigh->used = jiffies;
 	neigh->lru_stamp = jiffies;
+	INIT_LIST_HEAD(&neigh->unresolved);
 	spin_lock_init(&neigh->lock);
 	seqcount_spinlock_init(&neigh->header_seq, &neigh->lock);
 	__skb_queue_head_init(&neigh->queue);
@@ -184,6 +225,25 @@ static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struc
 		spin_unlock_bh(&neigh->lock);
 	}
 	return neigh;
+}
+
+/* One more to be resolved. What was made before it by a message with an address in it is
+ * resolved by now, and does not wait here for the oldest to leave.
+ */
+static void net6_neigh_await(struct net6_neigh *neigh)
+{
+	struct net6_iface *iface = neigh->iface;
+	struct net6_neigh *last;
+
+	if (!net6_neigh_unresolved(neigh))
+		return;
+	if (!list_empty(&iface->neigh_unresolved)) {
+		last = list_last_entry(&iface->neigh_unresolved, struct net6_neigh, unresolved);
+		if (!net6_neigh_unresolved(last))
+			net6_neigh_settle(last);
+	}
+	list_add_tail(&neigh->unresolved, &iface->neigh_unresolved);
+	iface->n_unresolved++;
 }
 
 /* Under iface->neigh_lock: the entry that is there, or @new after it went in. */
@@ -207,6 +267,7 @@ static struct net6_neigh *net6_neigh_insert(struct net6_iface *iface, struct net
 	if (rhashtable_insert_fast(&iface->neighs, &new->node, net6_neigh_params))
 		return NULL;
 	list_add_tail(&new->lru, &iface->neigh_lru);
+	net6_neigh_await(new);
 	atomic_inc(&iface->n_neighs);
 	NET6_INC(iface->nn, NdNeighCreated);
 	return new;
@@ -389,6 +450,7 @@ int net6_neigh_iface_init(struct net6_iface *iface)
 {
 	spin_lock_init(&iface->neigh_lock);
 	INIT_LIST_HEAD(&iface->neigh_lru);
+	INIT_LIST_HEAD(&iface->neigh_unresolved);
 	return rhashtable_init(&iface->neighs, &net6_neigh_params);
 }
 

@@ -5,7 +5,7 @@
 #
 #	A [a0 net6, fd00:1::a] ------ [b0 raw frames] B
 # guest: stock+
-# timeout: 120
+# timeout: 180
 
 import os
 import sys
@@ -263,6 +263,48 @@ def table_is_bounded_under_a_flood():
     wire.flush()
     wire.send(nd.ns(neighbor(3000), OURS, slla=wire.mac))
     wire.expect(lambda f: f.type == nd.NA and f.dest == neighbor(3000), "an answer")
+
+
+@ktap.test
+def scan_of_the_prefix_leaves_the_neighbors_that_are_known():
+    nd.net6ctl(A, "set", "limits", "max-neighs", "64")
+    nd.net6ctl(A, "flush", "neighbors")
+    known = [neighbor(0x30 + number) for number in range(20)]
+    for peer in known:
+        resolve(peer)
+    evicted = nd.counter(A, "NdNeighEvicted")
+    for number in range(5000, 5300):
+        wire.send(nd.echo(neighbor(number), OURS))
+    ktap.wait_for(5, "entries were evicted",
+                  lambda: nd.counter(A, "NdNeighEvicted") - evicted > 200)
+    ktap.equal([peer for peer in known if state(peer) != "reachable"], [], "forgotten")
+    nd.net6ctl(A, "set", "limits", "max-neighs", "1024")
+    nd.net6ctl(A, "flush", "neighbors")
+
+
+def retrans_time(milliseconds):
+    with A, open("/proc/sys/net/net6/neigh/a0/retrans_time_ms", "w", encoding="ascii") as file:
+        file.write(str(milliseconds))
+
+
+@ktap.test
+def solicitations_of_strangers_leave_the_neighbors_that_are_asked():
+    nd.net6ctl(A, "set", "limits", "max-neighs", "64")
+    peer = neighbor(6)
+    retrans_time(60000)
+    wire.flush()
+    wire.send(nd.echo(peer, OURS, 9))
+    wire.expect(solicits(peer), "solicitation")
+    evicted = nd.counter(A, "NdNeighEvicted")
+    for number in range(6000, 6300):
+        wire.send(nd.ns(neighbor(number), OURS, slla=wire.mac))
+    ktap.wait_for(5, "entries were evicted",
+                  lambda: nd.counter(A, "NdNeighEvicted") - evicted > 200)
+    wire.flush()
+    advertise(peer)
+    wire.expect(replies(9), "the reply that waited")
+    retrans_time(1000)
+    nd.net6ctl(A, "set", "limits", "max-neighs", "1024")
 
 
 ktap.main(setup=setup)
