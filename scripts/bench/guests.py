@@ -21,7 +21,7 @@ BUILD = f"{TOP}/build/bench"
 # In the order of the papers.
 EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
 # With those that are no paper's, and run by name only.
-NAMES = EXPERIMENTS + ("loss", "servers")
+NAMES = EXPERIMENTS + ("loss", "servers", "cost")
 GUEST_TIMEOUT = 3600
 # A guest's log, its counts and the pictures.
 NEEDED_SPACE = 500 << 20

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What seven operations of TCP cost, and for bulk by iperf3 and socket() with close() in which
+functions the instructions are and what is left without the stack's own. No paper's; run by name
+only.
+
+A function belongs to a part by its name alone (PARTS)."""
+import json
+import os
+import re
+
+from lab import ADDRESS, STACKS
+from results import mean
+from servers import CLIENT, RETURN, SERVER, SWITCH, TASK, code_of, functions, tag_packets
+from xie1999 import Symbols, dumps
+
+TITLE = "What operations cost; bulk and sockets by function"
+PAPER = "none: where the instructions are"
+NEEDS = ["iperf3", "count.so"]
+COUNTED = True		# this guest runs under the counting plugin
+
+PORT = {"ipv4": 5204, "native": 5206, "net6": 5219}
+SECONDS = 1		# of a whole run, of 500 million instructions
+WINDOW = 400		# milliseconds that are split by function
+# So much has gone through when a window begins: windows are open, buffers have grown.
+WARM = 64 << 20
+SOCKETS = 20000		# enough for all that is freed by RCU to be counted
+BULK, SOCKET = "iperf3 TCP, per KB", "socket() + close()"
+# netbench's mode, how often, and the bytes of a message.
+OPERATIONS = {
+    "TCP round trip, 1 B": ("tcp-rr", 1000, 1),
+    "TCP round trip, 1 KB": ("tcp-rr", 1000, 1024),
+    "TCP connect, exchange 1 B, close": ("crr", 500, 1),
+    SOCKET: ("socket", 2000, 1),
+    "TCP connect, close": ("connect", 500, 1),
+    "TCP round trip, 64 KB": ("tcp-rr", 300, 65536),
+}
+# Functions with fewer instructions on all stacks are one line.
+SMALL = {BULK: 2, SOCKET: 40}
+
+
+def run(lab):
+    for module in ("sch_ingress", "cls_matchall", "cls_u32"):
+        lab.run("modprobe", "-q", module, check=False)
+    lab.network()
+    servers = {stack: lab.background(*wrap(lab, stack), "iperf3", "-s", "-B",
+                                     ADDRESS["direct"][stack], "-p", PORT[stack])
+               for stack in STACKS}
+    for stack in STACKS:
+        lab.wait_for(f"iperf3 on {stack}", lambda stack=stack: lab.listening(PORT[stack]))
+    ports = {}
+    for n, (what, (_, _, size)) in enumerate(OPERATIONS.items()):
+        for m, stack in enumerate(STACKS):
+            ports[what, stack] = 7000 + len(STACKS) * n + m
+            lab.serve("serve-tcp", stack, ports[what, stack], size=size)
+    rounds = 1 if lab.quick else 2
+    lab.plan(rounds * (len(OPERATIONS) + 1) + 2 * len(STACKS))
+    for _ in range(rounds):
+        lab.step(f"{BULK}, whole")
+        for stack in STACKS:
+            with lab.attempt(f"{BULK} over {stack}"):
+                client = bulk(lab, stack, SECONDS)
+                lab.row("whole", {"operation": BULK}, stack, "instructions",
+                        rate_of(client, stack))
+        for what, (mode, count, size) in OPERATIONS.items():
+            lab.step(f"{what}, whole")
+            for stack in STACKS:
+                with lab.attempt(f"{what} over {stack}"):
+                    lab.row("whole", {"operation": what}, stack, "instructions",
+                            lab.instructions(mode, stack, ports[what, stack], count, size))
+    for label, stack in enumerate(STACKS, 1):
+        lab.step(f"{SOCKET}, by function, {stack}")
+        with lab.attempt(f"{SOCKET} over {stack}, counted"):
+            lab.netbench("socket", stack, 0, SOCKETS, 1, "-l", label)
+            lab.write({"label": label, "operation": SOCKET, "stack": stack})
+    # After all else: the classifiers that tell the sides apart cost, too.
+    tag_packets(lab)
+    for label, stack in enumerate(STACKS, len(STACKS) + 1):
+        lab.step(f"{BULK}, by function, {stack}")
+        with lab.attempt(f"{BULK} over {stack}, counted"):
+            count_bulk(lab, label, stack, servers[stack])
+            lab.write({"label": label, "operation": BULK, "stack": stack})
+    with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
+        out.writelines(line for line in f if line.split()[1] in "tTwW")
+
+
+def wrap(lab, stack):
+    return [lab.tool["net6-run"]] if stack == "net6" else []
+
+
+def bulk(lab, stack, seconds):
+    """iperf3 that sends, under way."""
+    report = f"/tmp/iperf3-{stack}.json"
+    if os.path.exists(report):
+        os.unlink(report)
+    return lab.background(*wrap(lab, stack), "iperf3", "-c", ADDRESS["direct"][stack], "-p",
+                          PORT[stack], "-J", "--logfile", report, "-t", seconds, "-O", 0.3,
+                          ns="client")
+
+
+def count_bulk(lab, label, stack, server):
+    client = bulk(lab, stack, 600)
+    try:
+        lab.wait_for("bulk", lambda: sent(client.pid) > WARM)
+        ranges = [f"{start:x}-{end:x}:{what}" for what, start, end in kernel_ranges()]
+        for pid, side in ((client.pid, CLIENT), (server.pid, SERVER)):
+            ranges += [f"{code}:{TASK | side}" for code in code_of(pid)]
+        lab.run(lab.netbench_program, "-l", label, "-n", WINDOW, "sides", *ranges)
+        if client.poll() is not None:
+            raise ValueError("iperf3 has ended before its window")
+    finally:
+        lab.stop(client)
+
+
+def rate_of(client, stack):
+    """Instructions for each KB that the server has received, when iperf3 is done."""
+    client.wait()
+    with open(f"/tmp/iperf3-{stack}.json") as f:
+        report = json.load(f)
+    if "error" in report:
+        raise ValueError(f"iperf3 says: {report['error']}")
+    return 1024 * 8e9 / report["end"]["sum_received"]["bits_per_second"] / 2
+
+
+def sent(pid):
+    """Bytes that a process has written to whatever."""
+    with open(f"/proc/{pid}/io") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("wchar"))
+
+
+def kernel_ranges():
+    """As in servers.py: what a packet has come to, and where a task goes on."""
+    what = {"u32_classify": CLIENT, "mall_classify": SERVER, "__do_softirq": RETURN,
+            "handle_softirqs": RETURN, "finish_task_switch": SWITCH}
+    return [(what[name], start, end) for name, (start, end) in functions(what).items()]
+
+
+# ---- on the host: the plugin's counts to rows ----
+
+SIDES = {CLIENT: "sender", SERVER: "receiver"}
+# Only there to tell the sides apart: left out.
+CLASSIFIERS = ("tcf_", "__tcf_", "u32_", "mall_")
+STACK, REST = "the stack", "the rest"
+# What a function does, by its name; the first that fits. The stack is net6's module, or the
+# kernel's TCP, IPv6 and IPv4; all else is the kernel's own, whichever stack there is.
+PARTS = [(part, re.compile(names)) for part, names in (
+    ("user space", r"user space"),
+    (STACK, r"net6_|_*(tcp|inet6?|ip6?|ipv6|fib6?|rt6?|cubictcp|bictcp|ndisc|raw6?_local|rawv6|fl6|"
+            r"neigh|xfrm6?|bpf_skops|minmax)(_|$)|sk_stop_timer|validate_xmit_xfrm"),
+    ("copying", r"_*(copy|csum|rep_movs|iov|mem(cpy|move)|simple_copy|check_(object|stack|heap)|"
+                r"skb_datagram_iter|skb_copy)"),
+    ("security modules", r".*(security_|apparmor_|tomoyo_|^_*aa_|^bpf_lsm|^hook_inode)"),
+    ("files and inodes", r".*(file|inode|fput|fget|dentry|dput|iput|mnt|^xa_|xas_|evict|truncate|"
+                         r"locks_|fsnotify|dnotify|alloc_fd|unused_fd|close_fd|fd_install|"
+                         r"expand_f|pick_f|filp|map_id|attr|lockref|stream_open|errseq|"
+                         r"next_ino|^sock_alloc|^_*d_(alloc|inst|flags|set)|dec_and_lock|"
+                         r"find_next_zero_bit|make_kgid|make_kuid|i_callback)"),
+    ("RCU and locks", r"_*(s?rcu_|call_rcu|raw_(spin|read|write)_|mutex_|local_bh_|cond_resched|"
+                      r"wake_up_bit|bit_waitqueue|init_rwsem|down_|up_|note_gp|mt_free_rcu|"
+                      r"invoke_rcu)"),
+    ("memory", r".*(alloc|slab|kmem_cache|kfree$|cache_from_obj|memset|memcg|mem_cgroup|page|"
+               r"get_partial|unfreeze|put_cpu_partial|percpu|folio|zone|pcp|frag|should_fail|"
+               r"list_lru|sk_mem|policy_node|virt_addr|vmalloc|kmalloc)"),
+    ("devices and softirq", r".*(veth|dev_|^_*netif|napi|softirq|backlog|^eth_|xmit|net_rx|^nf_|"
+                            r"scrub|network_protocol|net_poll)"),
+    ("socket buffers", r".*(skb|^_*sk_stream|sock_wfree|sock_rfree)"),
+    ("timers and clocks", r".*(timer|ktime|tick|clock|tsc|timespec|timekeep|jiffies|record_times|"
+                          r"vsyscall$|calc_wheel|detach_if)"),
+    ("sockets", r".*(sock|^_*sk_|_sk$|proto_|module_(get|put)|^module_put|netlink_has|dst_)"),
+    ("scheduling and waiting", r".*(sched|enqueue|dequeue|update_|pick_next|ttwu|psi_|wake|switch|"
+                               r"cpuacct|entity|entities|preempt|_avg|wait|poll|select|cfs|curr|"
+                               r"vruntime|budd|check_spread|load_new_mm|rb_|find_(first|next)_bit|"
+                               r"list_(add|del)|set_user_sigmask)"),
+    ("entering the kernel", r".*(syscall|entry|exit_to_user|x64_sys|ksys|rseq|fpregs|task_work|"
+                            r"blkcg|error_|sysvec|x86_indirect|user_8|nocheck|amd_clear|ioprio|"
+                            r"kick_process|put_pid|rw_verify|vfs_|new_sync|__x64|native_load)"),
+)]
+
+
+def part_of(function):
+    return next((part for part, names in PARTS if names.match(function)), REST)
+
+
+def shares(entry, counts, symbols, whole):
+    """{(side, function): instructions per operation}. What the sides of bulk did is taken to be
+    what a kilobyte costs without classifiers."""
+    found = {}
+    for slot, address, n in counts:
+        name = symbols.name(address)
+        side = SIDES.get(slot) if entry["operation"] == BULK else "both"
+        if side and not name.startswith(CLASSIFIERS):
+            found[side, name] = found.get((side, name), 0) + n
+    scale = whole / sum(found.values()) if entry["operation"] == BULK else 1 / SOCKETS
+    return {key: scale * n for key, n in found.items()}
+
+
+def finish(log, entries, rows):
+    """Rows of what the plugin counted."""
+    symbols, found, made = Symbols(f"{log}/out/kallsyms"), dumps(f"{log}/counts"), []
+    whole = {(row["case"]["operation"], row["stack"]): mean(row["values"]) for row in rows
+             if row["figure"] == "whole"}
+
+    def row(figure, case, stack, value):
+        made.append({"figure": figure, "case": case, "stack": stack, "unit": "instructions",
+                     "values": [round(value, 1)]})
+
+    for operation in (BULK, SOCKET):
+        by_stack = {entry["stack"]: shares(entry, found[entry["label"]][0][1], symbols,
+                                           whole[operation, entry["stack"]])
+                    for entry in entries if entry["operation"] == operation
+                    and entry["label"] in found and (operation, entry["stack"]) in whole}
+        keys = {key for share in by_stack.values() for key in share}
+        large = {key for key in keys
+                 if any(share.get(key, 0) >= SMALL[operation] for share in by_stack.values())}
+        for stack, share in by_stack.items():
+            for side in sorted({side for side, _ in share}):
+                case, parts = {"operation": operation, "side": side}, {}
+                for (_, name), n in (i for i in share.items() if i[0][0] == side):
+                    one = parts.setdefault(part_of(name), {})
+                    one[name if (side, name) in large else "all others"] = (
+                        one.get(name if (side, name) in large else "all others", 0) + n)
+                for part in [*(part for part, _ in PARTS), REST]:
+                    row("parts", dict(case, part=part), stack,
+                        sum(parts.get(part, {}).values()))
+                    for name, n in sorted(parts.get(part, {}).items(), key=lambda i: -i[1]):
+                        row("functions", dict(case, part=part, function=name), stack, n)
+            # If all that is not the stack's stayed and the stack's own cost nothing.
+            row("least", {"operation": operation}, stack,
+                sum(n for (_, name), n in share.items() if part_of(name) != STACK))
+    return made
+
+
+NOT_FOUND = {"text": "no paper's experiment."}
+FIGURES = [
+    {"figure": "whole", "title": "The whole operation, both ends", "kind": "bars", "open": True,
+     "paper": NOT_FOUND},
+]
+TABLES = {
+    "least": {"title": "What is left without the stack's own code", "open": True,
+              "paper": NOT_FOUND},
+    "parts": {"title": "What the instructions are for", "open": True, "paper": NOT_FOUND},
+    "functions": {"title": "Functions", "paper": NOT_FOUND},
+}
