@@ -43,7 +43,7 @@ class Sum:
         self.failures = []
         self.start = time.monotonic()
         self.boots = {kind: itertools.count(1) for kind in SCALE}
-        self.spare = 1		# boots that may fail before anything of net6 runs
+        self.spare = 2		# boots that may fail before anything of net6 runs
 
     def _line(self, word, name, why=""):
         seconds = int(time.monotonic() - self.start)
@@ -294,7 +294,7 @@ def boot(kind, kernel, append, options, files, number):
     virtual = "--virtual-time" in options
     args += [f"{file}:{seconds * (10000 if virtual else 1)}" for file, seconds in files]
     watchdog = Watchdog(log)
-    watchdog.wait(900)
+    watchdog.wait(600)
     total.note(f"booting the {kind} kernel" + (f" with {append}" if append else "")
                + (f" ({options})" if options else "") + f", {len(files)} files")
 
