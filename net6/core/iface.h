@@ -74,8 +74,9 @@ enum {
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
- * @neigh_unresolved: those that had no link-layer address when it was looked, oldest first,
- *	and how many; same
+ * @neigh_unresolved: those that had no link-layer address when eviction last looked, oldest
+ *	first; same
+ * @n_unresolved: entries in @neigh_unresolved; same
  * @neigh_lock: protects these lists and insertion; below nn->lock, above neigh->lock
  * @sysctl: its files (admin/sysctl.c), under RTNL
  * @dev_snmp6: its file (admin/proc.c), or NULL; under RTNL

@@ -15,8 +15,9 @@ A file holds cases; a case is a title and a line per event:
 
 Time: +N is N ms after the event before (of a segment: after it was seen on the wire),
 none is at once; +A..B allows a range. A segment may be late by what the kernel's timer
-wheel allows (an eighth, of the silence before it too) and a few ms. Sequence numbers are relative in both directions: the
-SYN is -1, the first byte of data 0. Data are a fixed pattern, checked wherever they go.
+wheel allows (an eighth, of the silence before it too) and a few ms. Sequence numbers are
+relative in both directions: the SYN is -1, the first byte of data 0. Data are a fixed
+pattern, checked wherever they go.
 
 Segments. FLAGS are letters of "FSRP.UEW" ("." is ACK); in what is expected P is only
 judged when written, what is not named is not judged.
