@@ -72,6 +72,26 @@ TEST(rtt__a_drop_does_not_inflate_the_timeout)
 	EXPECT_LE(rto(&r), before);
 }
 
+/* A peer that echoes an old timestamp, or acknowledges after half an hour. */
+TEST(rtt__a_sample_of_half_an_hour_counts_as_the_longest)
+{
+	static const u32 far[] = { NET6_TCP_RTT_MAX, NET6_TCP_RTT_MAX + 1, 1U << 29, (1U << 31) - 1,
+				   1U << 31, ~0U };
+	int i;
+
+	for (i = 0; i < (int)(sizeof(far) / sizeof(far[0])); i++) {
+		struct net6_tcp_rtt r = {};
+
+		net6_tcp_rtt_sample(&r, far[i], RTO_MIN, true);
+		EXPECT_EQ(r.srtt >> 3, NET6_TCP_RTT_MAX);
+		net6_tcp_rtt_sample(&r, 1, RTO_MIN, true);
+		EXPECT_GE(rto(&r), NET6_TCP_RTT_MAX / 2);
+		net6_tcp_rtt_sample(&r, far[i], RTO_MIN, true);
+		EXPECT_LE(r.srtt >> 3, NET6_TCP_RTT_MAX);
+		EXPECT_LE(r.rttvar, 4 * NET6_TCP_RTT_MAX);
+	}
+}
+
 TEST(min__keeps_the_minimum_of_the_window)
 {
 	struct net6_min_sample s[3] = { { 0, ~0U }, { 0, ~0U }, { 0, ~0U } };

@@ -10,6 +10,11 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+/* The longest RTT that is told apart, 268 s: eight of it fit 31 bits. Longer than any RTO, which
+ * RFC 6298 2.5 allows to end at 60 s and Linux' TCP_RTO_MAX does at 120.
+ */
+#define NET6_TCP_RTT_MAX	((1U << 28) - 1)
+
 /**
  * struct net6_tcp_rtt - the RTT estimator's state
  * @srtt: smoothed RTT times 8, 0 before the first sample
@@ -27,7 +32,7 @@ struct net6_tcp_rtt {
 /**
  * net6_tcp_rtt_sample() - take one RTT measurement, RFC 6298 2.2 and 2.3
  * @r: state
- * @sample: measured RTT, us
+ * @sample: measured RTT, us; one above NET6_TCP_RTT_MAX counts as that
  * @rto_min: lower bound of the variance term, us (RFC 6298 2.4 in Linux' form:
  *	the RTO is srtt plus at least this)
  * @window_done: a whole window of data has been acknowledged since the variance
@@ -42,7 +47,7 @@ static inline void net6_tcp_rtt_sample(struct net6_tcp_rtt *r, u32 sample, u32 r
 {
 	s32 err, dev;
 
-	sample = max(sample, 1U);
+	sample = clamp(sample, 1U, NET6_TCP_RTT_MAX);
 	if (!r->srtt) {
 		/* RFC 6298 2.2: SRTT = R, RTTVAR = R / 2; K = 4 */
 		r->srtt = sample << 3;
