@@ -60,7 +60,8 @@ struct net6_iface;
 	X(TcpMemoryPressures) X(TcpKeepAlive) X(TcpOrphanDrops)		\
 	X(TcpFastOpenActive) X(TcpFastOpenActiveFail) X(TcpFastOpenBlackhole)	\
 	X(TcpFastOpenPassive) X(TcpFastOpenPassiveFail) X(TcpFastOpenPassiveAltKey) \
-	X(TcpFastOpenListenOverflow) X(TcpFastOpenCookieReqd)
+	X(TcpFastOpenListenOverflow) X(TcpFastOpenCookieReqd)			\
+	X(TcpPagesKept) X(TcpPagesReused) X(TcpPagesGivenUp)
 
 enum net6_mib_item {
 #define X(name)	NET6_MIB_##name,

@@ -316,8 +316,11 @@ void net6_mapped_stream_release(struct socket *sock)
 
 	spin_lock(&net6_shadow_lock);
 	ns = net6_shadow_find(sock);
-	if (ns)
+	if (ns) {
 		hash_del(&((struct sock *)ns)->sk_bind_node);
+		/* Shares its place with pages, which it has none of. */
+		ns->shadow_of = NULL;
+	}
 	spin_unlock(&net6_shadow_lock);
 	if (ns)
 		sock_release(ns->shadow);

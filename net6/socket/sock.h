@@ -157,9 +157,10 @@ static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
  * @shadow_of: the struct socket in which an IPv4 sock has taken this one's place
  *	(socket/mapped_stream.c)
  * @shadow: the struct socket that keeps this one meanwhile
+ * @pages: a connection's pages to send with (transport/tcp/pages.c); NULL when it is closed
  *
- * What a listener, a child and a replaced socket have shares its place: eight bytes more,
- * and a slab of 32 KB holds 12 of them, not 13.
+ * What a listener, a child nobody has accepted, a replaced socket and a connection have shares its
+ * place: eight bytes more, and a slab of 32 KB holds 12 of them, not 13.
  */
 struct net6_tcp_sock {
 	struct tcp6_sock	tcp6;
@@ -179,6 +180,7 @@ struct net6_tcp_sock {
 			struct socket		*shadow_of;
 			struct socket		*shadow;
 		};
+		struct net6_tcp_pages		*pages;
 	};
 };
 

@@ -243,6 +243,9 @@ void net6_tcp_send_fin(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb, *tail;
 
+	/* Nothing comes after it. */
+	if (net6_tcp_has_pages(sk))
+		net6_tcp_pages_drop(sk);
 	tail = tcp_write_queue_tail(sk);
 	if (!tail && tcp_under_memory_pressure(sk))
 		tail = tcp_rtx_queue_tail(sk);

@@ -533,6 +533,9 @@ int net6_tcp_give(struct sock *sk, struct sock *listener)
 		NET6_INC(net6_tcp_nn(sk), TcpListenOverflows);
 		return -ENOBUFS;
 	}
+	/* The queue's pointers share their place. */
+	if (net6_tcp_has_pages(sk))
+		net6_tcp_pages_drop(sk);
 	local_bh_disable();
 	added = net6_tcp_accept_queue_add(listener, sk);
 	local_bh_enable();

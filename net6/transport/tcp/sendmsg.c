@@ -14,6 +14,8 @@
  * fills the 1 KB that the allocator would give anyway.
  */
 #define NET6_TCP_LINEAR_MAX	256
+/* Bytes left in a page that are worth a fragment, as for sk_page_frag_refill(). */
+#define NET6_TCP_FRAG_MIN	32
 /* Buffers filled before the backlog gets a turn. */
 #define NET6_TCP_BACKLOG_TURN	16
 
@@ -133,6 +135,21 @@ static struct sk_buff *net6_tcp_new_skb(struct net6_tcp_send *s, unsigned int li
 	return skb;
 }
 
+/* As sk_page_frag_refill(), which begins an empty page again, too. */
+static bool net6_tcp_frag_refill(struct sock *sk, struct page_frag *frag)
+{
+	if (likely(frag->page)) {
+		if (page_ref_count(frag->page) == 1) {
+			frag->offset = 0;
+			return true;
+		}
+		if (likely(frag->offset + NET6_TCP_FRAG_MIN <= frag->size))
+			return true;
+		net6_tcp_pages_turn(sk, frag);
+	}
+	return sk_page_frag_refill(sk, frag);
+}
+
 /* Page fragment the bytes go to. Returns how many, 0 if there is no memory, -EMSGSIZE if
  * the buffer has no place for another fragment.
  */
@@ -142,7 +159,7 @@ static int net6_tcp_copy_frag(struct sock *sk, struct sk_buff *skb, struct iov_i
 	int i = skb_shinfo(skb)->nr_frags, err;
 	bool merge;
 
-	if (!sk_page_frag_refill(sk, pfrag))
+	if (!net6_tcp_frag_refill(sk, pfrag))
 		return 0;
 	merge = skb_can_coalesce(skb, i, pfrag->page, pfrag->offset);
 	if (!merge && i >= NET6_COMPAT_MAX_FRAGS)

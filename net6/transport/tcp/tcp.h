@@ -507,6 +507,18 @@ void net6_tcp_write_err(struct sock *sk);		/* gave up retransmitting */
 void net6_tcp_time_wait(struct sock *sk, int state, int timeo);
 void net6_tcp_write_queue_purge(struct sock *sk);
 
+/* pages.c */
+struct page_frag;
+void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag);
+/* @sk does not listen. In an accept queue it has none, and something else in that place. */
+static inline bool net6_tcp_has_pages(const struct sock *sk)
+{
+	return unlikely(net6_tcp_sk(sk)->pages) && !net6_tcp_sk(sk)->listener;
+}
+
+void net6_tcp_pages_drop(struct sock *sk);
+void net6_tcp_pages_timer(struct sock *sk);
+
 /* Answers without a socket (or before one); skb is the segment answered, borrowed. */
 void net6_tcp_send_reset(struct sock *sk, struct sk_buff *skb);	/* sk may be NULL */
 

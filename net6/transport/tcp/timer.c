@@ -200,19 +200,12 @@ give_up:
 	net6_tcp_write_err(sk);
 }
 
-/**
- * net6_tcp_write_timer_handler() - do what icsk_pending says if its time has come
- * @sk: socket
- *
- * Context: sk locked, BH disabled.
- */
-void net6_tcp_write_timer_handler(struct sock *sk)
+/* Do what icsk_pending says if its time has come. */
+static void net6_tcp_write_timer_due(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	int what = icsk->icsk_pending;
 
-	if (((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN)) || !what)
-		return;
 	if (time_after(icsk->icsk_timeout, jiffies)) {
 		sk_reset_timer(sk, &icsk->icsk_retransmit_timer, icsk->icsk_timeout);
 		return;
@@ -236,6 +229,22 @@ void net6_tcp_write_timer_handler(struct sock *sk)
 	}
 }
 
+/**
+ * net6_tcp_write_timer_handler() - the write timer has fired
+ * @sk: socket
+ *
+ * Context: sk locked, BH disabled.
+ */
+void net6_tcp_write_timer_handler(struct sock *sk)
+{
+	if ((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
+		return;
+	if (inet_csk(sk)->icsk_pending)
+		net6_tcp_write_timer_due(sk);
+	if (net6_tcp_has_pages(sk))
+		net6_tcp_pages_timer(sk);
+}
+
 /* Who owns the socket does the work when it lets go. */
 static void net6_tcp_defer(struct sock *sk, int bit)
 {
@@ -249,7 +258,7 @@ static void net6_tcp_write_timer(struct timer_list *t)
 	struct sock *sk = &icsk->icsk_inet.sk;
 
 	/* Armed lazily: most expiries find nothing to do. */
-	if (!READ_ONCE(icsk->icsk_pending))
+	if (!READ_ONCE(icsk->icsk_pending) && !READ_ONCE(net6_tcp_sk(sk)->pages))
 		goto out;
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk))

@@ -44,6 +44,8 @@ void net6_tcp_done(struct sock *sk)
 		NET6_INC(net6_tcp_nn(sk), TcpAttemptFails);
 	net6_tcp_set_state(sk, TCP_CLOSE);
 	net6_tcp_timers_clear(sk);
+	if (net6_tcp_has_pages(sk))
+		net6_tcp_pages_drop(sk);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (sock_flag(sk, SOCK_DEAD)) {
 		net6_tcp_destroy(sk);
@@ -212,6 +214,8 @@ void net6_tcp_write_queue_purge(struct sock *sk)
 	tp->lost_out = 0;
 	tp->retrans_out = 0;
 	inet_csk(sk)->icsk_backoff = 0;
+	if (net6_tcp_has_pages(sk))
+		net6_tcp_pages_drop(sk);
 	sk_mem_reclaim(sk);
 }
 

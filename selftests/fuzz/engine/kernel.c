@@ -603,6 +603,11 @@ bool __put_devmap_managed_page_refs(struct page *page, int refs)
 void net6_tcp_user_receive(struct sock *sk) {}
 void net6_tcp_user_writable(struct sock *sk) {}
 
+/* ---- pages kept to send with (pages.c): what is sent here lies in no pages ---- */
+
+void net6_tcp_pages_drop(struct sock *sk) {}
+void net6_tcp_pages_timer(struct sock *sk) {}
+
 /* ---- Fast Open: nobody here asks for it ---- */
 
 void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn) {}
