@@ -18,6 +18,7 @@
 #include <linux/workqueue.h>
 #include "accept.h"
 #include "condition.h"
+#include "again.h"
 #include "parse.h"
 #include "path.h"
 #include "range.h"
@@ -556,7 +557,9 @@ struct khttpd_tails {
  * @timers: connections by timer kind, next deadline first
  * @tails: ends of headers
  * @buf: KHTTPD_BUFFER_SIZE bytes to receive into
+ * @again: the last head that was parsed
  * @wish: room for what a request looks for
+ * @kept: its path is that of the head in @again
  * @batch: replies being collected
  */
 struct khttpd_thread {
@@ -574,7 +577,9 @@ struct khttpd_thread {
 	struct list_head timers[KHTTPD_TIMERS];
 	struct khttpd_tails tails;
 	u8 *buf;
+	struct khttpd_again again;
 	struct khttpd_wish wish;
+	bool kept;
 	struct khttpd_batch batch;
 };
 
@@ -712,6 +717,7 @@ void khttpd_out_clear(struct khttpd_out *out);
 /* transport.c */
 int khttpd_transport_recv(struct socket *sock, void *buf, size_t len,
 			  bool peek);
+int khttpd_transport_take(struct socket *sock, void *buf, size_t len);
 int khttpd_transport_discard(struct socket *sock, void *buf, size_t size,
 			     size_t len);
 int khttpd_transport_send(struct socket *sock, struct kvec *vec,

@@ -300,32 +300,18 @@ static enum khttpd_parse_result too_long(struct khttpd_request *req)
 	return fail(req, req->state == S_TARGET ? 414 : 431);
 }
 
-/**
- * khttpd_parse() - go on parsing a request head
- * @req: what is known so far; khttpd_request_reset() before the first call
- * @buf: the request's bytes from the first on, also those seen before
- * @len: how many there are by now
- *
- * Each byte is looked at once over all calls. The result of a head does not
- * depend on how it was cut into calls.
- *
- * Return: KHTTPD_PARSE_DONE with @req->head_len set, KHTTPD_PARSE_ERROR with
- * @req->error set, or KHTTPD_PARSE_MORE.
- */
-enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
-				      const u8 *buf, size_t len)
+/* Up to the end of the head, or with @line_only of the request line. */
+static __always_inline enum khttpd_parse_result
+parse_on(struct khttpd_request *req, const u8 *buf, size_t len, bool line_only)
 {
 	size_t max = READ_ONCE(khttpd_head_limits.head_bytes);
 	size_t end = len < max ? len : max;
 	u16 error;
 	u8 c;
 
-	if (req->state == S_DONE)
-		return KHTTPD_PARSE_DONE;
-	if (req->state == S_ERROR)
-		return KHTTPD_PARSE_ERROR;
-
 	while (req->pos < end) {
+		if (line_only && req->state == S_LINE)
+			return KHTTPD_PARSE_MORE;
 		if (req->state == S_VERSION && take_version(req, buf, end))
 			continue;
 		req->pos = skip(req, buf, req->pos, end);
@@ -355,4 +341,41 @@ enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
 		}
 	}
 	return len >= max ? too_long(req) : KHTTPD_PARSE_MORE;
+}
+
+/**
+ * khttpd_parse() - go on parsing a request head
+ * @req: what is known so far; khttpd_request_reset() before the first call
+ * @buf: the request's bytes from the first on, also those seen before
+ * @len: how many there are by now
+ *
+ * Each byte is looked at once over all calls. The result of a head does not
+ * depend on how it was cut into calls.
+ *
+ * Return: KHTTPD_PARSE_DONE with @req->head_len set, KHTTPD_PARSE_ERROR with
+ * @req->error set, or KHTTPD_PARSE_MORE.
+ */
+enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
+				      const u8 *buf, size_t len)
+{
+	if (req->state == S_DONE)
+		return KHTTPD_PARSE_DONE;
+	if (req->state == S_ERROR)
+		return KHTTPD_PARSE_ERROR;
+	return parse_on(req, buf, len, false);
+}
+
+/**
+ * khttpd_parse_line() - parse no further than the request line
+ * @req: as for khttpd_parse(), which goes on from there
+ * @buf: as for khttpd_parse()
+ * @len: as for khttpd_parse()
+ *
+ * Return: true if the line is complete and something follows it, which begins at
+ * @req->pos.
+ */
+bool khttpd_parse_line(struct khttpd_request *req, const u8 *buf, size_t len)
+{
+	return req->state < S_LINE &&
+	       parse_on(req, buf, len, true) == KHTTPD_PARSE_MORE && req->state == S_LINE;
 }

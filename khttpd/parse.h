@@ -195,6 +195,7 @@ static inline bool khttpd_request_persists(const struct khttpd_request *req)
 
 enum khttpd_parse_result khttpd_parse(struct khttpd_request *req,
 				      const u8 *buf, size_t len);
+bool khttpd_parse_line(struct khttpd_request *req, const u8 *buf, size_t len);
 u16 khttpd_field_take(struct khttpd_request *req, const u8 *buf);
 const struct khttpd_field *khttpd_field_next(const struct khttpd_request *req,
 					     enum khttpd_field_id id,

@@ -43,6 +43,7 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 		khttpd_accept_codings(req, ask->head, &wish->codings);
 	if (!wish->path.dir)
 		return 0;
+	ask->conn->thread->kept = false;
 	wish->dir_len = wish->path.len;
 	if (options->listing)
 		wish->json = khttpd_accept_json(req, ask->head);
@@ -100,6 +101,7 @@ static enum khttpd_verdict khttpd_respond_error(const struct khttpd_ask *ask,
 
 	if (likely(!khttpd_rules_error(ask->site->options.rules, status, &len)))
 		return khttpd_reply_status(ask, status);
+	conn->thread->kept = false;
 	conn->thread->wish.status = status;
 	conn->thread->wish.size = ask->size;
 	if (!khttpd_respond_find(ask, &found))
@@ -287,15 +289,26 @@ static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 	}
 }
 
-static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
+/* Set the path of thread->wish, where it is not that of the same head still. */
+static enum khttpd_path_result khttpd_respond_name(const struct khttpd_ask *ask)
 {
 	const struct khttpd_request *req = &ask->conn->req;
-	struct khttpd_wish *wish = &ask->conn->thread->wish;
+	struct khttpd_thread *thread = ask->conn->thread;
+	enum khttpd_path_result result;
+
+	if (thread->kept)
+		return KHTTPD_PATH_OK;
+	result = khttpd_path_normalise(&thread->wish.path, ask->head + req->path, req->path_len);
+	thread->kept = result == KHTTPD_PATH_OK && thread->again.same;
+	return result;
+}
+
+static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
+{
 	struct khttpd_ask bad;
 
-	wish->dir_len = -1;
-	switch (khttpd_path_normalise(&wish->path, ask->head + req->path,
-				      req->path_len)) {
+	ask->conn->thread->wish.dir_len = -1;
+	switch (khttpd_respond_name(ask)) {
 	case KHTTPD_PATH_OK:
 		return ask->site->options.rules ? khttpd_respond_rules(ask) :
 						  khttpd_respond_path(ask);

@@ -40,9 +40,11 @@ static enum khttpd_step khttpd_input_fill(struct khttpd_conn *conn,
 	if (conn->eof || in->len == KHTTPD_BUFFER_SIZE)
 		return KHTTPD_STEP_WAIT;
 
-	n = khttpd_transport_recv(conn->sock, in->buf + in->len,
-				  KHTTPD_BUFFER_SIZE - in->len,
-				  conn->server);
+	n = conn->server ?
+	    khttpd_transport_recv(conn->sock, in->buf + in->len,
+				  KHTTPD_BUFFER_SIZE - in->len, true) :
+	    khttpd_transport_take(conn->sock, in->buf + in->len,
+				  KHTTPD_BUFFER_SIZE - in->len);
 	if (n < 0 && n != -EAGAIN) {
 		khttpd_count(lost);
 		return KHTTPD_STEP_CLOSE;
@@ -145,13 +147,18 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 					     struct khttpd_input *in,
 					     bool *more)
 {
+	struct khttpd_thread *thread = conn->thread;
 	const u8 *head = in->buf + in->off;
 	struct khttpd_request *req = &conn->req;
+	enum khttpd_parse_result result;
 	enum khttpd_verdict verdict;
 	enum khttpd_step step;
 	u32 end = in->len;
 
-	switch (khttpd_parse(req, head, in->len - in->off)) {
+	result = khttpd_parse_again(req, &thread->again, head, in->len - in->off);
+	if (!thread->again.same)
+		thread->kept = false;
+	switch (result) {
 	case KHTTPD_PARSE_MORE:
 		*more = false;
 		return KHTTPD_STEP_WAIT;

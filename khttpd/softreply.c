@@ -17,28 +17,50 @@
 /* Longest head that is answered here, and most pages of a file. */
 #define KHTTPD_SOFT_HEAD	4096
 #define KHTTPD_SOFT_PAGES	16
+/* Longest file that is copied behind its header: cheaper than a reference to its page. */
+#define KHTTPD_SOFT_COPY	512
+/* Status line, what the file's has, Expires, the end; and a small file. */
+#define KHTTPD_SOFT_PIECES	5
 
 /**
  * struct khttpd_soft_work - room to answer a request in, bottom halves off
  * @head: its bytes
  * @req: it
+ * @again: the head before it
  * @codings: which codings it takes
  * @path: what it asks for
- * @header: header of the reply, and a small file behind it
+ * @kept: @path is that of the head in @again
+ * @header: header of the reply in pieces, and a small file behind it
+ * @expires: the piece about when it expires
  * @page: pages of a larger one
  * @tails: ends of headers
  */
 struct khttpd_soft_work {
 	u8 head[KHTTPD_SOFT_HEAD];
 	struct khttpd_request req;
+	struct khttpd_again again;
 	struct khttpd_codings codings;
 	struct khttpd_path path;
-	char header[NET6_TCP_MSG_HEADER];
+	bool kept;
+	struct kvec header[KHTTPD_SOFT_PIECES];
+	char expires[KHTTPD_EXPIRES_SIZE];
 	struct bio_vec page[KHTTPD_SOFT_PAGES];
 	struct khttpd_tails tails;
 };
 
 static struct khttpd_soft_work __percpu *khttpd_soft_work;
+
+static enum khttpd_path_result khttpd_soft_path(struct khttpd_soft_work *work)
+{
+	const struct khttpd_request *req = &work->req;
+	enum khttpd_path_result result;
+
+	if (work->kept)
+		return KHTTPD_PATH_OK;
+	result = khttpd_path_normalise(&work->path, work->head + req->path, req->path_len);
+	work->kept = result == KHTTPD_PATH_OK && work->again.same;
+	return result;
+}
 
 /* By path and rules, whose is a request? @theirs: what to say if it is a server's.
  * Return: KHTTPD_SOFT_NEXT if files are to be looked at.
@@ -50,8 +72,7 @@ khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
 	const struct khttpd_rules *rules = site->options.rules;
 	const struct khttpd_request *req = &work->req;
 
-	switch (khttpd_path_normalise(&work->path, work->head + req->path,
-				      req->path_len)) {
+	switch (khttpd_soft_path(work)) {
 	case KHTTPD_PATH_OK:
 		break;
 	case KHTTPD_PATH_NONE:
@@ -110,36 +131,44 @@ khttpd_soft_condition(const struct khttpd_soft_work *work,
 	return khttpd_condition(&work->req, work->head, &is);
 }
 
-/* Write the header; all of them fit. Return: its length. */
-static u32 khttpd_soft_header(struct khttpd_soft_work *work,
-			      const struct khttpd_entry *entry, bool unchanged,
-			      bool close)
+static inline u32 khttpd_soft_piece(struct khttpd_soft_work *work, unsigned int *n,
+				    const void *piece, size_t len)
+{
+	work->header[*n].iov_base = (void *)piece;
+	work->header[*n].iov_len = len;
+	(*n)++;
+	return len;
+}
+
+/* Collect the header's pieces; all of them fit. Return: how many; @len: their length. */
+static unsigned int khttpd_soft_header(struct khttpd_soft_work *work,
+				       const struct khttpd_entry *entry, bool unchanged,
+				       bool close, u32 *len)
 {
 	static const char line[] = "HTTP/1.1 304 Not Modified\r\n"
 				   "Server: khttpd\r\n";
 	enum khttpd_tail tail = close ? KHTTPD_TAIL_CLOSE :
 				work->req.minor ? KHTTPD_TAIL_PLAIN :
 				KHTTPD_TAIL_KEEPALIVE;
-	u32 len = 0, from = 0;
+	u32 from = 0, to = entry->header_len, expires;
+	unsigned int n = 0;
 
-	BUILD_BUG_ON(sizeof(work->header) < sizeof(line) + KHTTPD_HEADER_MAX +
-		     KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX);
+	BUILD_BUG_ON(sizeof(line) + KHTTPD_HEADER_MAX + KHTTPD_EXPIRES_SIZE +
+		     KHTTPD_TAIL_MAX + KHTTPD_SOFT_COPY > NET6_TCP_MSG_HEADER);
+	*len = 0;
 	if (unchanged) {
-		len = sizeof(line) - 1;
 		from = entry->meta_at;
-		memcpy(work->header, line, len);
+		*len += khttpd_soft_piece(work, &n, line, sizeof(line) - 1);
 	}
-	memcpy(work->header + len, entry->header + from,
-	       entry->header_len - from);
-	len += entry->header_len - from;
+	if (unlikely(entry->expires))
+		to -= strlen("Date: ");
+	*len += khttpd_soft_piece(work, &n, entry->header + from, to - from);
 	if (unlikely(entry->expires)) {
-		len -= strlen("Date: ");
-		len += khttpd_expires_write(entry, work->tails.second,
-					    work->header + len);
+		expires = khttpd_expires_write(entry, work->tails.second, work->expires);
+		*len += khttpd_soft_piece(work, &n, work->expires, expires);
 	}
-	memcpy(work->header + len, work->tails.text[tail],
-	       work->tails.len[tail]);
-	return len + work->tails.len[tail];
+	*len += khttpd_soft_piece(work, &n, work->tails.text[tail], work->tails.len[tail]);
+	return n;
 }
 
 static void khttpd_soft_put_pages(struct khttpd_soft_work *work, int n)
@@ -184,12 +213,11 @@ miss:
 /* Queue header and file. Return: 0, or an errno with nothing queued. */
 static int khttpd_soft_send(const struct khttpd_net6 *net6, struct sock *sk,
 			    struct khttpd_soft_work *work,
-			    const struct khttpd_entry *entry, u32 header_len,
+			    const struct khttpd_entry *entry, unsigned int pieces,
 			    bool body, bool close)
 {
 	struct net6_tcp_msg msg = {
-		.header = work->header, .header_len = header_len,
-		.pages = work->page, .fin = close,
+		.header = work->header, .pages = work->page, .fin = close,
 	};
 	int n = 0, err;
 
@@ -199,18 +227,14 @@ static int khttpd_soft_send(const struct khttpd_net6 *net6, struct sock *sk,
 			return n;
 	}
 	msg.nr_pages = n;
-	/* A small file is cheaper copied than referenced. */
-	if (n == 1 && header_len + entry->size <= sizeof(work->header)) {
-		memcpy(work->header + header_len,
-		       page_address(work->page[0].bv_page), entry->size);
-		msg.header_len += entry->size;
+	if (n == 1 && entry->size <= KHTTPD_SOFT_COPY) {
+		khttpd_soft_piece(work, &pieces, page_address(work->page[0].bv_page),
+				  entry->size);
 		msg.nr_pages = 0;
 	}
+	msg.nr_header = pieces;
 	err = net6->send(sk, &msg);
 	khttpd_soft_put_pages(work, n);
-	if (!err)
-		khttpd_count_add(bytes_sent,
-				 header_len + (body ? entry->size : 0));
 	return err;
 }
 
@@ -221,6 +245,7 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
 {
 	enum khttpd_condition condition;
 	bool body, unchanged;
+	unsigned int pieces;
 	u32 len;
 
 	khttpd_tails_write(&work->tails);
@@ -229,9 +254,10 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
 		return false;
 	unchanged = condition == KHTTPD_CONDITION_UNCHANGED;
 	body = !unchanged && work->req.method == KHTTPD_METHOD_GET;
-	len = khttpd_soft_header(work, entry, unchanged, close);
-	if (khttpd_soft_send(net6, sk, work, entry, len, body, close))
+	pieces = khttpd_soft_header(work, entry, unchanged, close, &len);
+	if (khttpd_soft_send(net6, sk, work, entry, pieces, body, close))
 		return false;
+	khttpd_count_add(bytes_sent, len + (body ? entry->size : 0));
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
 	if (unchanged)
@@ -259,10 +285,12 @@ khttpd_soft_request(const struct khttpd_net6 *net6, struct sock *sk,
 	verdict = khttpd_soft_whose(site, work, theirs);
 	if (verdict != KHTTPD_SOFT_NEXT)
 		return verdict;
-	if (work->path.dir &&
-	    (!*options->index ||
-	     !khttpd_path_add_index(&work->path, options->index)))
-		return KHTTPD_SOFT_GIVE;
+	if (work->path.dir) {
+		work->kept = false;
+		if (!*options->index ||
+		    !khttpd_path_add_index(&work->path, options->index))
+			return KHTTPD_SOFT_GIVE;
+	}
 	entry = khttpd_soft_find(site, work);
 	if (!entry)
 		return theirs == KHTTPD_SOFT_SERVER &&
@@ -308,8 +336,10 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener
 	len = net6->peek_copy(sk, 0, work->head,
 				       min_t(u32, unread, sizeof(work->head)));
 	khttpd_request_reset(req);
-	if (khttpd_parse(req, work->head, len) != KHTTPD_PARSE_DONE)
+	if (khttpd_parse_again(req, &work->again, work->head, len) != KHTTPD_PARSE_DONE)
 		return KHTTPD_SOFT_GIVE;
+	if (!work->again.same)
+		work->kept = false;
 	/* A server behind an own listener takes from threads. */
 	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
 	plain = khttpd_request_plain(req, unread);

@@ -43,13 +43,19 @@ static void khttpd_timer_arm(struct khttpd_thread *thread, unsigned long due)
 void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind)
 {
 	struct khttpd_thread *thread = conn->thread;
+	unsigned long deadline;
 
-	conn->timer_kind = kind;
 	if (kind == KHTTPD_TIMER_NONE) {
+		conn->timer_kind = kind;
 		list_del_init(&conn->timer);
 		return;
 	}
-	conn->deadline = jiffies + msecs_to_jiffies(khttpd_timer_ms(kind));
+	deadline = jiffies + msecs_to_jiffies(khttpd_timer_ms(kind));
+	/* Of those with the same deadline any may be the first. */
+	if (conn->timer_kind == kind && conn->deadline == deadline)
+		return;
+	conn->timer_kind = kind;
+	conn->deadline = deadline;
 	list_move_tail(&conn->timer, &thread->timers[kind]);
 	khttpd_timer_arm(thread, conn->deadline);
 }

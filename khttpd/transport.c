@@ -3,6 +3,7 @@
  * operations are all that is used of native IPv4, native IPv6 and net6.
  */
 #include <linux/bvec.h>
+#include <linux/fs.h>
 #include <linux/in.h>
 #include <linux/socket.h>
 #include <linux/tcp.h>
@@ -29,6 +30,53 @@ int khttpd_transport_recv(struct socket *sock, void *buf, size_t len,
 
 	return kernel_recvmsg(sock, &msg, &vec, 1, len,
 			      MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+}
+
+/* A buffer of the socket's, as much of it as fits. */
+static int khttpd_transport_actor(read_descriptor_t *desc, struct sk_buff *skb,
+				  unsigned int offset, size_t len)
+{
+	size_t n = min(len, desc->count);
+	int err;
+
+	if (!n)
+		return 0;
+	err = skb_copy_bits(skb, offset, desc->arg.data + desc->written, n);
+	if (err)
+		return err;
+	desc->written += n;
+	desc->count -= n;
+	return n;
+}
+
+/**
+ * khttpd_transport_take() - take received bytes, without waiting
+ * @sock: connected socket of TCP
+ * @buf: where to
+ * @len: at most
+ *
+ * Like khttpd_transport_recv(), straight from the socket's buffers.
+ *
+ * Return: as khttpd_transport_recv().
+ */
+int khttpd_transport_take(struct socket *sock, void *buf, size_t len)
+{
+	read_descriptor_t desc = { .arg.data = buf, .count = len };
+	struct sock *sk = sock->sk;
+	int n;
+
+	/* What urgent data means is recvmsg()'s business. */
+	if (!sock->ops->read_sock || READ_ONCE(tcp_sk(sk)->urg_data))
+		return khttpd_transport_recv(sock, buf, len, false);
+	lock_sock(sk);
+	n = sock->ops->read_sock(sk, &desc, khttpd_transport_actor);
+	if (!n) {
+		n = sock_error(sk);
+		if (!n && !(sk->sk_shutdown & RCV_SHUTDOWN) && sk->sk_state != TCP_CLOSE)
+			n = -EAGAIN;
+	}
+	release_sock(sk);
+	return n;
 }
 
 /**
@@ -71,7 +119,11 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
 		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0),
 	};
 
-	return kernel_sendmsg(sock, &msg, vec, vecs, len);
+	/* Without the security modules' leave, which is about tasks: this is a thread of the
+	 * kernel's, and pages are sent without it, too.
+	 */
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, vec, vecs, len);
+	return sock->ops->sendmsg(sock, &msg, len);
 }
 
 /**

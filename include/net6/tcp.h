@@ -11,6 +11,7 @@
 
 #include <linux/bvec.h>
 #include <linux/skbuff.h>
+#include <linux/uio.h>
 #include <net/sock.h>
 
 /**
@@ -82,8 +83,9 @@ struct net6_tcp_user {
 
 /**
  * struct net6_tcp_msg - what one net6_tcp_send() sends
- * @header: copied in front of the pages; may be NULL
- * @header_len: its length in bytes, at most NET6_TCP_MSG_HEADER
+ * @header: pieces of memory that are copied, one behind the other, in front of the pages;
+ *	at most NET6_TCP_MSG_HEADER bytes in all
+ * @nr_header: how many pieces
  * @pages: pieces of pages, referenced, not copied: their bytes must not change until
  *	the peer has acknowledged them (as with sendfile())
  * @nr_pages: how many pieces
@@ -91,8 +93,8 @@ struct net6_tcp_user {
  * @fin: nothing more will be sent: FIN with the last byte
  */
 struct net6_tcp_msg {
-	const void		*header;
-	unsigned int		header_len;
+	const struct kvec	*header;
+	unsigned int		nr_header;
 	const struct bio_vec	*pages;
 	unsigned int		nr_pages;
 	bool			more;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The request parser: the first input byte says where to cut the rest; parsed
  * whole and in two pieces it must come to the same, inside its bounds, and what
- * it accepts must be free of the bytes that other parsers disagree about.
+ * it accepts must be free of the bytes that other parsers disagree about. After it,
+ * a head with another request line and then the same one must be as if there had been
+ * none before.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../khttpd/parse.c"
 #include "../../khttpd/fields.c"
+#include "../../khttpd/again.c"
 
 static void need(bool condition)
 {
@@ -55,6 +58,48 @@ static void check_done(const struct khttpd_request *req, const u8 *data,
 		need(req->flags & (KHTTPD_REQ_LENGTH | KHTTPD_REQ_CHUNKED));
 }
 
+static void check_again(struct khttpd_again *again, const u8 *data, size_t len)
+{
+	struct khttpd_request req, plain;
+	enum khttpd_parse_result result;
+	u8 *copy = malloc(len ? len : 1);
+
+	memcpy(copy, data, len);
+	khttpd_request_reset(&plain);
+	khttpd_request_reset(&req);
+	result = khttpd_parse(&plain, copy, len);
+	need(khttpd_parse_again(&req, again, copy, len) == result);
+	need(req.error == plain.error);
+	if (result == KHTTPD_PARSE_DONE) {
+		need(!memcmp(&req, &plain, offsetof(struct khttpd_request, field)));
+		need(!memcmp(req.field, plain.field, req.fields * sizeof(req.field[0])));
+	}
+	free(copy);
+}
+
+static void check_lines(const u8 *data, size_t len)
+{
+	static const char * const lines[] = {
+		"GET /another HTTP/1.1\r\n", "GET / HTTP/1.0\r\n", "POST /?a HTTP/1.1\r\n",
+		"GET http://a/ HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\r\n", "\r\n", "",
+	};
+	static struct khttpd_again again;
+	const u8 *line = memchr(data, '\n', len);
+	size_t i, n, rest = line ? data + len - line - 1 : 0;
+	u8 *other = malloc(len + 64);
+
+	memset(&again, 0, sizeof(again));
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		n = strlen(lines[i]);
+		check_again(&again, data, len);
+		memcpy(other, lines[i], n);
+		memcpy(other + n, data + len - rest, rest);
+		check_again(&again, other, n + rest);
+		check_again(&again, data, len);
+	}
+	free(other);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct khttpd_request whole, req;
@@ -82,5 +127,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			     req.fields * sizeof(req.field[0])));
 		check_done(&req, data, len);
 	}
+	check_lines(data, len);
 	return 0;
 }

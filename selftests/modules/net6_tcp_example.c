@@ -109,9 +109,15 @@ static void example_give(struct example *ex, struct example_conn *conn, struct s
 
 static int example_say(struct sock *sk, const char *text, bool fin)
 {
+	size_t len = strlen(text);
+	/* In two pieces, for the test of it. */
+	struct kvec pieces[] = {
+		{ .iov_base = (void *)text, .iov_len = len / 2 },
+		{ .iov_base = (void *)text + len / 2, .iov_len = len - len / 2 },
+	};
 	struct net6_tcp_msg msg = {
-		.header		= text,
-		.header_len	= strlen(text),
+		.header		= pieces,
+		.nr_header	= ARRAY_SIZE(pieces),
 		.fin		= fin,
 	};
 
@@ -121,10 +127,11 @@ static int example_say(struct sock *sk, const char *text, bool fin)
 /* As many of @left bytes as one message takes. */
 static int example_send_piece(struct example_conn *conn, const char *header, unsigned int left)
 {
+	struct kvec piece = { .iov_base = (void *)header, .iov_len = strlen(header) };
 	struct bio_vec pages[16];
 	struct net6_tcp_msg msg = {
-		.header		= header,
-		.header_len	= strlen(header),
+		.header		= &piece,
+		.nr_header	= 1,
 		.pages		= pages,
 	};
 	int err;

@@ -320,6 +320,7 @@ struct net6_tcp_build {
 	struct sk_buff	*skb;		/* the newest buffer */
 	unsigned int	skbs;		/* how many are its */
 	int		goal;		/* bytes a buffer takes */
+	unsigned int	header_len;	/* bytes of all pieces of the header */
 };
 
 static bool net6_tcp_build_skb(struct net6_tcp_build *b, unsigned int linear)
@@ -343,17 +344,24 @@ static void net6_tcp_build_account(struct net6_tcp_build *b, unsigned int n)
 
 static bool net6_tcp_build_header(struct net6_tcp_build *b, const struct net6_tcp_msg *msg)
 {
-	unsigned int left = msg->header_len, n;
-	const u8 *p = msg->header;
+	const struct kvec *piece = msg->header;
+	unsigned int left = b->header_len;
+	size_t room, at = 0, n;
 
-	while (left) {
-		n = min_t(unsigned int, left, b->goal);
-		if (!net6_tcp_build_skb(b, n))
+	for (; left; left -= room) {
+		room = min_t(unsigned int, left, b->goal);
+		if (!net6_tcp_build_skb(b, room))
 			return false;
-		skb_put_data(b->skb, p, n);
-		net6_tcp_build_account(b, n);
-		p += n;
-		left -= n;
+		while (b->skb->len < room) {
+			n = min(room - b->skb->len, piece->iov_len - at);
+			skb_put_data(b->skb, piece->iov_base + at, n);
+			at += n;
+			if (at == piece->iov_len) {
+				piece++;
+				at = 0;
+			}
+		}
+		net6_tcp_build_account(b, room);
 	}
 	return true;
 }
@@ -426,14 +434,20 @@ static void net6_tcp_build_undo(struct net6_tcp_build *b)
 	}
 }
 
-static int net6_tcp_msg_check(const struct sock *sk, const struct net6_tcp_msg *msg)
+static int net6_tcp_msg_check(const struct sock *sk, const struct net6_tcp_msg *msg,
+			      unsigned int *header_len)
 {
-	size_t size = msg->header_len;
+	size_t size = 0;
 	unsigned int i;
 
+	for (i = 0; i < msg->nr_header; i++)
+		size += msg->header[i].iov_len;
+	if (size > NET6_TCP_MSG_HEADER)
+		return -EMSGSIZE;
+	*header_len = size;
 	for (i = 0; i < msg->nr_pages; i++)
 		size += msg->pages[i].bv_len;
-	if (msg->header_len > NET6_TCP_MSG_HEADER || size > NET6_TCP_MSG_MAX)
+	if (size > NET6_TCP_MSG_MAX)
 		return -EMSGSIZE;
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN ||
 	    (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
@@ -481,7 +495,7 @@ int net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg)
 	struct net6_tcp_build b = { .sk = sk };
 	int err, mss;
 
-	err = net6_tcp_msg_check(sk, msg);
+	err = net6_tcp_msg_check(sk, msg, &b.header_len);
 	if (err)
 		return err;
 	tcp_rate_check_app_limited(sk);

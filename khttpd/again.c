@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A client asks for many things with the same header lines, and pollers ask for the
+ * same thing again and again. So the last head is kept, and one that equals it, as a
+ * whole or behind its request line, is not parsed again: comparing takes a word at a
+ * time. The result is that of the parser in every field; nothing else may depend on it.
+ *
+ * Limits: one head, KHTTPD_AGAIN_MAX bytes.
+ */
+#include "again.h"
+
+static inline u64 again_word(const u8 *s)
+{
+	u64 word;
+
+	memcpy(&word, s, sizeof(word));
+	return word;
+}
+
+/* memcmp() goes byte by byte through what is left behind the last word, and ends where
+ * the heads differ: that would tell a client, by the time taken, how far its guess of
+ * somebody else's head was right.
+ */
+static inline bool again_equal(const u8 *a, const u8 *b, size_t len)
+{
+	u64 differ = 0;
+	size_t i;
+
+	if (len < sizeof(u64))
+		return !memcmp(a, b, len);
+	for (i = 0; i + sizeof(u64) < len; i += sizeof(u64))
+		differ |= again_word(a + i) ^ again_word(b + i);
+	i = len - sizeof(u64);
+	return !(differ | (again_word(a + i) ^ again_word(b + i)));
+}
+
+/* Of @req all but the noted fields that it has not; cheaper than all of it. */
+static void again_copy(struct khttpd_request *to, const struct khttpd_request *from)
+{
+	memcpy(to, from, offsetof(struct khttpd_request, field));
+	if (from->fields)
+		memcpy(to->field, from->field, from->fields * sizeof(from->field[0]));
+}
+
+/* Would the parser still accept a head of @len bytes with these header lines? */
+static bool again_allowed(const struct khttpd_request *was, size_t len)
+{
+	return len <= READ_ONCE(khttpd_head_limits.head_bytes) &&
+	       was->headers <= READ_ONCE(khttpd_head_limits.head_fields);
+}
+
+/* The request line is read and what follows it is known: take that over, moved to
+ * where it is now. What is judged by both together, or by the target and the fields,
+ * must be the same in both.
+ */
+static bool again_fields(struct khttpd_request *req, const struct khttpd_again *again,
+			 const u8 *buf, size_t len)
+{
+	const struct khttpd_request *was = &again->req;
+	size_t rest = again->len - again->line, i;
+	u16 shift = req->pos - again->line;
+
+	if (!again->line || req->flags || req->minor != was->minor ||
+	    len - req->pos < rest || !again_allowed(was, req->pos + rest) ||
+	    !again_equal(buf + req->pos, again->head + again->line, rest))
+		return false;
+	req->state = was->state;
+	req->flags = was->flags;
+	req->headers = was->headers;
+	req->present = was->present;
+	req->repeated = was->repeated;
+	req->fields = was->fields;
+	req->content_length = was->content_length;
+	req->name_len = was->name_len;
+	if (was->headers) {
+		req->name = was->name + shift;
+		req->mark = was->mark + shift;
+	}
+	if (was->host_len) {
+		req->host = was->host + shift;
+		req->host_len = was->host_len;
+	}
+	for (i = 0; i < was->fields; i++) {
+		req->field[i] = was->field[i];
+		req->field[i].at += shift;
+	}
+	req->pos += rest;
+	req->head_len = req->pos;
+	return true;
+}
+
+/* Keep a head for the next one; @line is where its request line ended, if known. */
+static void again_keep(struct khttpd_again *again, const struct khttpd_request *req,
+		       const u8 *buf, u16 line)
+{
+	if (req->head_len > sizeof(again->head))
+		return;
+	again->len = req->head_len;
+	again->line = req->flags & (KHTTPD_REQ_ABSOLUTE | KHTTPD_REQ_NOPATH) ? 0 : line;
+	again_copy(&again->req, req);
+	memcpy(again->head, buf, req->head_len);
+}
+
+/**
+ * khttpd_parse_again() - go on parsing a request head, which may be known
+ * @req: as for khttpd_parse()
+ * @again: the head before it; zero at first
+ * @buf: as for khttpd_parse()
+ * @len: as for khttpd_parse()
+ *
+ * Return: as khttpd_parse(), with the same @req.
+ */
+enum khttpd_parse_result khttpd_parse_again(struct khttpd_request *req,
+					    struct khttpd_again *again,
+					    const u8 *buf, size_t len)
+{
+	enum khttpd_parse_result result;
+	u16 line = 0;
+
+	again->same = false;
+	/* Known to the end already: asked again for the verdict. */
+	if (req->head_len)
+		return khttpd_parse(req, buf, len);
+	if (!req->pos) {
+		if (again->len && len >= again->len &&
+		    again_allowed(&again->req, again->len) &&
+		    again_equal(buf, again->head, again->len)) {
+			again_copy(req, &again->req);
+			again->same = true;
+			return KHTTPD_PARSE_DONE;
+		}
+		if (khttpd_parse_line(req, buf, len)) {
+			line = req->pos;
+			if (again_fields(req, again, buf, len))
+				return KHTTPD_PARSE_DONE;
+		}
+	}
+	result = khttpd_parse(req, buf, len);
+	if (result == KHTTPD_PARSE_DONE)
+		again_keep(again, req, buf, line);
+	return result;
+}
