@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """What seven operations of TCP cost, and for bulk by iperf3 and socket() with close() in which
 functions the instructions are and what is left without the stack's own. No paper's; run by name
-only.
-
-A function belongs to a part by its name alone (PARTS)."""
+only."""
 import json
 import os
-import re
 
 from lab import ADDRESS, STACKS
 from results import mean
-from servers import CLIENT, RETURN, SERVER, SWITCH, TASK, code_of, functions, tag_packets
+from sides import (CLASSIFIERS, CLIENT, PARTS, REST, SERVER, STACK, TASK, code_of, kernel_ranges,
+                   part_of, tag_packets)
 from xie1999 import Symbols, dumps
 
 TITLE = "What operations cost; bulk and sockets by function"
@@ -42,7 +40,7 @@ def run(lab):
     for module in ("sch_ingress", "cls_matchall", "cls_u32"):
         lab.run("modprobe", "-q", module, check=False)
     lab.network()
-    servers = {stack: lab.background(*wrap(lab, stack), "iperf3", "-s", "-B",
+    servers = {stack: lab.background(*lab.wrap(stack), "iperf3", "-s", "-B",
                                      ADDRESS["direct"][stack], "-p", PORT[stack])
                for stack in STACKS}
     for stack in STACKS:
@@ -83,16 +81,12 @@ def run(lab):
         out.writelines(line for line in f if line.split()[1] in "tTwW")
 
 
-def wrap(lab, stack):
-    return [lab.tool["net6-run"]] if stack == "net6" else []
-
-
 def bulk(lab, stack, seconds):
     """iperf3 that sends, under way."""
     report = f"/tmp/iperf3-{stack}.json"
     if os.path.exists(report):
         os.unlink(report)
-    return lab.background(*wrap(lab, stack), "iperf3", "-c", ADDRESS["direct"][stack], "-p",
+    return lab.background(*lab.wrap(stack), "iperf3", "-c", ADDRESS["direct"][stack], "-p",
                           PORT[stack], "-J", "--logfile", report, "-t", seconds, "-O", 0.3,
                           ns="client")
 
@@ -101,7 +95,7 @@ def count_bulk(lab, label, stack, server):
     client = bulk(lab, stack, 600)
     try:
         lab.wait_for("bulk", lambda: sent(client.pid) > WARM)
-        ranges = [f"{start:x}-{end:x}:{what}" for what, start, end in kernel_ranges()]
+        ranges = kernel_ranges()
         for pid, side in ((client.pid, CLIENT), (server.pid, SERVER)):
             ranges += [f"{code}:{TASK | side}" for code in code_of(pid)]
         lab.run(lab.netbench_program, "-l", label, "-n", WINDOW, "sides", *ranges)
@@ -127,59 +121,9 @@ def sent(pid):
         return next(int(line.split()[1]) for line in f if line.startswith("wchar"))
 
 
-def kernel_ranges():
-    """As in servers.py: what a packet has come to, and where a task goes on."""
-    what = {"u32_classify": CLIENT, "mall_classify": SERVER, "__do_softirq": RETURN,
-            "handle_softirqs": RETURN, "finish_task_switch": SWITCH}
-    return [(what[name], start, end) for name, (start, end) in functions(what).items()]
-
-
 # ---- on the host: the plugin's counts to rows ----
 
 SIDES = {CLIENT: "sender", SERVER: "receiver"}
-# Only there to tell the sides apart: left out.
-CLASSIFIERS = ("tcf_", "__tcf_", "u32_", "mall_")
-STACK, REST = "the stack", "the rest"
-# What a function does, by its name; the first that fits. The stack is net6's module, or the
-# kernel's TCP, IPv6 and IPv4; all else is the kernel's own, whichever stack there is.
-PARTS = [(part, re.compile(names)) for part, names in (
-    ("user space", r"user space"),
-    (STACK, r"net6_|_*(tcp|inet6?|ip6?|ipv6|fib6?|rt6?|cubictcp|bictcp|ndisc|raw6?_local|rawv6|fl6|"
-            r"neigh|xfrm6?|bpf_skops|minmax)(_|$)|sk_stop_timer|validate_xmit_xfrm"),
-    ("copying", r"_*(copy|csum|rep_movs|iov|mem(cpy|move)|simple_copy|check_(object|stack|heap)|"
-                r"skb_datagram_iter|skb_copy)"),
-    ("security modules", r".*(security_|apparmor_|tomoyo_|^_*aa_|^bpf_lsm|^hook_inode)"),
-    ("files and inodes", r".*(file|inode|fput|fget|dentry|dput|iput|mnt|^xa_|xas_|evict|truncate|"
-                         r"locks_|fsnotify|dnotify|alloc_fd|unused_fd|close_fd|fd_install|"
-                         r"expand_f|pick_f|filp|map_id|attr|lockref|stream_open|errseq|"
-                         r"next_ino|^sock_alloc|^_*d_(alloc|inst|flags|set)|dec_and_lock|"
-                         r"find_next_zero_bit|make_kgid|make_kuid|i_callback)"),
-    ("RCU and locks", r"_*(s?rcu_|call_rcu|raw_(spin|read|write)_|mutex_|local_bh_|cond_resched|"
-                      r"wake_up_bit|bit_waitqueue|init_rwsem|down_|up_|note_gp|mt_free_rcu|"
-                      r"invoke_rcu)"),
-    ("memory", r".*(alloc|slab|kmem_cache|kfree$|cache_from_obj|memset|memcg|mem_cgroup|page|"
-               r"get_partial|unfreeze|put_cpu_partial|percpu|folio|zone|pcp|frag|should_fail|"
-               r"list_lru|sk_mem|policy_node|virt_addr|vmalloc|kmalloc)"),
-    ("devices and softirq", r".*(veth|dev_|^_*netif|napi|softirq|backlog|^eth_|xmit|net_rx|^nf_|"
-                            r"scrub|network_protocol|net_poll)"),
-    ("socket buffers", r".*(skb|^_*sk_stream|sock_wfree|sock_rfree)"),
-    ("timers and clocks", r".*(timer|ktime|tick|clock|tsc|timespec|timekeep|jiffies|record_times|"
-                          r"vsyscall$|calc_wheel|detach_if)"),
-    ("sockets", r".*(sock|^_*sk_|_sk$|proto_|module_(get|put)|^module_put|netlink_has|dst_)"),
-    ("scheduling and waiting", r".*(sched|enqueue|dequeue|update_|pick_next|ttwu|psi_|wake|switch|"
-                               r"cpuacct|entity|entities|preempt|_avg|wait|poll|select|cfs|curr|"
-                               r"vruntime|budd|check_spread|load_new_mm|rb_|find_(first|next)_bit|"
-                               r"list_(add|del)|set_user_sigmask)"),
-    ("entering the kernel", r".*(syscall|entry|exit_to_user|x64_sys|ksys|rseq|fpregs|task_work|"
-                            r"blkcg|error_|sysvec|x86_indirect|user_8|nocheck|amd_clear|ioprio|"
-                            r"kick_process|put_pid|rw_verify|vfs_|new_sync|__x64|native_load)"),
-)]
-
-
-def part_of(function):
-    return next((part for part, names in PARTS if names.match(function)), REST)
-
-
 def shares(entry, counts, symbols, whole):
     """{(side, function): instructions per operation}. What the sides of bulk did is taken to be
     what a kilobyte costs without classifiers."""

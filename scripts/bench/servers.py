@@ -4,6 +4,8 @@ run by name only."""
 import os
 import time
 
+from sides import (CLASSIFIERS, CLIENT, OTHER, PARTS, REST, SERVER, TASK, code_of, functions,
+                   kernel_ranges, part_of, tag_packets)
 from xie1999 import Symbols, dumps
 
 TITLE = "The server's side of a request"
@@ -19,15 +21,12 @@ URL = {"net6": "[fd00:2::2]", "native": "[fd00:1::2]"}
 PORTS = {"nginx": 8000, "khttpd": 8080}
 FRONT = {"nginx": 8000, "khttpd": 80}
 
-# Slots of the counting plugin, and what ranges of code do (mark.h).
-CLIENT, SERVER, OTHER = 1, 2, 3
-TASK, RETURN, SWITCH = 0x10, 0x20, 0x40
 # Milliseconds counted, of a processor that does 500 million instructions a second.
 WINDOW = {65536: 300, 1048576: 600}
 SHORT_WINDOW = 150
 # wrk makes one such call for each request.
 REQUEST = "ksys_write"
-SHOWN = 60		# functions named of a side
+SMALL = 40		# functions with fewer instructions for both servers are one line
 
 
 def cases(quick):
@@ -36,8 +35,9 @@ def cases(quick):
     found = [("keep-alive", size, f"/{size}.html", PORTS, ())
              for size in (QUICK_SIZES if quick else SIZES)]
     found.append(("connection a request", 1024, "/1024.html", PORTS, close))
-    found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, ()))
-    found.append(("handed over, connection a request", 0, "/dynamic", FRONT, close))
+    if not quick:
+        found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, ()))
+        found.append(("handed over, connection a request", 0, "/dynamic", FRONT, close))
     return found
 
 
@@ -69,8 +69,8 @@ def run(lab):
 
 
 def wrk(lab, stack, port, page, options):
-    wrap = [lab.tool["net6-run"]] if stack == "net6" else []
-    return [*wrap, "wrk", "-t1", "-c4", "-d3", *options, f"http://{URL[stack]}:{port}{page}"]
+    return [*lab.wrap(stack), "wrk", "-t1", "-c4", "-d3", *options,
+            f"http://{URL[stack]}:{port}{page}"]
 
 
 def start_servers(lab):
@@ -85,19 +85,18 @@ def start_servers(lab):
             f.write("x" * size)
     lab.run(lab.tool["khttpdctl"], "serve", "--site", "files", "--docroot", "/srv/www", "--listen",
             "[fd00:1::2]:8080", "--listen", "[fd00:2::2]:8080,net6", ns="server")
-    for name, prefix in (("native", []), ("net6", [lab.tool["net6-run"]])):
+    for name in ("native", "net6"):
         listen = f"listen {URL[name]}:80; listen {URL[name]}:8000;"
         with open(f"/tmp/nginx-{name}.conf", "w") as f:
             f.write(lab.lib(f"write_nginx_conf {name} '{listen}'"))
-        lab.background(*prefix, "nginx", "-c", f"/tmp/nginx-{name}.conf")
+        lab.background(*lab.wrap(name), "nginx", "-c", f"/tmp/nginx-{name}.conf")
         lab.wait_for(f"nginx on {name}", lambda: answers(lab, name, 8000))
         lab.run(lab.tool["khttpdctl"], "attach", "--pid", nginx(name), "--port", 80, "--docroot",
                 "/srv/www", "--site", f"front-{name}", ns="server")
 
 
 def answers(lab, stack, port, page="/64.html"):
-    wrap = [lab.tool["net6-run"]] if stack == "net6" else []
-    return lab.run(*wrap, "curl", "-gsS", "-o", "/dev/null", "-w", "%{http_code}",
+    return lab.run(*lab.wrap(stack), "curl", "-gsS", "-o", "/dev/null", "-w", "%{http_code}",
                    f"http://{URL[stack]}:{port}{page}", ns="client", check=False) == "200"
 
 
@@ -108,50 +107,10 @@ def nginx(name):
 
 # ---- whose work is it? ----
 
-def tag_packets(lab):
-    """What comes to either end passes a classifier of its own; it matches nothing."""
-    for ns, dev, match in (("client", "c1", ("u32", "match", "u32", "0", "0xffffffff")),
-                           ("server", "s1", ("matchall", "classid", "1:1"))):
-        lab.run("tc", "-n", ns, "qdisc", "add", "dev", dev, "ingress")
-        lab.run("tc", "-n", ns, "filter", "add", "dev", dev, "ingress", *match)
-
-
-def functions(wanted):
-    """{name: (first address, the next function's)}; a name's compiled copy counts."""
-    with open("/proc/kallsyms") as f:
-        table = sorted((int(line.split()[0], 16), line.split()[2]) for line in f
-                       if line.split()[1] in "tT")
-    found = {}
-    for at, (start, name) in enumerate(table):
-        base = name.split(".")[0]
-        if base in wanted and base not in found and not name.endswith(".cold"):
-            found[base] = (start, next(a for a, _ in table[at:] if a > start))
-    # Newer kernels have it behind the other, and there the work is done.
-    missing = set(wanted) - found.keys() - {"handle_softirqs"}
-    if missing:
-        raise ValueError(f"not in this kernel: {', '.join(missing)}")
-    return found
-
-
-def code_of(pid):
-    """Address ranges of a program's code, in hexadecimal."""
-    found = []
-    with open(f"/proc/{pid}/maps") as f:
-        for line in f:
-            words = line.split()
-            if "x" in words[1] and words[-1] != "[vsyscall]":
-                found.append(words[0])
-    return found
-
-
 def sides(lab, label, window, command):
     """Counts while the command is under way: in user space by the program, in the kernel by
     the task that runs or by the end that a packet has come to."""
-    what = {"u32_classify": CLIENT, "mall_classify": SERVER, "__do_softirq": RETURN,
-            "handle_softirqs": RETURN, "finish_task_switch": SWITCH,
-            "khttpd_thread_main": TASK | SERVER}
-    ranges = [f"{start:x}-{end:x}:{what[name]}"
-              for name, (start, end) in functions(what).items()]
+    ranges = kernel_ranges(khttpd_thread_main=TASK | SERVER)
     client = lab.background(*command, ns="client")
     # It has begun its thread when all of its code is mapped.
     lab.wait_for("wrk", lambda: len(os.listdir(f"/proc/{client.pid}/task")) > 1)
@@ -167,6 +126,10 @@ def sides(lab, label, window, command):
 
 # ---- on the host: the plugin's counts to rows ----
 
+SIDES = {"server": SERVER, "client": CLIENT}
+APART = "telling sides apart"	# the classifiers
+
+
 def finish(log, entries, _rows):
     symbols, found, rows = Symbols(f"{log}/out/kallsyms"), dumps(f"{log}/counts"), []
 
@@ -174,6 +137,7 @@ def finish(log, entries, _rows):
         rows.append({"figure": figure, "case": case, "stack": server, "unit": "instructions",
                      "values": [round(value, 1)]})
 
+    shares = {}
     for entry in entries:
         if entry.get("label") not in found:
             continue
@@ -184,20 +148,31 @@ def finish(log, entries, _rows):
             raise ValueError(f"no request was seen: {entry}")
         scale, case, server = 1 / requests, entry["case"], entry["server"]
         row("whole", case, server, scale * (sums[CLIENT] + sums[SERVER]))
-        for side, slot in (("server", SERVER), ("client", CLIENT)):
+        for side, slot in SIDES.items():
             row(side, case, server, scale * sums[slot])
-            if case["bytes"] != 1024:
-                continue
-            share = {}
+            share = shares.setdefault((*case.items(), ("side", side)), {}).setdefault(server, {})
             for s, address, n in counts:
                 if s == slot:
                     name = symbols.name(address)
-                    share[name] = share.get(name, 0) + n
-            for name in sorted(share, key=share.get, reverse=True)[:SHOWN]:
-                row("functions", dict(case, side=side, function=name), server,
-                    scale * share[name])
+                    share[name] = share.get(name, 0) + scale * n
         row("others", case, server, scale * sums[OTHER])
+    for case, by_server in shares.items():
+        for server, share in by_server.items():
+            for part, sums in by_part(share, by_server.values()).items():
+                row("parts", dict(case, part=part), server, sum(sums.values()))
+                for name, n in sorted(sums.items(), key=lambda i: -i[1]):
+                    row("functions", dict(case, part=part, function=name), server, n)
     return rows
+
+
+def by_part(share, shares):
+    """{part: {function: instructions}}; functions that are small in all of @shares together."""
+    found = {part: {} for part in (*(part for part, _ in PARTS), REST, APART)}
+    for name, n in share.items():
+        sums = found[APART if name.startswith(CLASSIFIERS) else part_of(name)]
+        shown = name if any(one.get(name, 0) >= SMALL for one in shares) else "all others"
+        sums[shown] = sums.get(shown, 0) + n
+    return found
 
 
 NOT_FOUND = {"text": "no paper's experiment."}
@@ -209,5 +184,6 @@ FIGURES = [
 TABLES = {
     "client": {"title": "The client's side", "paper": NOT_FOUND},
     "others": {"title": "Other tasks meanwhile", "paper": NOT_FOUND},
-    "functions": {"title": "Functions by their share, 1 KB", "paper": NOT_FOUND},
+    "parts": {"title": "What the instructions are for", "open": True, "paper": NOT_FOUND},
+    "functions": {"title": "Functions", "paper": NOT_FOUND},
 }
