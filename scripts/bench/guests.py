@@ -24,7 +24,7 @@ EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten200
 NAMES = EXPERIMENTS + ("loss", "servers", "cost")
 GUEST_TIMEOUT = 3600
 # A guest's log, its counts and the pictures.
-NEEDED_SPACE = 500 << 20
+NEEDED_SPACE = 2 << 30
 # Given back before results are written, which so find room on a disk that was full.
 RESERVE = 16 << 20
 FULL = 1 << 20

@@ -106,6 +106,10 @@ class Lab:
         self.servers.append(server)
         return server
 
+    def wrap(self, stack, *options):
+        """What goes in front of a program to have it on a stack."""
+        return [self.tool["net6-run"], *options] if stack == "net6" else []
+
     def stop(self, *servers):
         for server in servers:
             with contextlib.suppress(ProcessLookupError):
@@ -137,11 +141,18 @@ class Lab:
         self.run("insmod", f"{os.environ['NET6_BUILD']}/net6/net6.ko")
         self.lib("make_link; make_link_net6")
         self.sysctls()
+        self.keep_neighbors()
 
     def sysctls(self):
         for name in ("rmem_max", "wmem_max"):
             with open(f"/proc/sys/net/core/{name}", "w") as f:
                 f.write("8388608")
+
+    def keep_neighbors(self):
+        """Neighbors stay reachable for an hour: while one is stale, each packet costs more."""
+        for ns in self.run("ip", "netns", "list").splitlines():
+            self.run("sh", "-c", "for file in /proc/sys/net/*/neigh/*/base_reachable_time_ms; do "
+                     "echo 3600000 >$file; done", ns=ns.split()[0])
 
     def router(self):
         """A second way, through a namespace that forwards with the native stacks.
@@ -171,6 +182,7 @@ class Lab:
             self.lib(f"wait_for 20 address_ready {side} {net6}:{host}")
         self.run("sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1",
                  ns="router")
+        self.keep_neighbors()
 
     def router_net6(self):
         """A third way, through a namespace in which only net6 forwards.
@@ -200,6 +212,7 @@ class Lab:
                                         ("server", ("8", "7"), ("a", "9"), "s3")):
             ip(f"-n {side} -6 route add fd00:{native[1]}::/64 via fd00:{native[0]}::fe")
             net6ctl(side, f"add route fd00:{net6[1]}::/64 via fd00:{net6[0]}::fe dev {dev}")
+        self.keep_neighbors()
 
     def shape(self, rate, kind="tbf"):
         """Both directions of the direct link at a rate ("10mbit"), or as fast as can be (None).
@@ -212,6 +225,11 @@ class Lab:
             if rate:
                 self.run("tc", "-n", ns, "qdisc", "add", "dev", dev, "root", kind, "rate", rate,
                          "burst", "3100", "limit", "600000")
+
+    def backlog(self, ns, dev):
+        """Bytes that wait in a device's queue."""
+        out = self.run("tc", "-n", ns, "-j", "-s", "qdisc", "show", "dev", dev, "root")
+        return json.loads(out)[0]["backlog"]
 
     # ---- netbench ----
 

@@ -35,6 +35,8 @@ static struct {
 	int label;
 } opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1 };
 
+#define WARM_UP		8	/* messages of a connection before those that are measured */
+
 static char buf[1 << 20];
 
 static void usage(void)
@@ -279,12 +281,105 @@ static void count_sides(int n, char **range)
 	mark(MARK_FORGET, 0);
 }
 
+/* Sockets to ourselves over loopback. Before each message packets come into their queues and go
+ * out of them at random, so that it finds the allocator's lists in another state. When nothing
+ * else happened, all messages of a connection would cost what the lists were like at the first.
+ */
+#define SHAKEN	8
+#define STEPS	16
+#define DEPTH	32			/* datagrams in a queue, at most */
+#define BACKLOG	(256 << 10)		/* bytes in the stream's, at most */
+
+static struct {
+	int out, in;			/* a connection */
+	int backlog;
+	int fd[SHAKEN];			/* each a datagram socket connected to itself */
+	int queued[SHAKEN];
+} shaken;
+
+static int loopback_socket(int type, int to)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, type, 0), n = 2 * BACKLOG;
+	socklen_t len = sizeof(a);
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof(n)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &n, sizeof(n)))
+		err(1, "loopback socket");
+	if (to < 0 && bind(fd, (struct sockaddr *)&a, len))
+		err(1, "loopback address");
+	if (to < 0 && type == SOCK_DGRAM)
+		to = fd;
+	if (to >= 0 && (getsockname(to, (struct sockaddr *)&a, &len) ||
+			connect(fd, (struct sockaddr *)&a, len)))
+		err(1, "loopback connection");
+	return fd;
+}
+
+static void start_shaking(void)
+{
+	int lfd = loopback_socket(SOCK_STREAM, -1);
+
+	if (listen(lfd, 1))
+		err(1, "listen");
+	shaken.out = loopback_socket(SOCK_STREAM, lfd);
+	shaken.in = accept(lfd, NULL, NULL);
+	if (shaken.in < 0)
+		err(1, "accept");
+	close(lfd);
+	for (int i = 0; i < SHAKEN; i++)
+		shaken.fd[i] = loopback_socket(SOCK_DGRAM, -1);
+}
+
+static void shake_datagrams(int i)
+{
+	size_t size = 1 + random() % (random() % 4 ? 1400 : 16384);
+
+	if (!shaken.queued[i] || (shaken.queued[i] < DEPTH && random() % 2)) {
+		if (write(shaken.fd[i], buf, size) != (ssize_t)size)
+			err(1, "datagram of %zu bytes", size);
+		shaken.queued[i]++;
+	} else {
+		if (read(shaken.fd[i], buf, sizeof(buf)) < 0)
+			err(1, "read of a datagram");
+		shaken.queued[i]--;
+	}
+}
+
+static void shake_stream(void)
+{
+	int size = 1 + random() % 16384;
+
+	if (!shaken.backlog || (shaken.backlog + size < BACKLOG && random() % 2)) {
+		write_all(shaken.out, size);
+		shaken.backlog += size;
+	} else {
+		size = size < shaken.backlog ? size : shaken.backlog;
+		if (!read_all(shaken.in, size))
+			errx(1, "loopback connection ended");
+		shaken.backlog -= size;
+	}
+}
+
+static void shake(void)
+{
+	if (!shaken.in)
+		start_shaking();
+	for (int i = 0; i < STEPS; i++) {
+		shake_datagrams(random() % SHAKEN);
+		if (!(random() % 4))
+			shake_stream();
+	}
+}
+
 /* The cost of one send: a message, its arrival, a byte back before the next. */
 static long long run_sends(int type)
 {
 	int fd = connected_socket(type);
 
-	for (long i = -opt.count; i < opt.count; i++) {
+	for (long i = -WARM_UP; i < opt.count; i++) {
+		shake();
 		if (i >= 0)
 			mark_call();
 		if (write(fd, buf, opt.size) != (ssize_t)opt.size)

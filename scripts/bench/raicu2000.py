@@ -15,6 +15,7 @@ BUFFERS = [8, 60]
 UDP_MAX = 65000
 PORTS = {"direct": 7000, "routed": 8000, "forwarded": 10000}
 MARKED = 0xb8		# Expedited Forwarding
+QUEUE = 200000		# bytes before the full link; full once three quarters were in it
 
 
 def run(lab):
@@ -64,7 +65,7 @@ def traffic_class(lab):
     """A 10 Mb/s link behind the router, filled by bulk; short round trips with and without a
     class that the router's prio qdisc sends first."""
     tc = lambda words: lab.run("tc", "-n", "router", *words.split())
-    tc("qdisc add dev rs root handle 1: tbf rate 10mbit burst 3100 limit 200000")
+    tc(f"qdisc add dev rs root handle 1: tbf rate 10mbit burst 3100 limit {QUEUE}")
     tc("qdisc add dev rs parent 1:1 handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1")
     tc(f"filter add dev rs parent 2: protocol ip prio 1 u32 match ip tos {MARKED} 0xff flowid 2:1")
     tc(f"filter add dev rs parent 2: protocol ipv6 prio 2 u32 match ip6 priority {MARKED} 0xff "
@@ -81,11 +82,12 @@ def traffic_class(lab):
                         lab.netbench_program, "-f", FAMILY[stack], "-a",
                         ADDRESS["routed"][stack], "-p", port, "-b", 1 << 18, "-s", 8192,
                         "-n", 100000, "stream", ns="client"))
-                    lab.run("sleep", 3)
+                    lab.wait_for("a full link", lambda: lab.backlog("router", "rs") > QUEUE * 3 / 4)
                 # More than the router's token bucket lets pass at once, else the bucket is
                 # measured; where each waits for the bulk, the bucket is empty anyway.
                 count = 20 if options == [] else 200
-                values = lab.netbench("tcp-rr", stack, 8060, count, 64, "-H", "-r", 3,
+                values = lab.netbench("tcp-rr", stack, 8060, count, 64, "-H", "-r",
+                                      3 if lab.quick else 12,
                                       *(options or []), way="routed")
                 lab.row("class", {"link": name}, stack, "us", [ns / 1000 for ns, _, _ in values])
             lab.stop(*bulk)

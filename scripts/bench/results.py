@@ -42,10 +42,14 @@ def deviation(values):
 
 
 def fit(points):
-    """The line through (x, y) by least squares: (y at 0, slope)."""
-    mx, my = mean([x for x, _ in points]), mean([y for _, y in points])
-    spread = sum((x - mx) ** 2 for x, _ in points)
-    slope = sum((x - mx) * (y - my) for x, y in points) / spread if spread else 0.0
+    """The line through (x, y) by least squares of what it misses in shares of y, y > 0: (y at 0,
+    slope). What is off by a part of a long message's cost would else be all of a short one's."""
+    weight = [y ** -2 for _, y in points]
+    mx = sum(w * x for w, (x, _) in zip(weight, points)) / sum(weight)
+    my = sum(w * y for w, (_, y) in zip(weight, points)) / sum(weight)
+    spread = sum(w * (x - mx) ** 2 for w, (x, _) in zip(weight, points))
+    slope = (sum(w * (x - mx) * (y - my) for w, (x, y) in zip(weight, points)) / spread
+             if spread else 0.0)
     return my - slope * mx, slope
 
 

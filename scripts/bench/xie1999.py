@@ -2,7 +2,7 @@
 """Xie 1999: what one send costs, by size, and where its instructions go."""
 import bisect
 import os
-from statistics import median
+from itertools import groupby
 
 from lab import STACKS
 from results import SHARE, WAITS, fit, mean
@@ -15,9 +15,11 @@ COUNTED = True		# this guest runs under the counting plugin
 
 SIZES = [1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536]
 QUICK_SIZES = [1, 1024, 8192, 65536]
-# Some messages find a page to put data in and some take a new one: enough for several rounds.
-# A tenth at either end is left out, for timers' interrupts fall into some.
-MESSAGES = 24
+# What buffers cost a message depends on what the allocator's lists hold: so many connections of
+# so many messages, and netbench shakes the lists before each of them. The mean of all, without a
+# tenth at either end: timers' interrupts fall into some.
+CONNECTIONS = 12
+MESSAGES = 8
 UDP_MAX = 65000		# 64 KB and its headers do not fit a datagram
 
 # Slots of the counting plugin: the send call; from its return until the receiving softirq
@@ -38,16 +40,21 @@ def address_of(symbol):
 
 def run(lab):
     sizes = QUICK_SIZES if lab.quick else SIZES
-    messages = 5 if lab.quick else MESSAGES
+    connections, messages = (2, 4) if lab.quick else (CONNECTIONS, MESSAGES)
     lab.network()
     for symbol, slot in HOOKS:
         lab.run(lab.netbench_program, "hook", address_of(symbol), slot)
+    # Netbench shakes the allocator with packets like those that are measured.
+    lab.run("ip", "-n", "client", "link", "set", "lo", "mtu", "1500")
+    lab.run("ethtool", "-K", "lo", "tx", "off", "gso", "off", ns="client")
     # Packets wait in the queue until the call has returned: what the sender does and what
-    # the receiver does are apart. Without checksum offload, as cards were.
+    # the receiver does are apart. For no longer than it takes: the longer a round trip, the less
+    # of a message TCP sends at once, and a message is not to be cut by its pace. Without
+    # checksum offload, as cards were.
     for ns, dev in (("client", "c1"), ("server", "s1")):
         lab.run("ethtool", "-K", dev, "tx", "off", ns=ns)
         lab.run("tc", "-n", ns, "qdisc", "add", "dev", dev, "root", "netem", "limit", "10000",
-                "slot", "2ms", "2ms")
+                "slot", "1ms", "1ms")
     cases = [(p, s) for p in ("tcp", "udp") for s in sizes]
     lab.plan(len(cases))
     label = 0
@@ -56,11 +63,12 @@ def run(lab):
         for stack in STACKS:
             actual = min(size, UDP_MAX) if proto == "udp" else size
             with lab.attempt(f"{proto} {size} B over {stack}"):
-                server = lab.serve(f"send-{proto}-sink", stack, 7000, "-b", 1 << 20, size=actual)
+                server = lab.serve(f"send-{proto}-sink", stack, 7000, "-b", 1 << 20, size=actual,
+                                   at_once=True)
                 # Warmed up: windows are open, neighbors known, programs in memory.
                 label += 1
                 lab.netbench(f"send-{proto}", stack, 7000, messages, actual, "-b", 1 << 20,
-                             "-l", label)
+                             "-r", connections, "-l", label)
                 lab.write({"label": label, "proto": proto, "size": size, "stack": stack})
                 lab.stop(server)
     with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
@@ -112,21 +120,28 @@ class Symbols:
         return self.table[at][1] if at >= 0 else "unknown"
 
 
-def dumps(path):
-    """{label: [([(slot, hook, at)], [(slot, address, instructions)]) of each message]}; whole
-    dumps only."""
-    found, events, counts = {}, [], []
+def each_dump(path):
+    """(label, [(slot, hook, at)], [(slot, address, instructions)]) of each message; whole dumps
+    only."""
+    events, counts = [], []
     with open(path) as f:
         for line in f:
             words = line.split()
-            if words[0] == "dump":
-                events, counts = [], []
+            if words[0] == "count":
+                counts.append((int(words[1]), int(words[2], 16), int(words[3])))
             elif words[0] == "event":
                 events.append(tuple(int(w) for w in words[1:4]))
-            elif words[0] == "count":
-                counts.append((int(words[1]), int(words[2], 16), int(words[3])))
+            elif words[0] == "dump":
+                events, counts = [], []
             elif words[0] == "end":
-                found.setdefault(int(words[1]), []).append((events, counts))
+                yield int(words[1]), events, counts
+
+
+def dumps(path):
+    """{label: [(events, counts) of each message]}, as each_dump() has them."""
+    found = {}
+    for label, events, counts in each_dump(path):
+        found.setdefault(label, []).append((events, counts))
     return found
 
 
@@ -138,36 +153,47 @@ def latency(events):
             next((at for hook, at in call if hook == 0), None))
 
 
+def trimmed(values, key=None):
+    """Sorted, without a tenth at either end."""
+    cut = max(1, len(values) // 10) if len(values) > 3 else 0
+    return sorted(values, key=key)[cut:len(values) - cut]
+
+
 def shares(messages, symbols):
-    """{slot: {function: instructions}}. Medians: a timer's interrupt falls into some messages."""
+    """{slot: {function: instructions}}, means of the messages that are neither among the
+    cheapest nor among the dearest tenth."""
     found = {}
-    for n, (_, counts) in enumerate(messages):
-        for slot, address, instructions in counts:
-            name = symbols.name(address)
-            one = found.setdefault(slot, {}).setdefault(name, [0] * len(messages))
-            one[n] += instructions
-    return {slot: {name: median(values) for name, values in functions.items() if median(values)}
-            for slot, functions in found.items()}
+    for slot in SIDES:
+        kept = trimmed([[c for c in counts if c[0] == slot] for _, counts in messages],
+                       key=lambda counts: sum(n for _, _, n in counts))
+        functions = found.setdefault(slot, {})
+        for counts in kept:
+            for _, address, instructions in counts:
+                name = symbols.name(address)
+                functions[name] = functions.get(name, 0) + instructions / len(kept)
+    return {slot: functions for slot, functions in found.items() if functions}
 
 
 def finish(log, entries, _rows):
     """Rows of what the plugin counted."""
-    symbols, found, rows = Symbols(f"{log}/out/kallsyms"), dumps(f"{log}/counts"), []
+    symbols, rows = Symbols(f"{log}/out/kallsyms"), []
+    cells = {entry["label"]: entry for entry in entries if "label" in entry}
 
     def row(figure, case, stack, unit, values):
         rows.append({"figure": figure, "case": case, "stack": stack, "unit": unit,
                      "values": values})
 
-    for entry in entries:
-        if entry.get("label") not in found:
+    # A label at a time: all of them together are some gigabytes.
+    for label, found in groupby(each_dump(f"{log}/counts"), key=lambda dump: dump[0]):
+        if label not in cells:
             continue
-        messages, stack = found[entry["label"]], entry["stack"]
+        messages, entry = [(events, counts) for _, events, counts in found], cells[label]
+        stack = entry["stack"]
         case = {"protocol": entry["proto"].upper(), "bytes": entry["size"]}
         for figure, which in (("start", 0), ("stop", 1)):
-            times = sorted(t for t in (latency(events)[which] for events, _ in messages) if t)
+            times = trimmed([t for t in (latency(events)[which] for events, _ in messages) if t])
             if times:
-                cut = max(1, len(times) // 10) if len(times) > 3 else 0
-                row(figure, case, stack, "instructions", times[cut:len(times) - cut])
+                row(figure, case, stack, "instructions", times)
         for slot, share in shares(messages, symbols).items():
             side, total = SIDES[slot], sum(share.values())
             parts = {part: 0 for part, _ in PARTS}

@@ -35,6 +35,9 @@ class Numbers(unittest.TestCase):
         base, slope = results.fit([(0, 10), (1, 12), (2, 14)])
         self.assertAlmostEqual(base, 10)
         self.assertAlmostEqual(slope, 2)
+        # A hundredth off at the far end moves the near one by no more.
+        base, _ = results.fit([(0, 10), (1, 12), (2, 14), (1000, 2010 * 1.01)])
+        self.assertLess(abs(base - 10), 0.1)
 
     def test_number(self):
         self.assertEqual([results.number(v) for v in (12345.6, 123.45, 1.2345)],
