@@ -25,14 +25,19 @@ LINKS = {
     "unlimited": (None, [1000, 2000, 3000, 4000, 6000]),
 }
 # From so many on what is answered differs from one run to the next: more runs.
-OVERLOAD = 5000
+OVERLOAD = 4000
 QUICK = {"unlimited": (None, [1000, 4000])}
+# Files by size, one connection after the other: how many.
+SIZES = {64: 400, 1024: 400, 4096: 300, 16384: 200, 65536: 100, 262144: 40, 1048576: 20}
+QUICK_SIZES = {1024: 200, 65536: 50}
+FILES = [name for name, (_, _, page) in SERVERS.items() if page != "/dynamic"]
 CONCURRENCY = [1, 4, 16, 64]
 URL = {"ipv4": "10.1.0.2", "net6": "[fd00:2::2]"}
 
 
 def run(lab):
     links = QUICK if lab.quick else LINKS
+    sizes = QUICK_SIZES if lab.quick else SIZES
     concurrency = [4] if lab.quick else CONCURRENCY
     rounds = lambda load: 1 if lab.quick else 6 if load >= OVERLOAD else 2
     lab.network()
@@ -40,10 +45,11 @@ def run(lab):
     for tool, what in (("httperf", "sweeps"), ("wrk", "kept connections")):
         if not shutil.which(tool):
             lab.lack(f"{what}: no {tool} on this machine")
-    links = links if shutil.which("httperf") else {}
+    links, sizes = (links, sizes) if shutil.which("httperf") else ({}, {})
     concurrency = concurrency if shutil.which("wrk") else []
+    files = [name for name in FILES if name in servers]
     lab.plan(len(servers) * (sum(rounds(load) for _, loads in links.values() for load in loads)
-                             + len(concurrency)))
+                             + len(concurrency)) + len(sizes) * len(files))
     for link, (rate, loads) in links.items():
         lab.shape(rate)
         for load in loads:
@@ -52,6 +58,11 @@ def run(lab):
                 with lab.attempt(f"httperf, {name}, {load}/s at {link}"):
                     sweep(lab, link, load, name)
     lab.shape(None)
+    for size, count in sizes.items():
+        for name in files:
+            lab.step(f"{size} B, {name}")
+            with lab.attempt(f"httperf, {name}, {size} B"):
+                by_size(lab, size, count, name)
     for clients in concurrency:
         for name in servers:
             lab.step(f"{clients} connections, {name}")
@@ -65,29 +76,49 @@ def run(lab):
                         float(re.search(r"Requests/sec:\s*([\d.]+)", out)[1]))
 
 
+def httperf(lab, name, page, *options):
+    """What one run of it says."""
+    stack, port, _ = SERVERS[name]
+    return lab.run(*lab.wrap(stack, "-m", "10.1.0.2=fd00:2::2"), "httperf", "--hog", "--server",
+                   "10.1.0.2", "--port", port, "--uri", page, *options, ns="client", timeout=3600)
+
+
+def number(out, pattern):
+    match = re.search(pattern, out)
+    if not match:
+        raise ValueError(f"httperf says: {out.strip()[:200]}")
+    return float(match[1])
+
+
+REPLIES = r"Total: connections \d+ requests \d+ replies (\d+)"
+DURATION = r"test-duration ([\d.]+)"
+NET_IO = r"Net I/O: ([\d.]+) KB/s"
+ERRORS = r"Errors: total (\d+)"
+
+
 def sweep(lab, link, load, name):
-    """One httperf run: half a second of connections at the offered rate."""
-    stack, port, page = SERVERS[name]
-    out = lab.run(*lab.wrap(stack, "-m", "10.1.0.2=fd00:2::2"), "httperf", "--hog", "--server",
-                  "10.1.0.2", "--port", port, "--uri", page, "--rate", load, "--num-conns",
-                  load // 2, "--timeout", 2, ns="client", timeout=3600)
+    """Half a second of connections at the offered rate."""
+    out = httperf(lab, name, SERVERS[name][2], "--rate", load, "--num-conns", load // 2,
+                  "--timeout", 2)
     case = {"link": link, "offered": load}
-    found = {
-        "reply": (r"Total: connections \d+ requests \d+ replies (\d+) test-duration ([\d.]+)",
-                  "replies/s"),
-        "io": (r"Net I/O: ([\d.]+) KB/s", "KB/s"),
-        "response": (r"Reply time \[ms\]: response ([\d.]+)", "ms"),
-        "concurrent": (r"<=(\d+) concurrent connections", "connections"),
-        "errors": (r"Errors: total (\d+)", "errors"),
-    }
-    for figure, (pattern, unit) in found.items():
-        match = re.search(pattern, out)
-        if not match:
-            raise ValueError(f"httperf says: {out.strip()[:200]}")
-        value = float(match[1])
-        if figure == "reply":
-            value /= float(match[2])
-        lab.row(figure, case, name, unit, value)
+    lab.row("reply", case, name, "replies/s", number(out, REPLIES) / number(out, DURATION))
+    lab.row("io", case, name, "KB/s", number(out, NET_IO))
+    lab.row("response", case, name, "ms", number(out, r"Reply time \[ms\]: response ([\d.]+)"))
+    lab.row("concurrent", case, name, "connections",
+            number(out, r"<=(\d+) concurrent connections"))
+    lab.row("errors", case, name, "errors", number(out, ERRORS))
+
+
+def by_size(lab, size, count, name):
+    """One connection after the other, a file each, as fast as they go."""
+    page = f"/{size}.html"
+    httperf(lab, name, page, "--num-conns", 5)	# the file is in caches then
+    out = httperf(lab, name, page, "--num-conns", count)
+    if number(out, ERRORS) or number(out, REPLIES) != count:
+        raise ValueError(f"httperf says: {out.strip()[:200]}")
+    lab.row("filerate", {"bytes": size}, name, "connections/s",
+            count / number(out, DURATION))
+    lab.row("fileio", {"bytes": size}, name, "KB/s", number(out, NET_IO))
 
 
 LIGHTTPD = """server.document-root = "/srv/www"
@@ -111,6 +142,9 @@ def start_servers(lab):
             pass
     with open("/srv/www/1k.html", "w") as f:
         f.write("0123456789abcdef" * 64)
+    for size in SIZES:
+        with open(f"/srv/www/{size}.html", "w") as f:
+            f.write("x" * size)
     servers = list(SERVERS)
     lab.run(lab.tool["khttpdctl"], "serve", "--site", "files", "--docroot", "/srv/www",
             "--listen", "10.1.0.2:8080", "--listen", "[fd00:2::2]:8080,net6", ns="server")
@@ -160,6 +194,10 @@ FIGURES = [
     {"figure": "response", "title": "Response time by offered load", "kind": "lines",
      "x": "offered", "xlabel": "connections offered per second", "split": ["link"],
      "paper": NOT_FOUND},
+    {"figure": "filerate", "title": "Connections by file size, one after the other",
+     "kind": "lines", "x": "bytes", "more_is_better": True, "open": True, "paper": NOT_FOUND},
+    {"figure": "fileio", "title": "Throughput by file size", "kind": "lines",
+     "x": "bytes", "more_is_better": True, "paper": NOT_FOUND},
     {"figure": "concurrency", "title": "Requests on kept connections, by their number",
      "kind": "lines", "x": "connections", "more_is_better": True, "open": True,
      "paper": NOT_FOUND},

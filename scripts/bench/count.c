@@ -86,6 +86,9 @@ static uint64_t total, slot_start;
 static unsigned int slot;
 static struct { uint64_t addr; unsigned int to; } hooks[HOOKS + 1];
 static unsigned int n_hooks;
+/* Interrupts that nothing is counted of: how deep, since when, and the slot before. */
+static unsigned int aside, aside_slot;
+static uint64_t aside_start;
 static uint64_t word, range_from;
 static struct { uint64_t from, to; unsigned int what; } ranges[RANGES];
 static unsigned int n_ranges;
@@ -160,6 +163,7 @@ static void dump_block(struct block *b)
 
 static void dump(unsigned int label)
 {
+	aside = 0;
 	enter_slot(0, 0);
 	fprintf(out, "dump %u\n", label);
 	for (size_t i = 0; i < n_events; i++)
@@ -174,16 +178,48 @@ static void dump(unsigned int label)
 		perror("count: cannot write the counts");
 }
 
+static void go_aside(unsigned int slots)
+{
+	if (aside) {
+		aside++;
+	} else if (slots & 1 << slot) {
+		aside = 1;
+		aside_slot = slot;
+		aside_start = total;
+		enter_slot(0, 1);
+	}
+}
+
+/* The time spent aside is none of the slot's. */
+static void go_back(unsigned int to)
+{
+	aside = 0;
+	slot_start += total - aside_start;
+	enter_slot(to, 1);
+}
+
 static void on_hook(unsigned int vcpu, void *data)
 {
-	unsigned int hook = (uintptr_t)data;
+	unsigned int hook = (uintptr_t)data, to = hooks[hook].to;
 
 	(void)vcpu;
+	if (to & MARK_ASIDE) {
+		if (slot || aside)
+			go_aside(to & ~MARK_ASIDE);
+		return;
+	}
+	if (to == MARK_BACK) {
+		if (aside && !--aside)
+			go_back(aside_slot);
+		return;
+	}
+	if (aside && to >= aside_slot)
+		go_back(to);
 	if (!slot)
 		return;
 	log_event(hook);
-	if (hooks[hook].to && hooks[hook].to > slot)
-		enter_slot(hooks[hook].to, hook);
+	if (to > slot)
+		enter_slot(to, hook);
 }
 
 /* A block in a range is entered. */
@@ -249,6 +285,7 @@ static void on_mark(unsigned int vcpu, void *data)
 	case MARK_SLOT:
 		if (value >= SLOTS)
 			break;
+		aside = 0;
 		/* An end mark is an event of the slot that it ends. */
 		if (slot && value != slot)
 			log_event(0);
