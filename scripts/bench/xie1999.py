@@ -16,10 +16,12 @@ COUNTED = True		# this guest runs under the counting plugin
 SIZES = [1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536]
 QUICK_SIZES = [1, 1024, 8192, 65536]
 # What buffers cost a message depends on what the allocator's lists hold: so many connections of
-# so many messages, and netbench shakes the lists before each of them. Of all of them the mean: one
-# of four messages of 8 KB begins a new block of pages.
-CONNECTIONS = 12
+# so many messages, and netbench shakes the lists before each of them. The mean of them, without a
+# twentieth at either end: now and then one meets an empty list. (One of four messages of 8 KB
+# begins a new block of pages, which is no exception.)
+CONNECTIONS = 20
 MESSAGES = 8
+EXCEPTIONS = 0.05
 UDP_MAX = 65000		# 64 KB and its headers do not fit a datagram
 
 # Slots of the counting plugin: the send call; from its return until the receiving softirq
@@ -92,6 +94,9 @@ PARTS = [
                  "rmqueue", "__rmqueue", "cache_", "consume_skb", "skb_head", "napi_skb",
                  "skb_split", "skb_shift", "__memcg", "obj_cgroup", "page_counter")),
 ]
+# Netem draws the length of its slots, and every 24th number costs as much as a short message.
+DRAWN = ("chacha", "crng_", "get_random")
+FEW = 10		# a part with fewer instructions is none
 SIDES = {CALL: "send call", QUEUE: "device queue", RECEIVER: "receiver"}
 SHOWN = 10		# functions named for each side, for these sizes
 SHARED = (1024, 65536)
@@ -148,22 +153,42 @@ def dumps(path):
     return found
 
 
-def latency(events):
-    """(start, stop) of a message: instructions from the call to the first packet in the
-    device's queue, and to the call's return."""
-    call = [(hook, at) for slot, hook, at in events if slot == CALL]
-    return (next((at for hook, at in call if hook == 1), None),
-            next((at for hook, at in call if hook == 0), None))
+class Message:
+    """What one message cost: @start and @stop, instructions from the call to the first packet in
+    the device's queue and to the call's return, None if they were not seen; @functions, {slot:
+    {function: instructions}}."""
 
-
-def shares(messages, symbols):
-    """{slot: {function: instructions}}, means of the messages."""
-    found = {}
-    for _, counts in messages:
+    def __init__(self, events, counts, symbols):
+        self.functions, drawn = {}, 0
         for slot, address, instructions in counts:
-            functions, name = found.setdefault(slot, {}), symbols.name(address)
-            functions[name] = functions.get(name, 0) + instructions / len(messages)
-    return {slot: functions for slot, functions in found.items() if slot in SIDES}
+            name = symbols.name(address)
+            if any(word in name for word in DRAWN):
+                drawn += instructions if slot == CALL else 0
+            elif slot in SIDES:
+                functions = self.functions.setdefault(slot, {})
+                functions[name] = functions.get(name, 0) + instructions
+        call = [(hook, at) for slot, hook, at in events if slot == CALL]
+        self.start = next((at for hook, at in call if hook == 1), None)
+        self.stop = next((at - drawn for hook, at in call if hook == 0), None)
+
+
+def trimmed(values, key=None):
+    """Sorted, without exceptions."""
+    cut = int(len(values) * EXCEPTIONS)
+    return sorted(values, key=key)[cut:len(values) - cut]
+
+
+def shares(messages):
+    """{slot: {function: instructions}}, means of the messages that are no exceptions."""
+    found = {}
+    for slot in SIDES:
+        kept = trimmed([m.functions[slot] for m in messages if slot in m.functions],
+                       key=lambda functions: sum(functions.values()))
+        means = found.setdefault(slot, {})
+        for functions in kept:
+            for name, instructions in functions.items():
+                means[name] = means.get(name, 0) + instructions / len(kept)
+    return {slot: means for slot, means in found.items() if means}
 
 
 def finish(log, entries, _rows):
@@ -179,14 +204,15 @@ def finish(log, entries, _rows):
     for label, found in groupby(each_dump(f"{log}/counts"), key=lambda dump: dump[0]):
         if label not in cells:
             continue
-        messages, entry = [(events, counts) for _, events, counts in found], cells[label]
+        messages = [Message(events, counts, symbols) for _, events, counts in found]
+        entry = cells[label]
         stack = entry["stack"]
         case = {"protocol": entry["proto"].upper(), "bytes": entry["size"]}
-        for figure, which in (("start", 0), ("stop", 1)):
-            times = [t for t in (latency(events)[which] for events, _ in messages) if t]
+        for figure in ("start", "stop"):
+            times = trimmed([t for t in (getattr(m, figure) for m in messages) if t])
             if times:
                 row(figure, case, stack, "instructions", times)
-        for slot, share in shares(messages, symbols).items():
+        for slot, share in shares(messages).items():
             side, total = SIDES[slot], sum(share.values())
             parts = {part: 0 for part, _ in PARTS}
             parts["the rest"] = 0
@@ -194,7 +220,8 @@ def finish(log, entries, _rows):
                 parts[part_of(name)] += instructions
             for part, instructions in parts.items():
                 row("split", dict(case, side=side, part=part), stack,
-                    WAITS if slot == QUEUE else "instructions", [round(instructions, 1)])
+                    WAITS if slot == QUEUE else "instructions",
+                    [round(instructions, 1) if instructions >= FEW else 0])
             if entry["size"] not in SHARED:
                 continue
             for name in sorted(share, key=share.get, reverse=True)[:SHOWN]:
