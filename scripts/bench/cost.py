@@ -124,6 +124,8 @@ def sent(pid):
 # ---- on the host: the plugin's counts to rows ----
 
 SIDES = {CLIENT: "sender", SERVER: "receiver"}
+
+
 def shares(entry, counts, symbols, whole):
     """{(side, function): instructions per operation}. What the sides of bulk did is taken to be
     what a kilobyte costs without classifiers."""
