@@ -12,6 +12,7 @@ import math
 import os
 
 FORMAT = 1
+STATUS = ("complete", "partial")
 # What others are compared with: the first of these that a figure has.
 BASES = ("net6", "khttpd on net6", "khttpd")
 # Two runs agree when ratios differ by less, in per cent.
@@ -86,6 +87,14 @@ def collect(lines):
         else:
             other.append(entry)
     return merge(rows), lacks, complete, other
+
+
+def together(entries):
+    """Entries of several boots of one experiment as one: its cells have the values of all."""
+    return dict(entries[0], rows=merge(row for entry in entries for row in entry["rows"]),
+                lacks=list(dict.fromkeys(lack for entry in entries for lack in entry["lacks"])),
+                status=max((entry["status"] for entry in entries), key=STATUS.index),
+                seconds=sum(entry["seconds"] for entry in entries))
 
 
 def save(path, results):

@@ -15,11 +15,12 @@ COUNTED = True		# this guest runs under the counting plugin
 
 SIZES = [1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536]
 QUICK_SIZES = [1, 1024, 8192, 65536]
-# What buffers cost a message depends on what the allocator's lists hold: so many connections of
-# so many messages, and netbench shakes the lists before each of them. The mean of them, without a
-# twentieth at either end: now and then one meets an empty list. (One of four messages of 8 KB
-# begins a new block of pages, which is no exception.)
-CONNECTIONS = 20
+# What buffers cost a message depends on what the allocator's lists hold, and that on the boot, too:
+# so many boots of so many connections of so many messages, and netbench shakes the lists before
+# each of them. The mean of them, without a twentieth at either end: now and then one meets an empty
+# list. (One of four messages of 8 KB begins a new block of pages, which is no exception.)
+BOOTS = 4
+CONNECTIONS = 5
 MESSAGES = 8
 EXCEPTIONS = 0.05
 UDP_MAX = 65000		# 64 KB and its headers do not fit a datagram

@@ -39,6 +39,15 @@ class Numbers(unittest.TestCase):
         base, _ = results.fit([(0, 10), (1, 12), (2, 14), (1000, 2010 * 1.01)])
         self.assertLess(abs(base - 10), 0.1)
 
+    def test_boots_together(self):
+        cell = {"figure": "f", "case": {}, "stack": "net6", "unit": "us"}
+        one = {"status": "complete", "lacks": [], "seconds": 3, "rows": [dict(cell, values=[1])]}
+        two = {"status": "partial", "lacks": ["x"], "seconds": 4, "rows": [dict(cell, values=[2])]}
+        found = results.together([one, two])
+        self.assertEqual((found["status"], found["lacks"], found["seconds"]), ("partial", ["x"], 7))
+        self.assertEqual([r["values"] for r in found["rows"]], [[1, 2]])
+        self.assertEqual(results.together([one, one])["status"], "complete")
+
     def test_number(self):
         self.assertEqual([results.number(v) for v in (12345.6, 123.45, 1.2345)],
                          ["12346", "123.5", "1.23"])
