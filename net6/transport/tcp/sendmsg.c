@@ -94,7 +94,7 @@ int net6_tcp_wait_space(struct net6_tcp_send *s)
 
 	set_bit(SOCK_NOSPACE, &s->sk->sk_socket->flags);
 	net6_tcp_unqueue_empty(s->sk);
-	if (s->copied)
+	if (s->copied || tcp_send_head(s->sk))
 		net6_tcp_push(s, s->flags & ~MSG_MORE, TCP_NAGLE_PUSH);
 	err = sk_stream_wait_memory(s->sk, &s->timeo);
 	if (err)

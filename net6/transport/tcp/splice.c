@@ -101,6 +101,9 @@ int net6_tcp_sendpage_locked(struct sock *sk, struct page *page, int offset, siz
 	err = net6_tcp_send_begin(&s);
 	if (!err)
 		err = net6_tcp_sendpage_loop(&s, page, offset, size);
+	/* More pages follow at once: pushed with the last one, all of them fill packets. */
+	if (!err && flags & MSG_SENDPAGE_NOTLAST)
+		return s.copied;
 	return net6_tcp_send_end(&s, err);
 }
 
