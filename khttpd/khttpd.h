@@ -48,7 +48,7 @@
 /* "Expires: ", a date, CRLF, "Date: ", NUL */
 #define KHTTPD_EXPIRES_SIZE	(9 + KHTTPD_DATE_LEN + 2 + 6 + 1)
 /* Bytes that one connection may send before others have their turn. */
-#define KHTTPD_TURN_BYTES	(256 * 1024)
+#define KHTTPD_TURN_BYTES	(1024 * 1024)
 /* Bytes that a worker reads for a connection when pages are missing. */
 #define KHTTPD_READ_SIZE	(64 * 1024)
 /* Longest site name, NUL included. */
