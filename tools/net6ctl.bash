@@ -10,13 +10,13 @@ _net6ctl_words() {
 
 	# What follows the words before, most of which are said at most once.
 	case "${_words[*]}" in
-	"")			echo show add del flush tunnel attach detach set monitor ;;
+	"")			echo show sockets add del flush tunnel attach detach set monitor ;;
 	show)			echo "$show" ;;
-	"show sockets")		echo tcp udp icmp ;;
+	"show sockets"|sockets)	echo -i tcp udp icmp ;;
 	"show counters"|"show drops") echo all ;;
 	"show neighbors dev "*)	echo all ;;
 	"show neighbors")	echo dev all ;;
-	"show policy"*|"show limits"*|"show sockets"*|"show counters"*|"show drops"*) ;;
+	"show policy"*|"show limits"*|"show sockets"*|sockets*|"show counters"*|"show drops"*) ;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
 	add|del)		echo address neighbor route prefix policy proxy ;;

@@ -206,8 +206,9 @@ static const struct nla_policy net6_nl_dest_get_policy[NET6_A_DEST_IFINDEX + 1] 
 	[NET6_A_DEST_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_PROTOCOL + 1] = {
+static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_WANT_INFO + 1] = {
 	[NET6_A_SOCK_PROTOCOL] = NLA_POLICY_MAX(NLA_U32, 255),
+	[NET6_A_SOCK_WANT_INFO] = { .type = NLA_FLAG },
 };
 
 static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS + 1] = {
@@ -456,7 +457,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.dumpit		= net6_nl_dump,
 		.done		= net6_nl_dump_done,
 		.policy		= net6_nl_sock_get_policy,
-		.maxattr	= NET6_A_SOCK_PROTOCOL,
+		.maxattr	= NET6_A_SOCK_WANT_INFO,
 	},
 	{
 		.cmd		= NET6_CMD_COUNTER_GET,

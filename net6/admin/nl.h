@@ -47,6 +47,12 @@ static inline void *net6_nl_next(struct net6_nl_list *list)
 	return n < list->room ? list->items + n * list->size : NULL;
 }
 
+/* The place that net6_nl_next() gave last; NULL if there was no room. */
+static inline void *net6_nl_last(const struct net6_nl_list *list)
+{
+	return list->n && list->n <= list->room ? list->items + (list->n - 1) * list->size : NULL;
+}
+
 /**
  * struct net6_nl_dump_ops - how a table is dumped
  * @cmd: command of the answers

@@ -2,6 +2,9 @@
 /* Sockets over netlink, and connections that have none: embryonic ones and those in
  * TIME-WAIT. Fields are read without the socket lock and may be of two moments.
  */
+#include <linux/inet_diag.h>
+
+#include "../compat/genetlink.h"
 #include "../transport/dgram.h"
 #include "../transport/tcp/tcp.h"
 #include "nl.h"
@@ -26,6 +29,14 @@ struct net6_nl_sock {
 	u32		rto;
 	u32		retrans;
 	char		congestion[TCP_CA_NAME_MAX];
+};
+
+/* With what only those who ask for it get: it is long, and takes the socket's lock. */
+struct net6_nl_sock_info {
+	struct net6_nl_sock	sock;	/* first */
+	struct tcp_info		info;
+	union tcp_cc_info	cc;
+	u32			cc_len;
 };
 
 /* What requests and TIME-WAIT entries have, too. */
@@ -92,6 +103,26 @@ static int net6_nl_sock_tcp(struct sock *sk, void *arg)
 	return 0;
 }
 
+static int net6_nl_sock_tcp_info(struct sock *sk, void *arg)
+{
+	const struct tcp_congestion_ops *ca;
+	struct net6_nl_list *list = arg;
+	struct net6_nl_sock_info *to;
+	int attr;
+
+	net6_nl_sock_tcp(sk, list);
+	to = net6_nl_last(list);
+	if (!to || !to->sock.is_tcp_sock)
+		return 0;
+	tcp_get_info(sk, &to->info);
+	rcu_read_lock();
+	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
+	if (ca && ca->get_info)
+		to->cc_len = ca->get_info(sk, ~0U, &attr, &to->cc);
+	rcu_read_unlock();
+	return 0;
+}
+
 static int net6_nl_sock_dgram(struct sock *sk, void *arg)
 {
 	struct net6_nl_list *list = arg;
@@ -107,16 +138,27 @@ static int net6_nl_sock_dgram(struct sock *sk, void *arg)
 	return 0;
 }
 
-static void net6_nl_sock_collect(struct net6_net *nn, struct net6_nl_list *list)
+static void net6_nl_sock_collect_with(struct net6_net *nn, struct net6_nl_list *list,
+				      int (*tcp_fn)(struct sock *sk, void *arg))
 {
 	u32 tcp = 0, udp = 0, ping = 0;
 
 	if (!list->filter || list->filter == IPPROTO_TCP)
-		net6_tcp_walk(nn->net, &tcp, net6_nl_sock_tcp, list);
+		net6_tcp_walk(nn->net, &tcp, tcp_fn, list);
 	if (!list->filter || list->filter == IPPROTO_UDP)
 		net6_dgram_walk(nn->net, IPPROTO_UDP, &udp, net6_nl_sock_dgram, list);
 	if (!list->filter || list->filter == IPPROTO_ICMPV6)
 		net6_dgram_walk(nn->net, IPPROTO_ICMPV6, &ping, net6_nl_sock_dgram, list);
+}
+
+static void net6_nl_sock_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	net6_nl_sock_collect_with(nn, list, net6_nl_sock_tcp);
+}
+
+static void net6_nl_sock_collect_info(struct net6_net *nn, struct net6_nl_list *list)
+{
+	net6_nl_sock_collect_with(nn, list, net6_nl_sock_tcp_info);
 }
 
 static int net6_nl_sock_put_tcp(struct sk_buff *skb, const struct net6_nl_sock *i)
@@ -159,7 +201,29 @@ static const struct net6_nl_dump_ops net6_nl_sock_dump_ops = {
 	.put		= net6_nl_sock_put,
 };
 
+static int net6_nl_sock_put_info(struct sk_buff *skb, const void *item)
+{
+	const struct net6_nl_sock_info *i = item;
+
+	if (net6_nl_sock_put(skb, &i->sock))
+		return -EMSGSIZE;
+	if (i->sock.is_tcp_sock && nla_put(skb, NET6_A_SOCK_INFO, sizeof(i->info), &i->info))
+		return -EMSGSIZE;
+	return i->cc_len ? nla_put(skb, NET6_A_SOCK_CC_INFO, i->cc_len, &i->cc) : 0;
+}
+
+static const struct net6_nl_dump_ops net6_nl_sock_info_dump_ops = {
+	.cmd		= NET6_CMD_SOCK_GET,
+	.size		= sizeof(struct net6_nl_sock_info),
+	.collect	= net6_nl_sock_collect_info,
+	.put		= net6_nl_sock_put_info,
+};
+
 int net6_nl_sock_get_start(struct netlink_callback *cb)
 {
-	return net6_nl_dump_start(cb, &net6_nl_sock_dump_ops, NET6_A_SOCK_PROTOCOL);
+	struct nlattr **attrs = net6_compat_dump_attrs(cb);
+	bool info = attrs && attrs[NET6_A_SOCK_WANT_INFO];
+
+	return net6_nl_dump_start(cb, info ? &net6_nl_sock_info_dump_ops : &net6_nl_sock_dump_ops,
+				  NET6_A_SOCK_PROTOCOL);
 }

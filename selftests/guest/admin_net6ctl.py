@@ -10,6 +10,7 @@
 import ipaddress
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -213,6 +214,25 @@ def a_destination_appears_when_it_is_used_and_goes_when_flushed():
     ktap.equal(having(show(A, "neighbors"), address=peer), [], "so is the neighbor")
 
 
+def info_of_connections():
+    """TCP_INFO of what the test below has connected, in ss's words."""
+    found = show(A, "sockets", "-i")
+    ends = having(found, protocol="tcp", state="established")
+    ktap.equal(len(ends), 2, "both ends")
+    for end in ends:
+        info = end["info"]
+        ktap.equal((info["state"], info["snd_mss"], info["snd_cwnd"], info["segs_in"] > 0),
+                   (1, end["mss"], end["cwnd"], True), "TCP_INFO")
+    for other in having(found, protocol="udp") + having(found, state="listen"):
+        ktap.true("info" not in other, f"no connection, no info: {other}")
+    lines = ctl(A, "sockets", "-i").splitlines()
+    below = [lines[n + 1] for n, line in enumerate(lines) if " established " in line]
+    ktap.equal(len(below), 2, f"a line below each: {lines}")
+    for line in below:
+        ktap.true(re.match(r"\t(ts )?(sack )?\w+ wscale:\d+,\d+ rto:\d+ .* cwnd:\d+ ", line),
+                  f"what ss says: {line}")
+
+
 @ktap.test
 def sockets_are_shown_with_their_ends():
     process = python(A, "t = net6(socket.SOCK_STREAM); t.bind(('::', 4711)); t.listen(7)\n"
@@ -235,6 +255,9 @@ def sockets_are_shown_with_their_ends():
     ktap.equal({e["protocol"] for e in show(A, "sockets", "udp")}, {"udp"}, "only UDP")
     ktap.equal({e["protocol"] for e in show(A, "sockets", "tcp")}, {"tcp"}, "only TCP")
     ktap.true("[::]:4711" in ctl(A, "show", "sockets"), "columns")
+    for end in ends:
+        ktap.true("info" not in end, "TCP_INFO only for those who ask")
+    info_of_connections()
     ktap.equal(show(B, "sockets"), [], "the other namespace sees none of it")
     process.communicate("")
     ktap.wait_for(10, "the sockets are closed", lambda: not having(

@@ -10,6 +10,7 @@
 #include <linux/net6_netlink.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Larger than any message of a family whose kernel side sends pages. */
 #define CTL_BUFFER	65536
@@ -52,6 +53,7 @@ enum kind {
 	KIND_AGE,		/* milliseconds */
 	KIND_ADDRESSES,		/* addresses, 16 bytes each */
 	KIND_DOMAINS,		/* domain names in labels, padded with zeros */
+	KIND_TCP_INFO,		/* struct tcp_info; the last column, on a line of its own */
 };
 
 /**
@@ -77,6 +79,10 @@ void print_end(void);
 void print_event(const struct column *columns, bool json, const char *object,
 		 const char *event, const struct nlattr **attrs);
 const char *print_word(const char *const *names, uint32_t value, char *buffer, size_t size);
+
+/* info.c */
+void tcp_info_text(FILE *to, const struct nlattr **attrs);
+void tcp_info_json(FILE *to, const struct nlattr *attr);
 
 /* show.c */
 void show(int argc, char **argv, bool json);

@@ -22,7 +22,7 @@ static void usage(FILE *to)
 	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND\n"
 	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|proxies|\n"
 	      "      destinations [dev DEV] [all]\n"
-	      "  show sockets [tcp|udp|icmp] | counters [all] | drops [all] | limits |\n"
+	      "  show sockets [-i] [tcp|udp|icmp] | counters [all] | drops [all] | limits |\n"
 	      "      policy\n"
 	      "  add address ADDRESS/LENGTH dev DEV [valid SECONDS] [preferred SECONDS]\n"
 	      "  del address ADDRESS[/LENGTH] dev DEV\n"
@@ -659,6 +659,8 @@ static void run(const char *verb, int argc, char **argv, bool json)
 {
 	if (matches(verb, "show") || matches(verb, "list"))
 		show(argc, argv, json);
+	else if (matches(verb, "sockets"))
+		show(argc + 1, argv - 1, json);
 	else if (matches(verb, "set"))
 		set(argc, argv);
 	else if (matches(verb, "add"))

@@ -186,6 +186,16 @@ static void get_domains(const struct nlattr *attr, char *cell)
 	*(start > cell ? start - 1 : cell) = 0;
 }
 
+static void get_tcp_info(const struct nlattr **attrs, char *cell)
+{
+	FILE *to = fmemopen(cell, CELL, "w");
+
+	if (!to)
+		die("out of memory");
+	tcp_info_text(to, attrs);
+	fclose(to);
+}
+
 /* What people see; "-" for what is absent. */
 static void human(const struct column *c, const struct nlattr **attrs, char *cell)
 {
@@ -193,7 +203,7 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 	uint32_t value = get_u32(attr);
 	char word[16];
 
-	strcpy(cell, c->kind == KIND_FLAG ? "" : "-");
+	strcpy(cell, c->kind == KIND_FLAG || c->kind == KIND_TCP_INFO ? "" : "-");
 	if (!attr)
 		return;
 	switch (c->kind) {
@@ -267,6 +277,9 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 	case KIND_DOMAINS:
 		get_domains(attr, cell);
 		break;
+	case KIND_TCP_INFO:
+		get_tcp_info(attrs, cell);
+		break;
 	}
 }
 
@@ -337,6 +350,9 @@ static void json_value(const struct column *c, const struct nlattr **attrs)
 			json_string("inherit");
 		else
 			printf("%u", value);
+		break;
+	case KIND_TCP_INFO:
+		tcp_info_json(stdout, attr);
 		break;
 	default:
 		human(c, attrs, cell);
@@ -413,20 +429,25 @@ void print_row(const struct nlattr **attrs)
 void print_end(void)
 {
 	size_t width[COLUMNS_MAX] = { 0 };
-	size_t i, n = 0;
-	const struct column *c;
+	const struct column *c, *last = NULL;
+	size_t i, n = 0, below;
 
 	if (json) {
 		fputs(first ? "]\n" : "\n]\n", stdout);
 		return;
 	}
-	for (c = columns; c->attr; c++)
+	for (c = columns; c->attr; c++) {
 		n += !!c->title;
+		last = c;
+	}
+	below = last && last->kind == KIND_TCP_INFO ? n - 1 : n;
 	for (i = 0; i < n_cells; i++)
 		if (cells[i] && strlen(cells[i]) > width[i % n])
 			width[i % n] = strlen(cells[i]);
 	for (i = 0; i < n_cells; i++) {
-		if (i % n == n - 1)
+		if (i % n == below)
+			printf(*cells[i] ? "\t%s\n" : "", cells[i]);
+		else if (i % n == below - 1)
 			printf("%s\n", cells[i]);
 		else
 			printf("%-*s  ", (int)width[i % n], cells[i]);

@@ -211,6 +211,7 @@ static const struct column sock_columns[] = {
 	{ NET6_A_SOCK_RTO, KIND_U32, "rto", NULL, NULL },
 	{ NET6_A_SOCK_RETRANS, KIND_U32, "retrans", "RETRANS", NULL },
 	{ NET6_A_SOCK_CONGESTION, KIND_STRING, "congestion", "CONGESTION", NULL },
+	{ NET6_A_SOCK_INFO, KIND_TCP_INFO, "info", "", NULL },
 	{ 0 }
 };
 
@@ -379,6 +380,8 @@ void show(int argc, char **argv, bool json)
 			mnl_attr_put_u32(nlh, o->dev, dev_index(argv[1]));
 			argc--;
 			argv++;
+		} else if (o->cmd == NET6_CMD_SOCK_GET && !strcmp(*argv, "-i")) {
+			mnl_attr_put(nlh, NET6_A_SOCK_WANT_INFO, 0, NULL);
 		} else if (o->cmd == NET6_CMD_SOCK_GET) {
 			mnl_attr_put_u32(nlh, NET6_A_SOCK_PROTOCOL, protocol(*argv));
 		} else {
