@@ -2,6 +2,8 @@
 /* TCP's arithmetic: RTT estimator, windowed minimum, PRR, RACK's reordering window,
  * receive window, super-packet size, time-outs.
  */
+#include <linux/kernel.h>
+
 #include "unit.h"
 #include "../../net6/transport/tcp/arith.h"
 
@@ -77,9 +79,9 @@ TEST(rtt__a_sample_of_half_an_hour_counts_as_the_longest)
 {
 	static const u32 far[] = { NET6_TCP_RTT_MAX, NET6_TCP_RTT_MAX + 1, 1U << 29, (1U << 31) - 1,
 				   1U << 31, ~0U };
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < (int)(sizeof(far) / sizeof(far[0])); i++) {
+	for (i = 0; i < ARRAY_SIZE(far); i++) {
 		struct net6_tcp_rtt r = {};
 
 		net6_tcp_rtt_sample(&r, far[i], RTO_MIN, true);
