@@ -598,7 +598,7 @@ static long long run_udp_stream(void)
 {
 	int fd = connected_socket(SOCK_DGRAM);
 	struct usink_reply reply;
-	long long start;
+	long long start, end;
 
 	if (opt.size < 2)
 		errx(2, "datagrams of two bytes at least");
@@ -610,12 +610,14 @@ static long long run_udp_stream(void)
 		write_all(fd, opt.size);
 	/* The question must find room: let what is queued be taken first. */
 	usleep(200000);
+	end = now();
+	idle_ns = idle_time() - idle_ns;
 	ask_usink(fd, &reply);
 	if (!reply.count)
 		errx(1, "no datagram arrived");
+	/* Idle since the last datagram: that is not the stream's. */
+	idle_ns -= end - reply.last;
 	start = reply.last - start;
-	/* 200 ms of idle time are not the stream's. */
-	idle_ns = idle_time() - idle_ns - 200000000;
 	opt.count = reply.count;
 	close(fd);
 	return start;

@@ -29,8 +29,7 @@ def run(lab):
             lab.shape(rate)
             for size in sizes:
                 lab.step(f"throughput, {link}, {size} B")
-                # The share of the CPU differs more from one run to the next than what arrives.
-                for stack in list(STACKS) * (2 if rate and not lab.quick else 1):
+                for stack in STACKS:
                     throughput(lab, link, size, stack)
         lab.shape(None)
         for size in sizes:
