@@ -79,7 +79,8 @@ def every_attribute_is_refused_with_every_wrong_length():
         numbers = {a["name"]: n for n, a in enumerate(f._set(op), 1)}
         attrs = {a["name"]: a for a in f._set(op)}
         for name in names:
-            right = attrs[name].get("checks", {}).get("exact-len", 4)
+            right = 0 if attrs[name]["type"] == "flag" else \
+                attrs[name].get("checks", {}).get("exact-len", 4)
             most = attrs[name].get("checks", {}).get("max-len")
             for length in range(0, 70):
                 if length == right and most is None or most and length <= most:
