@@ -37,7 +37,7 @@ Opening, with mss= sack ts ws= win= ecn isn= rtt= (ms):
 Calls; an errno's name as last word is what they have to fail with:
     socket  bind [PORT]  listen [N]  unlisten  accept  connect  close  shutdown rd|wr|rdwr
     write N [more] [oob]	read N | eof | ERRNO [oob]	peek N
-    set OPTION N  get OPTION N  so OPTION N [N]  cc NAME  sysctl NAME VALUE
+    set OPTION N  get OPTION N  so OPTION|IPV6_RECVERR N [N]  cc NAME  sysctl NAME VALUE
     error ERRNO|0  poll in|out|hup|err|rdhup (with ! for not)  inq N  outq N
     watch		an epoll waits for the socket from here on
     tick		waits until the kernel's next tick: nothing it does comes before another one
@@ -71,6 +71,7 @@ TCP_OPTIONS = {"NODELAY": 1, "MAXSEG": 2, "CORK": 3, "KEEPIDLE": 4, "KEEPINTVL":
                "SYNCNT": 7, "LINGER2": 8, "DEFER_ACCEPT": 9, "WINDOW_CLAMP": 10, "QUICKACK": 12,
                "USER_TIMEOUT": 18, "FASTOPEN": 23, "TIMESTAMP": 24, "NOTSENT_LOWAT": 25,
                "FASTOPEN_CONNECT": 30, "FASTOPEN_NO_COOKIE": 34, "INQ": 36}
+IPV6_OPTIONS = {"IPV6_RECVERR": 25}
 STATES = ("", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT",
           "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING")
 INFO = {"state": (0, "B"), "ca_state": (1, "B"), "retransmits": (2, "B"), "probes": (3, "B"),
@@ -561,11 +562,12 @@ class Case:
             ktap.true(fits(value, words[1]), f"{words[0]} is {value}, wanted {words[1]}")
 
     def do_so(self, words):
-        name = getattr(socket, "SO_" + words.pop(0))
+        word = words.pop(0)
+        level, name = ((socket.IPPROTO_IPV6, IPV6_OPTIONS[word]) if word in IPV6_OPTIONS else
+                       (socket.SOL_SOCKET, getattr(socket, "SO_" + word)))
         error = words.pop() if words[-1][0] == "E" else None
         value = struct.pack(f"{len(words)}i", *(int(w) for w in words))
-        self.call([error] if error else [], self.option().setsockopt, socket.SOL_SOCKET, name,
-                  value)
+        self.call([error] if error else [], self.option().setsockopt, level, name, value)
 
     def do_cc(self, words):
         self.call(words, self.option().setsockopt, socket.IPPROTO_TCP, socket.TCP_CONGESTION,

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <net/ip6_checksum.h>
 
+#include "../../compat/inet_sock.h"
 #include "fastopen.h"
 #include "tcp.h"
 
@@ -259,7 +260,7 @@ static void net6_tcp_error_locked(struct sock *sk, u8 type, int err)
 		return;
 	}
 	/* RFC 5461 section 2: soft for a synchronized connection, however hard. */
-	if (!sock_owned_by_user(sk) && inet6_sk(sk)->recverr) {
+	if (!sock_owned_by_user(sk) && net6_opt(sk, RECVERR6)) {
 		WRITE_ONCE(sk->sk_err, err);
 		sk_error_report(sk);
 	} else {
