@@ -160,6 +160,8 @@ struct khttpd_site {
  * @gone: the server cannot take connections any more
  * @hash: link in the table of attached sockets, by @sock
  * @soft: connections that are answered in softirq, or NULL
+ * @send_pages: net6_tcp_send_pages() for connections of net6, which cannot go as
+ *	long as one of them is there; else NULL
  */
 struct khttpd_listener {
 	struct list_head node;
@@ -185,6 +187,8 @@ struct khttpd_listener {
 	bool gone;
 	struct hlist_node hash;
 	struct khttpd_soft *soft;
+	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
+			  unsigned int nr_pages, int flags);
 	struct rcu_head rcu;
 };
 
@@ -722,7 +726,8 @@ int khttpd_transport_discard(struct socket *sock, void *buf, size_t size,
 			     size_t len);
 int khttpd_transport_send(struct socket *sock, struct kvec *vec,
 			  unsigned int vecs, size_t len, bool more);
-int khttpd_transport_send_pages(struct socket *sock, struct bio_vec *vec,
+int khttpd_transport_send_pages(const struct khttpd_listener *listener,
+				struct socket *sock, struct bio_vec *vec,
 				unsigned int vecs, bool more);
 void khttpd_transport_nodelay(struct socket *sock, int on);
 bool khttpd_transport_hold_net(struct sock *sk);

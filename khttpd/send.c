@@ -130,7 +130,8 @@ static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 	for (i = 0; i < n; i++)
 		len += vec[i].bv_len;
 	more = out->close || out->pos + len < out->end || out->parts;
-	sent = khttpd_transport_send_pages(conn->sock, vec, n, more);
+	sent = khttpd_transport_send_pages(conn->listener, conn->sock, vec, n,
+					   more);
 	for (i = 0; i < n; i++)
 		folio_put(folio[i]);
 	if (sent <= 0)

@@ -24,7 +24,7 @@ static const char *const khttpd_net6_calls[] = {
 	"net6_tcp_is", "net6_tcp_attach", "net6_tcp_detach", "net6_tcp_unread",
 	"net6_tcp_at_end", "net6_tcp_peek_copy", "net6_tcp_consume",
 	"net6_tcp_send", "net6_tcp_give", "net6_tcp_release", "net6_tcp_graft",
-	"net6_tcp_finish_locked", "net6_tcp_finish",
+	"net6_tcp_finish_locked", "net6_tcp_finish", "net6_tcp_send_pages",
 };
 
 /* Where a connection waits, and for what. It only ever moves on. */
@@ -529,6 +529,7 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 		kfree(soft);
 		return NULL;
 	}
+	WRITE_ONCE(listener->send_pages, soft->net6.send_pages);
 	return soft;
 }
 

@@ -25,6 +25,8 @@ struct khttpd_net6 {
 	void (*graft)(struct sock *sk, struct socket *sock);
 	void (*finish_locked)(struct sock *sk, bool reset);
 	void (*finish)(struct sock *sk, bool reset);
+	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
+			  unsigned int nr_pages, int flags);
 };
 
 /* What became of the request that comes first. */

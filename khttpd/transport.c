@@ -128,6 +128,7 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
 
 /**
  * khttpd_transport_send_pages() - send page pieces by reference
+ * @listener: where the connection came from
  * @sock: connected socket
  * @vec: pieces; the socket takes its own references to the pages
  * @vecs: how many
@@ -135,11 +136,19 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
  *
  * Return: bytes taken or a negative errno.
  */
-int khttpd_transport_send_pages(struct socket *sock, struct bio_vec *vec,
+int khttpd_transport_send_pages(const struct khttpd_listener *listener,
+				struct socket *sock, struct bio_vec *vec,
 				unsigned int vecs, bool more)
 {
-	return khttpd_splice_pages(sock, vec, vecs, MSG_DONTWAIT |
-				   MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+	int sent;
+
+	if (READ_ONCE(listener->send_pages)) {
+		sent = listener->send_pages(sock->sk, vec, vecs, flags);
+		if (sent != -EOPNOTSUPP)
+			return sent;
+	}
+	return khttpd_splice_pages(sock, vec, vecs, flags);
 }
 
 /**

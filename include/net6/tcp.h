@@ -121,7 +121,9 @@ int  net6_tcp_give(struct sock *sk, struct sock *listener);
 void net6_tcp_release(struct sock *sk);
 void net6_tcp_finish_locked(struct sock *sk, bool reset);
 
-/* The same from process context, without the lock; may sleep. */
+/* Process context, without the lock; may sleep. */
+int  net6_tcp_send_pages(struct sock *sk, const struct bio_vec *pages, unsigned int nr_pages,
+			 int flags);
 void net6_tcp_graft(struct sock *sk, struct socket *sock);
 void net6_tcp_finish(struct sock *sk, bool reset);
 

@@ -6,6 +6,8 @@
 #include <linux/pipe_fs_i.h>
 #include <linux/splice.h>
 
+#include <net6/tcp.h>
+
 #include "../../compat/splice.h"
 #include "send.h"
 
@@ -127,7 +129,61 @@ int net6_tcp_sendpage(struct sock *sk, struct page *page, int offset, size_t siz
 	release_sock(sk);
 	return err;
 }
+
+static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pages,
+				      unsigned int nr_pages, int flags)
+{
+	struct net6_tcp_send s = { .sk = sk, .flags = flags };
+	unsigned int i;
+	int err;
+
+	err = net6_tcp_send_begin(&s);
+	for (i = 0; !err && i < nr_pages; i++)
+		err = net6_tcp_sendpage_loop(&s, pages[i].bv_page, pages[i].bv_offset,
+					     pages[i].bv_len);
+	return net6_tcp_send_end(&s, err);
+}
+#else
+static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pages,
+				      unsigned int nr_pages, int flags)
+{
+	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_pages; i++)
+		len += pages[i].bv_len;
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, pages, nr_pages, len);
+	return net6_tcp_sendmsg_locked(sk, &msg, len);
+}
 #endif /* NET6_COMPAT_SENDPAGE */
+
+/**
+ * net6_tcp_send_pages() - send pieces of pages by reference, as sendfile() does
+ * @sk: a connection that is a socket
+ * @pages: pieces, of pages that may be shared (no slab); their bytes must not change until the
+ *	peer has acknowledged them; a reference is taken to each page for that long
+ * @nr_pages: how many
+ * @flags: MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL
+ *
+ * Unlike net6_tcp_send() it takes what there is room for.
+ * Context: process; locks @sk, sleeps without MSG_DONTWAIT.
+ * Return: bytes taken, or -errno; -EOPNOTSUPP for a socket that is not net6's TCP (one of the
+ * other family that was accepted by a listener of both, for instance).
+ */
+int net6_tcp_send_pages(struct sock *sk, const struct bio_vec *pages, unsigned int nr_pages,
+			int flags)
+{
+	int sent;
+
+	if (!net6_tcp_is(sk))
+		return -EOPNOTSUPP;
+	lock_sock(sk);
+	sent = net6_tcp_send_pages_locked(sk, pages, nr_pages, flags);
+	release_sock(sk);
+	return sent;
+}
+EXPORT_SYMBOL_GPL(net6_tcp_send_pages);
 
 /**
  * net6_tcp_splice_loop() - queue the pages of a MSG_SPLICE_PAGES call
