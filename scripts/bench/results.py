@@ -310,13 +310,13 @@ def table_header(stacks, unit):
 def table_text(figure, unit, stacks, lines):
     """A table in plain text with the ratios to the base."""
     base, others = table_header(stacks, unit)
-    out = [f"{figure + ' (' + unit + ')':46}" + "".join(f"{s:>20}" for s in stacks)
-           + "".join(f"{s + '/' + base:>20}" for s in others)]
+    heads = list(stacks) + [f"{s}/{base}" for s in others]
+    wide = [max(20, len(head) + 2) for head in heads]
+    out = [f"{figure + ' (' + unit + ')':46}" + "".join(map(str.rjust, heads, wide))]
     for case, row in lines:
-        text = f"{words_of(case):46}" + "".join(f"{cell_text(row.get(s)):>20}" for s in stacks)
+        cells = [cell_text(row.get(s)) for s in stacks]
         for s in others:
             ok = row.get(s) and row.get(base) and mean(row[base]["values"]) > 0
-            ratio = mean(row[s]["values"]) / mean(row[base]["values"]) if ok else None
-            text += f"{'-' if ratio is None else f'{ratio:.2f}':>20}"
-        out.append(text)
+            cells.append(f"{mean(row[s]['values']) / mean(row[base]['values']):.2f}" if ok else "-")
+        out.append(f"{words_of(case):46}" + "".join(map(str.rjust, cells, wide)))
     return "\n".join(out)

@@ -172,6 +172,13 @@ class Tables(unittest.TestCase):
         self.assertIn("ipv4/net6", text.splitlines()[0])
         self.assertTrue(text.splitlines()[1].endswith("1.50"))
 
+    def test_long_names_stay_apart(self):
+        table = results.tables([row("f", {"n": 1}, "handed over on native", 3),
+                                row("f", {"n": 1}, "khttpd on net6", 2)])
+        head, line = results.table_text(*table[0]).splitlines()
+        self.assertIn(" handed over on native/khttpd on net6", head)
+        self.assertEqual(len(head), len(line))
+
     def test_missing_cell(self):
         table = results.tables([row("f", {"n": 1}, "ipv4", 3), row("f", {"n": 2}, "net6", 2)])
         self.assertIn("-", results.table_text(*table[0]).splitlines()[1])
