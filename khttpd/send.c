@@ -6,11 +6,29 @@
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/pagevec.h>
 #include <linux/slab.h>
 #include "khttpd.h"
 
-/* Pages given to the socket with one call. */
-#define KHTTPD_SEND_PAGES	16
+/* Pages given to the socket with one call: what two walks through the cache find. */
+#define KHTTPD_SEND_PAGES	30
+#define KHTTPD_SEND_WALKS	2
+
+/**
+ * struct khttpd_pieces - pieces of a file from the page cache, one after the other
+ * @folios: what the walks found, with references
+ * @walks: how many there were
+ * @vec: the pieces
+ * @nr: how many
+ * @len: sum of their lengths
+ */
+struct khttpd_pieces {
+	struct folio_batch folios[KHTTPD_SEND_WALKS];
+	int walks;
+	struct bio_vec vec[KHTTPD_SEND_PAGES];
+	int nr;
+	size_t len;
+};
 
 /**
  * khttpd_out_clear() - forget what was to be sent
@@ -57,40 +75,78 @@ static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 	return KHTTPD_STEP_WAIT;
 }
 
-/* Collect cached pages of the file from @out->pos on. Return: how many pieces;
- * 0 if the first page is not there, -ENODATA if the file has become shorter.
- */
-static int khttpd_out_pages(struct khttpd_out *out, struct bio_vec *vec,
-			    struct folio **folio)
+/* What @folio, in which @pos is, has up to @end. Return: where that ends. */
+static loff_t khttpd_pieces_add(struct khttpd_pieces *pieces,
+				struct folio *folio, loff_t pos, loff_t end)
 {
-	struct inode *inode = out->entry->inode;
-	loff_t pos = out->pos;
-	int n;
+	unsigned long nr_pages = folio_nr_pages(folio);
+	unsigned long nr = (pos >> PAGE_SHIFT) & (nr_pages - 1);
 
-	for (n = 0; n < KHTTPD_SEND_PAGES && pos < out->end; n++) {
-		pgoff_t index = pos >> PAGE_SHIFT;
-		u32 offset = offset_in_page(pos);
-		loff_t size;
+	for (; nr < nr_pages && pos < end && pieces->nr < KHTTPD_SEND_PAGES;
+	     nr++) {
+		struct bio_vec *vec = &pieces->vec[pieces->nr++];
 
-		folio[n] = filemap_get_folio(inode->i_mapping, index);
-		if (IS_ERR_OR_NULL(folio[n]))
-			break;
-		if (!folio_test_uptodate(folio[n])) {
-			folio_put(folio[n]);
-			break;
-		}
-		/* After the page was taken: what is cut now keeps its bytes. */
-		size = min(out->end, i_size_read(inode));
-		if (pos >= size) {
-			folio_put(folio[n]);
-			return n ? n : -ENODATA;
-		}
-		vec[n].bv_page = folio_file_page(folio[n], index);
-		vec[n].bv_offset = offset;
-		vec[n].bv_len = min_t(loff_t, PAGE_SIZE - offset, size - pos);
-		pos += vec[n].bv_len;
+		vec->bv_page = folio_page(folio, nr);
+		vec->bv_offset = offset_in_page(pos);
+		vec->bv_len = min_t(loff_t, PAGE_SIZE - vec->bv_offset,
+				    end - pos);
+		pos += vec->bv_len;
 	}
-	return n;
+	return pos;
+}
+
+/* Return: whether it is worth going on behind what was found. */
+static bool khttpd_pieces_walk(struct khttpd_pieces *pieces,
+			       const struct khttpd_out *out)
+{
+	struct folio_batch *found = &pieces->folios[pieces->walks++];
+	struct inode *inode = out->entry->inode;
+	loff_t end, pos = out->pos + pieces->len;
+	pgoff_t start = pos >> PAGE_SHIFT;
+	struct folio *before = NULL;
+	int i;
+
+	folio_batch_init(found);
+	filemap_get_folios_contig(inode->i_mapping, &start,
+				  (out->end - 1) >> PAGE_SHIFT, found);
+	/* After the pages were taken: what is cut now keeps its bytes. */
+	end = min(out->end, i_size_read(inode));
+	for (i = 0; i < folio_batch_count(found); i++) {
+		struct folio *folio = found->folios[i];
+
+		if (!folio_test_uptodate(folio))
+			break;
+		/* Before 6.15 a large one is found once for each page. */
+		if (folio != before)
+			pos = khttpd_pieces_add(pieces, folio, pos, end);
+		before = folio;
+	}
+	pieces->len = pos - out->pos;
+	return i == ARRAY_SIZE(found->folios) && pos < end;
+}
+
+/* Collect what is cached of the file from @out->pos on. */
+static void khttpd_pieces_get(struct khttpd_pieces *pieces,
+			      const struct khttpd_out *out)
+{
+	pieces->walks = 0;
+	pieces->nr = 0;
+	pieces->len = 0;
+	while (khttpd_pieces_walk(pieces, out) &&
+	       pieces->walks < KHTTPD_SEND_WALKS)
+		;
+}
+
+static void khttpd_pieces_put(struct khttpd_pieces *pieces)
+{
+	int i;
+
+	while (pieces->walks) {
+		struct folio_batch *found = &pieces->folios[--pieces->walks];
+
+		for (i = 0; i < folio_batch_count(found); i++)
+			folio_put(found->folios[i]);
+	}
 }
 
 static enum khttpd_step khttpd_out_read(struct khttpd_conn *conn)
@@ -113,27 +169,20 @@ static enum khttpd_step khttpd_out_read(struct khttpd_conn *conn)
 static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 					      size_t *turn)
 {
-	struct folio *folio[KHTTPD_SEND_PAGES];
-	struct bio_vec vec[KHTTPD_SEND_PAGES];
 	struct khttpd_out *out = &conn->out;
-	size_t len = 0;
-	int i, n, sent;
+	struct khttpd_pieces pieces;
 	bool more;
+	int sent;
 
-	n = khttpd_out_pages(out, vec, folio);
-	if (n == -ENODATA) {
-		khttpd_count(truncated);
-		return KHTTPD_STEP_ABORT;
-	}
-	if (!n)
+	khttpd_pieces_get(&pieces, out);
+	if (!pieces.nr) {
+		khttpd_pieces_put(&pieces);
 		return khttpd_out_read(conn);
-	for (i = 0; i < n; i++)
-		len += vec[i].bv_len;
-	more = out->close || out->pos + len < out->end || out->parts;
-	sent = khttpd_transport_send_pages(conn->listener, conn->sock, vec, n,
-					   more);
-	for (i = 0; i < n; i++)
-		folio_put(folio[i]);
+	}
+	more = out->close || out->pos + pieces.len < out->end || out->parts;
+	sent = khttpd_transport_send_pages(conn->listener, conn->sock,
+					   pieces.vec, pieces.nr, more);
+	khttpd_pieces_put(&pieces);
 	if (sent <= 0)
 		return khttpd_out_result(sent);
 	khttpd_count_add(bytes_sent, sent);

@@ -12,22 +12,12 @@
 #include <net/sock.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-static inline int khttpd_splice_page(struct socket *sock, struct bio_vec *vec,
-				     int flags)
-{
-	if (sock->ops->sendpage_locked)
-		return sock->ops->sendpage_locked(sock->sk, vec->bv_page,
-						  vec->bv_offset, vec->bv_len,
-						  flags);
-	return kernel_sendpage(sock, vec->bv_page, vec->bv_offset, vec->bv_len,
-			       flags);
-}
-
 /* One lock for all pages where the family has a call for it. */
 static inline int khttpd_splice_pages(struct socket *sock, struct bio_vec *vec,
 				      unsigned int vecs, int flags)
 {
-	bool locked = sock->ops->sendpage_locked;
+	int (*locked)(struct sock *sk, struct page *page, int offset,
+		      size_t size, int flags) = sock->ops->sendpage_locked;
 	int len = 0, err = 0;
 	unsigned int i;
 
@@ -36,7 +26,13 @@ static inline int khttpd_splice_pages(struct socket *sock, struct bio_vec *vec,
 	for (i = 0; i < vecs; i++) {
 		int more = i + 1 < vecs ? MSG_MORE | MSG_SENDPAGE_NOTLAST : 0;
 
-		err = khttpd_splice_page(sock, &vec[i], flags | more);
+		if (locked)
+			err = locked(sock->sk, vec[i].bv_page, vec[i].bv_offset,
+				     vec[i].bv_len, flags | more);
+		else
+			err = kernel_sendpage(sock, vec[i].bv_page,
+					      vec[i].bv_offset, vec[i].bv_len,
+					      flags | more);
 		if (err < 0)
 			break;
 		len += err;

@@ -437,6 +437,34 @@ def files_are_read_from_ext4_and_overlay():
         ktap.run("umount", "/srv/fs/ext4")
 
 
+@ktap.test
+def large_folios_are_sent_piece_by_piece():
+    """Memory in 2 MB pieces: parts that begin and end anywhere in one, and beyond the next."""
+    os.makedirs("/srv/large", exist_ok=True)
+    if ktap.run("mount", "-t", "tmpfs", "-o", "huge=always", "none", "/srv/large", check=False):
+        raise ktap.Skip("no transparent huge pages in this kernel")
+    try:
+        os.chmod("/srv/large", 0o755)
+        with open("/srv/large/file", "wb") as file:
+            file.write(2 * DATA)
+        with open("/proc/meminfo", encoding="ascii") as file:
+            huge = next(int(line.split()[1]) for line in file if line.startswith("ShmemHuge"))
+        ktap.true(huge >= 4096, f"the file is in large pages: {huge} KB")
+        khttpd.ctl("serve", "--site", "large", "--docroot", "/srv/large",
+                   "--listen", "127.0.0.1:8083")
+        try:
+            for first, last in ((0, 2 * len(DATA) - 1), (5, 4098), (123_456, 345_678),
+                                (2_097_151, 2_097_152), (2_000_000, 5_000_000)):
+                reply = khttpd.exchange(
+                    khttpd.V4, khttpd.get("/file", f"Range: bytes={first}-{last}\r\n"), 8083)
+                ktap.equal(reply.status, 206, "status")
+                ktap.true(reply.body == (2 * DATA)[first:last + 1], f"bytes {first} to {last}")
+        finally:
+            khttpd.ctl("stop", "--site", "large")
+    finally:
+        ktap.run("umount", "/srv/large")
+
+
 def cold_file(site, port):
     ktap.run("sync")
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
