@@ -257,7 +257,7 @@ static void tcp_clean_walk(struct sock *sk, const struct sk_buff *ack_skb,
 		if (unlikely(skb == tp->retransmit_skb_hint))
 			tp->retransmit_skb_hint = NULL;
 		tcp_highest_sack_replace(sk, skb, next);
-		tcp_rtx_queue_unlink_and_free(skb, sk);
+		net6_tcp_rtx_free(sk, skb);
 	}
 	c->rest = skb;
 }

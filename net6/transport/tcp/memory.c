@@ -63,8 +63,10 @@ struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp
 {
 	/* Rounded, so that the payload is aligned. */
 	unsigned int room = L1_CACHE_ALIGN(net6_tcp_headroom(sk));
-	struct sk_buff *skb = alloc_skb_fclone(room + size, gfp);
+	struct sk_buff *skb = net6_tcp_skb_cache_get(room + size);
 
+	if (!skb)
+		skb = alloc_skb_fclone(room + size, gfp);
 	if (unlikely(!skb)) {
 		net6_tcp_enter_memory_pressure(sk);
 		sk_stream_moderate_sndbuf(sk);
@@ -80,6 +82,27 @@ struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	INIT_LIST_HEAD(&skb->tcp_tsorted_anchor);
 	return skb;
+}
+
+/**
+ * net6_tcp_rtx_free() - a packet is acknowledged: off the retransmission queue
+ * @sk: socket, locked
+ * @skb: the packet
+ *
+ * Context: any.
+ */
+void net6_tcp_rtx_free(struct sock *sk, struct sk_buff *skb)
+{
+	list_del(&skb->tcp_tsorted_anchor);
+	tcp_rtx_queue_unlink(skb, sk);
+	if (unlikely(skb_zcopy(skb))) {
+		tcp_wmem_free_skb(sk, skb);
+		return;
+	}
+	sk_wmem_queued_add(sk, -skb->truesize);
+	sk_mem_uncharge(sk, skb->truesize);
+	if (!net6_tcp_skb_cache_put(skb))
+		__kfree_skb(skb);
 }
 
 /**

@@ -468,6 +468,7 @@ void net6_tcp_exit(void)
 	synchronize_net();
 	rcu_barrier();
 	net6_tcp_sock_exit();
+	net6_tcp_skb_cache_exit();
 	net6_tcp_tsq_exit();
 	net6_tcp_cong_module_exit();
 	net6_tcp_tw_exit();

@@ -486,6 +486,7 @@ int  net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *o
  * be linear as well as in fragments: split with skb_split(). sk locked.
  */
 struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp, bool force);
+void net6_tcp_rtx_free(struct sock *sk, struct sk_buff *skb);
 void net6_tcp_enter_memory_pressure(struct sock *sk);
 #ifdef CONFIG_MEMCG
 void net6_tcp_memcg_charge(struct sock *sk);
@@ -506,6 +507,11 @@ void net6_tcp_write_err(struct sock *sk);		/* gave up retransmitting */
 /* @timeo in jiffies; consumes sk's place in the table */
 void net6_tcp_time_wait(struct sock *sk, int state, int timeo);
 void net6_tcp_write_queue_purge(struct sock *sk);
+
+/* skbcache.c */
+struct sk_buff *net6_tcp_skb_cache_get(unsigned int size);
+bool net6_tcp_skb_cache_put(struct sk_buff *skb);
+void net6_tcp_skb_cache_exit(void);
 
 /* pages.c */
 struct page_frag;
