@@ -152,7 +152,10 @@ void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
 	cb->flags = flags;
 	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
 	cb->nexthdr = ipv6_hdr(skb)->nexthdr;
-	skb_pull_rcsum(skb, sizeof(struct ipv6hdr));
+	if (likely(skb->ip_summed != CHECKSUM_COMPLETE))
+		__skb_pull(skb, sizeof(struct ipv6hdr));
+	else
+		skb_pull_rcsum(skb, sizeof(struct ipv6hdr));
 	net6_rcv_walk(iface, skb);
 }
 

@@ -70,7 +70,8 @@ static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *
 	unsigned int len = skb->len;
 	struct ipv6hdr *h;
 
-	h = skb_push(skb, sizeof(*h));
+	DEBUG_NET_WARN_ON_ONCE(skb_headroom(skb) < sizeof(*h));
+	h = __skb_push(skb, sizeof(*h));
 	skb_reset_network_header(skb);
 	*(__be32 *)h = htonl(6 << 28) | (flowinfo & htonl(0x0fffffff));
 	h->payload_len = htons(len);

@@ -145,6 +145,18 @@ static inline struct net6_net *net6_pernet(const struct net *net)
 }
 
 /**
+ * net6_pernet_rcu() - net6_pernet() for those who are in an RCU section anyhow
+ * @net: as there
+ *
+ * Context: RCU read lock held.
+ * Return: as there.
+ */
+static inline struct net6_net *net6_pernet_rcu(const struct net *net)
+{
+	return rcu_dereference(net->gen)->ptr[net6_net_id];
+}
+
+/**
  * net6_dest_flush() - make every cached destination of a namespace stale
  * @nn: namespace
  *

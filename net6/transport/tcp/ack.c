@@ -446,7 +446,7 @@ static void tcp_ack_slow(struct sock *sk, struct sk_buff *skb, struct net6_tcp_a
 	if (cb->seq != cb->end_seq)
 		st->flag |= ACK_DATA;
 	else
-		NET6_INC(net6_tcp_nn(sk), TcpPureAcks);
+		NET6_INC(net6_tcp_nn_locked(sk), TcpPureAcks);
 	st->flag |= tcp_ack_window(sk, skb, cb->ack_seq, cb->seq);
 	tcp_ack_ecn(sk, skb, st);
 	if (st->opts && st->opts->n_sacks && tcp_is_sack(tp)) {

@@ -50,7 +50,7 @@ void net6_tcp_shutdown(struct sock *sk, int how)
  */
 bool net6_tcp_too_many_orphans(struct sock *sk)
 {
-	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
 
 	if ((u32)atomic_read(&nn->tcp->orphans) > net6_tcp_max_orphans(nn) ||
 	    (sk->sk_wmem_queued > SOCK_MIN_SNDBUF &&
@@ -70,7 +70,7 @@ bool net6_tcp_too_many_orphans(struct sock *sk)
 void net6_tcp_prepare_orphan(struct sock *sk)
 {
 	sock_orphan(sk);
-	atomic_inc(&net6_tcp_nn(sk)->tcp->orphans);
+	atomic_inc(&net6_tcp_nn_locked(sk)->tcp->orphans);
 }
 
 /**
@@ -86,7 +86,7 @@ void net6_tcp_destroy(struct sock *sk)
 	WARN_ON_ONCE(!sk_unhashed(sk));
 	sk->sk_prot->destroy(sk);
 	sk_stream_kill_queues(sk);
-	atomic_dec(&net6_tcp_nn(sk)->tcp->orphans);
+	atomic_dec(&net6_tcp_nn_locked(sk)->tcp->orphans);
 	sock_put(sk);
 }
 
@@ -117,12 +117,12 @@ static void net6_tcp_close_begin(struct sock *sk)
 		return;
 	if (unread) {
 		/* RFC 9293 3.6.1, SHLD-3 and RFC 2525 2.17: data were lost, say so. */
-		NET6_INC(net6_tcp_nn(sk), TcpAbortOnClose);
+		NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnClose);
 		net6_tcp_set_state(sk, TCP_CLOSE);
 		net6_tcp_send_active_reset(sk, sk->sk_allocation);
 	} else if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime) {
 		net6_tcp_disconnect(sk, 0);
-		NET6_INC(net6_tcp_nn(sk), TcpAbortOnData);
+		NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnData);
 	} else if (net6_tcp_close_state(sk)) {
 		net6_tcp_send_fin(sk);
 	}
@@ -136,7 +136,7 @@ static bool net6_tcp_close_fin_wait2(struct sock *sk)
 	if (tcp_sk(sk)->linger2 < 0) {
 		net6_tcp_set_state(sk, TCP_CLOSE);
 		net6_tcp_send_active_reset(sk, GFP_ATOMIC);
-		NET6_INC(net6_tcp_nn(sk), TcpAbortOnLinger);
+		NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnLinger);
 		return false;
 	}
 	if (timeo > TCP_TIMEWAIT_LEN) {
@@ -158,7 +158,7 @@ static void net6_tcp_close_orphan(struct sock *sk, int state)
 	if (sk->sk_state != TCP_CLOSE && net6_tcp_too_many_orphans(sk)) {
 		net6_tcp_set_state(sk, TCP_CLOSE);
 		net6_tcp_send_active_reset(sk, GFP_ATOMIC);
-		NET6_INC(net6_tcp_nn(sk), TcpAbortOnMemory);
+		NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnMemory);
 	} else if (sk->sk_state != TCP_CLOSE && !check_net(sock_net(sk))) {
 		net6_tcp_set_state(sk, TCP_CLOSE);
 	}

@@ -283,7 +283,7 @@ static void tcp_send_bare(struct sock *sk, u8 flags, gfp_t gfp)
  */
 void net6_tcp_send_active_reset(struct sock *sk, gfp_t gfp)
 {
-	NET6_INC(net6_tcp_nn(sk), TcpOutRsts);
+	NET6_INC(net6_tcp_nn_locked(sk), TcpOutRsts);
 	net6_tcp_clock(tcp_sk(sk));
 	/* Without the handshake's last ACK the peer would forget a request, and its program
 	 * never hear of the connection.
@@ -329,7 +329,7 @@ bool net6_tcp_oow_limited(struct sock *sk, const struct sk_buff *skb)
  */
 void net6_tcp_challenge_ack(struct sock *sk)
 {
-	struct net6_tcp_net *tn = net6_tcp_nn(sk)->tcp;
+	struct net6_tcp_net *tn = net6_tcp_nn_locked(sk)->tcp;
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 now = jiffies / HZ;
 	s32 elapsed;
@@ -353,7 +353,7 @@ void net6_tcp_challenge_ack(struct sock *sk)
 	}
 	if (atomic_dec_if_positive(&tn->challenge_left) < 0)
 		return;
-	NET6_INC(net6_tcp_nn(sk), TcpChallengeACK);
+	NET6_INC(net6_tcp_nn_locked(sk), TcpChallengeACK);
 	net6_tcp_send_ack(sk);
 }
 

@@ -145,7 +145,7 @@ static struct sock *fo_child(struct sock *listener, struct sk_buff *skb,
 	struct sock *child;
 
 	if (!fo_slot_take(listener)) {
-		NET6_INC(net6_tcp_nn(listener), TcpFastOpenListenOverflow);
+		NET6_INC(net6_tcp_nn_rcu(listener), TcpFastOpenListenOverflow);
 		return NULL;
 	}
 	req->fastopen = true;
@@ -242,7 +242,7 @@ bool net6_tcp_fastopen_request(struct sock *listener, struct sk_buff *skb,
 {
 	bool data = TCP_SKB_CB(skb)->end_seq != TCP_SKB_CB(skb)->seq + 1;
 	int mode = READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_fastopen);
-	struct net6_net *nn = net6_tcp_nn(listener);
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	struct sock *child;
 	int key = 1;
 

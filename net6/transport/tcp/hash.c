@@ -38,10 +38,13 @@ static struct net6_tcp_listen_bucket listeners[NET6_TCP_LISTEN_BUCKETS];
 static u32 net6_tcp_hashfn(const struct net *net, const struct in6_addr *laddr,
 			   const struct in6_addr *faddr, __portpair ports)
 {
-	u32 fhash = __ipv6_addr_jhash(faddr, table.secret);
+	const u32 name[] = {
+		(__force u32)faddr->s6_addr32[0], (__force u32)faddr->s6_addr32[1],
+		(__force u32)faddr->s6_addr32[2], (__force u32)faddr->s6_addr32[3],
+		(__force u32)laddr->s6_addr32[3], (__force u32)ports,
+	};
 
-	return jhash_3words((__force u32)laddr->s6_addr32[3], fhash, (__force u32)ports,
-			    table.secret + net_hash_mix(net));
+	return jhash2(name, ARRAY_SIZE(name), table.secret + net_hash_mix(net));
 }
 
 static u32 net6_tcp_sk_hashfn(const struct sock *sk)
@@ -61,8 +64,8 @@ static spinlock_t *net6_tcp_lock(u32 hash)
 	return &table.lock[hash & table.lock_mask];
 }
 
-static bool net6_tcp_match(const struct sock *sk, const struct net *net,
-			   const struct net6_tcp_key *key)
+static __always_inline bool net6_tcp_match(const struct sock *sk, const struct net *net,
+					   const struct net6_tcp_key *key)
 {
 	return sk->sk_portpair == key->ports && net_eq(sock_net(sk), net) &&
 	       ipv6_addr_equal(&sk->sk_v6_daddr, key->faddr) &&

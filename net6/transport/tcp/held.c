@@ -20,7 +20,7 @@
  */
 bool net6_tcp_hold_ack(struct sock *sk)
 {
-	struct net6_tcp_net *tn = net6_tcp_nn(sk)->tcp;
+	struct net6_tcp_net *tn = net6_tcp_nn_locked(sk)->tcp;
 
 	if (READ_ONCE(tn->held) || !net6_tcp_awaited(sk) || cmpxchg(&tn->held, NULL, sk))
 		return false;
@@ -37,7 +37,7 @@ bool net6_tcp_hold_ack(struct sock *sk)
  */
 void net6_tcp_held_forget(struct sock *sk)
 {
-	struct net6_tcp_net *tn = net6_tcp_nn(sk)->tcp;
+	struct net6_tcp_net *tn = net6_tcp_nn_locked(sk)->tcp;
 
 	if (READ_ONCE(tn->held) == sk)
 		cmpxchg(&tn->held, sk, NULL);

@@ -78,13 +78,17 @@ static struct net6_tcp_owner *net6_tcp_owner_ready(const struct sock *sk)
 static void net6_tcp_owner_call(struct sock *sk, struct net6_tcp_owner *owner,
 				void (*fn)(struct net6_tcp_user *user, struct sock *sk))
 {
-	local_bh_disable();
+	bool bh = !in_softirq();
+
+	if (bh)
+		local_bh_disable();
 	owner->busy = true;
 	fn(owner->user, sk);
 	owner = net6_tcp_owner(sk);
 	if (owner)
 		owner->busy = false;
-	local_bh_enable();
+	if (bh)
+		local_bh_enable();
 }
 
 /**
@@ -265,7 +269,9 @@ u32 net6_tcp_peek_copy(struct sock *sk, u32 pos, void *buf, u32 len)
 		if (!skb)
 			break;
 		n = min(skb->len - offset, len - done);
-		if (skb_copy_bits(skb, offset, buf + done, n))
+		if (likely(offset + n <= skb_headlen(skb)))
+			memcpy(buf + done, skb->data + offset, n);
+		else if (skb_copy_bits(skb, offset, buf + done, n))
 			break;
 		done += n;
 	}
@@ -493,18 +499,19 @@ static void net6_tcp_msg_push(struct sock *sk, int mss, const struct net6_tcp_ms
 int net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg)
 {
 	struct net6_tcp_build b = { .sk = sk };
-	int err, mss;
+	int err, mss, goal;
 
 	err = net6_tcp_msg_check(sk, msg, &b.header_len);
 	if (err)
 		return err;
 	tcp_rate_check_app_limited(sk);
-	if (!sk_stream_memory_free(sk)) {
+	if (!net6_tcp_may_queue(sk)) {
 		if (net6_tcp_owner(sk))
 			net6_tcp_owner(sk)->full = true;
 		return -EAGAIN;
 	}
-	mss = net6_tcp_send_mss(sk, &b.goal, 0);
+	mss = net6_tcp_send_mss(sk, &goal, 0);
+	b.goal = goal;
 	if (!net6_tcp_build_header(&b, msg) || !net6_tcp_build_pages(&b, msg)) {
 		net6_tcp_build_undo(&b);
 		return -ENOMEM;

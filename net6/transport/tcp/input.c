@@ -71,7 +71,7 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 	struct tcp_sock *tp = tcp_sk(sk);
 	bool acked;
 
-	NET6_INC(net6_tcp_nn(sk), TcpHPHits);
+	NET6_INC(net6_tcp_nn_locked(sk), TcpHPHits);
 	if (tstamp && tp->rcv_nxt == tp->rcv_wup)
 		tcp_store_tstamp(tp);
 	net6_tcp_rcv_rtt_tstamp(sk, skb);
@@ -92,6 +92,15 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 		net6_tcp_data_snd_check(sk);
 	net6_tcp_data_ready(sk);
 	net6_tcp_ack_check(sk, false);
+}
+
+/* Is there memory for the segment, if the buffer is not full? */
+static bool tcp_rmem_there(struct sock *sk, struct sk_buff *skb)
+{
+	if (likely((int)skb->truesize <= sk->sk_forward_alloc))
+		return true;
+	return atomic_read(&sk->sk_rmem_alloc) <= READ_ONCE(sk->sk_rcvbuf) &&
+	       sk_rmem_schedule(sk, skb, skb->truesize);
 }
 
 /* Tries the prediction. Returns false if the segment is for the slow path. */
@@ -119,9 +128,8 @@ static bool tcp_predicted(struct sock *sk, struct sk_buff *skb, const struct tcp
 		tcp_fast_ack(sk, skb, tstamp);
 		return true;
 	}
-	/* Memory that was not set aside yet, an old ACK: the slow path knows. */
-	if ((int)skb->truesize > sk->sk_forward_alloc ||
-	    before(TCP_SKB_CB(skb)->ack_seq, tp->snd_una))
+	/* An old ACK, a buffer that is full: the slow path knows. */
+	if (before(TCP_SKB_CB(skb)->ack_seq, tp->snd_una) || !tcp_rmem_there(sk, skb))
 		return false;
 	tcp_fast_data(sk, skb, tstamp);
 	return true;

@@ -377,7 +377,7 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
 struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 			    struct net6_tcp_request *req, bool hashed)
 {
-	struct net6_net *nn = net6_tcp_nn(listener);
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	struct sock *child;
 
 	if (sk_acceptq_is_full(listener)) {

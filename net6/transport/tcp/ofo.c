@@ -97,7 +97,7 @@ void net6_tcp_dsack_set(struct sock *sk, u32 seq, u32 end)
 		return;
 	if (tp->rx_opt.dsack && net6_tcp_block_extend(b, seq, end))
 		return;
-	NET6_INC(net6_tcp_nn(sk), TcpDSACKOldSent);
+	NET6_INC(net6_tcp_nn_locked(sk), TcpDSACKOldSent);
 	tp->rx_opt.dsack = 1;
 	b->start_seq = seq;
 	b->end_seq = end;
@@ -118,7 +118,7 @@ static void net6_tcp_ofo_drop_dup(struct sock *sk, struct sk_buff *skb)
 {
 	net6_tcp_dsack_set(sk, TCP_SKB_CB(skb)->seq, TCP_SKB_CB(skb)->end_seq);
 	net6_tcp_ofo_erase(tcp_sk(sk), skb);
-	net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_OLD_DATA);
+	net6_drop(net6_tcp_nn_locked(sk), skb, NET6_DROP_TCP_OLD_DATA);
 }
 
 /* Removes from the tree what @skb, in it now, covers on its right. */
@@ -173,7 +173,7 @@ static void net6_tcp_ofo_link(struct sock *sk, struct sk_buff *skb)
 		if (before(seq, TCP_SKB_CB(other)->end_seq)) {
 			if (!after(end, TCP_SKB_CB(other)->end_seq)) {
 				net6_tcp_dsack_set(sk, seq, end);
-				net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_OLD_DATA);
+				net6_drop(net6_tcp_nn_locked(sk), skb, NET6_DROP_TCP_OLD_DATA);
 				return;
 			}
 			if (seq == TCP_SKB_CB(other)->seq) {
@@ -184,7 +184,7 @@ static void net6_tcp_ofo_link(struct sock *sk, struct sk_buff *skb)
 				other->next = NULL;
 				other->prev = NULL;
 				other->dev = NULL;
-				net6_drop(net6_tcp_nn(sk), other, NET6_DROP_TCP_OLD_DATA);
+				net6_drop(net6_tcp_nn_locked(sk), other, NET6_DROP_TCP_OLD_DATA);
 				goto merge;
 			}
 			net6_tcp_dsack_set(sk, seq, TCP_SKB_CB(other)->end_seq);
@@ -212,7 +212,7 @@ merge:
 void net6_tcp_ofo_insert(struct sock *sk, struct sk_buff *skb)
 {
 	u32 seq = TCP_SKB_CB(skb)->seq, end = TCP_SKB_CB(skb)->end_seq;
-	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (unlikely(net6_tcp_rmem_schedule(sk, skb))) {
@@ -259,7 +259,7 @@ void net6_tcp_ofo_deliver(struct sock *sk)
 		net6_tcp_ofo_erase(tp, skb);
 		fin = TCP_SKB_CB(skb)->tcp_flags & TCPHDR_FIN;
 		if (!after(end, tp->rcv_nxt)) {
-			net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_OLD_DATA);
+			net6_drop(net6_tcp_nn_locked(sk), skb, NET6_DROP_TCP_OLD_DATA);
 			continue;
 		}
 		tp->bytes_received += end - tp->rcv_nxt;
@@ -320,7 +320,7 @@ bool net6_tcp_ofo_prune(struct sock *sk, const struct sk_buff *in)
 		prev = rb_prev(p);
 		goal -= skb->truesize;
 		net6_tcp_ofo_erase(tp, skb);
-		net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_OFO_LIMIT);
+		net6_drop(net6_tcp_nn_locked(sk), skb, NET6_DROP_TCP_OFO_LIMIT);
 		tp->ooo_last_skb = prev ? rb_to_skb(prev) : NULL;
 		pruned = true;
 		if (goal <= 0) {
@@ -331,7 +331,7 @@ bool net6_tcp_ofo_prune(struct sock *sk, const struct sk_buff *in)
 		}
 	}
 	if (pruned) {
-		NET6_INC(net6_tcp_nn(sk), TcpOFOPrune);
+		NET6_INC(net6_tcp_nn_locked(sk), TcpOFOPrune);
 		/* Blocks that were announced may be gone. */
 		tp->rx_opt.num_sacks = 0;
 	}

@@ -39,10 +39,14 @@ static void tcp_write_sacks(struct tcp_sock *tp, __be32 *p, unsigned int n)
 	}
 }
 
-/* What a SYN or SYN-ACK offers; rx_opt holds it from send_syn on. */
-static unsigned int tcp_syn_options(struct sock *sk, const struct sk_buff *skb, u8 *buf)
+/* What a SYN or SYN-ACK offers, in front of its payload; rx_opt holds it from send_syn on.
+ * Returns the length. Apart, so that other segments need no room for it on the stack.
+ */
+static noinline unsigned int tcp_push_syn_options(struct sock *sk, struct sk_buff *skb)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];
+	unsigned int len;
 	struct net6_tcp_opts o = {
 		.mss		= tp->advmss,
 		.wscale		= tp->rx_opt.rcv_wscale,
@@ -58,7 +62,9 @@ static unsigned int tcp_syn_options(struct sock *sk, const struct sk_buff *skb, 
 		o.fastopen_len = tp->fastopen_req->cookie.len;
 		memcpy(o.fastopen, tp->fastopen_req->cookie.val, o.fastopen_len);
 	}
-	return net6_tcp_write_syn_options(buf, &o);
+	len = net6_tcp_write_syn_options(buf, &o);
+	memcpy(__skb_push(skb, len), buf, len);
+	return len;
 }
 
 /* RFC 3168 6.1: ECT on new data, CWR once after a reduction, ECE until the peer's
@@ -89,7 +95,7 @@ static u8 tcp_ecn_send(struct sock *sk, const struct sk_buff *skb, u8 *flags)
 
 static __be32 tcp_flowinfo(const struct sock *sk, u8 ect)
 {
-	const struct ipv6_pinfo *np = inet6_sk(sk);
+	const struct ipv6_pinfo *np = net6_tcp_np(sk);
 	__be32 label = np->flow_label & IPV6_FLOWLABEL_MASK;
 
 	/* RFC 6437 3: a label per flow, from the socket's random hash. */
@@ -98,19 +104,23 @@ static __be32 tcp_flowinfo(const struct sock *sk, u8 ect)
 	return label | htonl((u32)((np->tclass & ~INET_ECN_MASK) | ect) << 20);
 }
 
-/* RFC 9293 3.1: the header in front of the payload. Returns the ECN bits. */
+/* RFC 9293 3.1: the header in front of the payload, for which net6_tcp_alloc_skb() has left
+ * room. Returns the ECN bits.
+ */
 static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tcp_skb_cb *cb)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u8 syn_opts[NET6_TCP_SYN_OPTIONS_MAX];
 	unsigned int size, sacks = 0;
 	u8 flags = cb->tcp_flags;
 	struct tcphdr *th;
 	u8 ect;
 
+	ect = tcp_ecn_send(sk, skb, &flags);
+	DEBUG_NET_WARN_ON_ONCE(skb_headroom(skb) < NET6_TCP_HEADER_MAX);
 	if (unlikely(flags & TCPHDR_SYN)) {
-		size = sizeof(*th) + tcp_syn_options(sk, skb, syn_opts);
+		size = sizeof(*th) + tcp_push_syn_options(sk, skb);
+		th = __skb_push(skb, sizeof(*th));
 	} else {
 		size = tp->tcp_header_len;
 		sacks = tp->rx_opt.num_sacks + tp->rx_opt.dsack;
@@ -118,10 +128,8 @@ static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tc
 			sacks = min_t(unsigned int, sacks, tp->rx_opt.tstamp_ok ? 3 : 4);
 			size += TCPOLEN_SACK_BASE_ALIGNED + sacks * TCPOLEN_SACK_PERBLOCK;
 		}
+		th = __skb_push(skb, size);
 	}
-	ect = tcp_ecn_send(sk, skb, &flags);
-
-	th = skb_push(skb, size);
 	skb_reset_transport_header(skb);
 	th->source = inet->inet_sport;
 	th->dest = inet->inet_dport;
@@ -133,7 +141,6 @@ static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tc
 	if (unlikely(flags & TCPHDR_SYN)) {
 		/* RFC 7323 2.2: the window of a SYN is never scaled. */
 		th->window = htons(min(tp->rcv_wnd, 65535U));
-		memcpy(th + 1, syn_opts, size - sizeof(*th));
 		return ect;
 	}
 	th->window = htons(net6_tcp_select_window(sk));
@@ -220,7 +227,10 @@ static void tcp_sent(struct sock *sk, struct sk_buff *oskb, u64 prior_wstamp)
 
 	if (unlikely(sk->sk_pacing_status != SK_PACING_NONE))
 		tcp_pace(sk, oskb, prior_wstamp);
-	list_move_tail(&oskb->tcp_tsorted_anchor, &tp->tsorted_sent_queue);
+	if (likely(list_empty(&oskb->tcp_tsorted_anchor)))
+		list_add_tail(&oskb->tcp_tsorted_anchor, &tp->tsorted_sent_queue);
+	else
+		list_move_tail(&oskb->tcp_tsorted_anchor, &tp->tsorted_sent_queue);
 	net6_tcp_rate_sent(sk, oskb);
 }
 
@@ -244,6 +254,7 @@ static void tcp_own(struct sock *sk, struct sk_buff *skb)
 int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gfp)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+	const struct ipv6_pinfo *np = net6_tcp_np(sk);
 	const struct in6_addr *saddr, *daddr;
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *oskb = skb;
@@ -278,7 +289,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 	}
 	ect = tcp_write_header(sk, skb, cb);
 
-	saddr = &inet6_sk(sk)->saddr;
+	saddr = &np->saddr;
 	daddr = &sk->sk_v6_daddr;
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
@@ -293,15 +304,15 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 		tp->bytes_sent += len;
 	}
 	tp->segs_out += segs;
-	NET6_ADD(net6_tcp_nn(sk), TcpOutSegs, segs);
+	NET6_ADD(dest->nn, TcpOutSegs, segs);
 
 	if (clone)
 		tcp_own(sk, skb);
-	skb->priority = net6_priority(sk->sk_priority, inet6_sk(sk)->tclass);
+	skb->priority = net6_priority(sk->sk_priority, np->tclass);
 	skb->mark = sk->sk_mark;
 	skb_set_hash_from_sk(skb, sk);
 	net6_push_header(skb, saddr, daddr, IPPROTO_TCP,
-			 inet6_sk(sk)->hop_limit >= 0 ? inet6_sk(sk)->hop_limit :
+			 np->hop_limit >= 0 ? np->hop_limit :
 			 READ_ONCE(dest->iface->cur_hop_limit), tcp_flowinfo(sk, ect));
 
 	err = net6_output(skb, dest);
@@ -543,7 +554,7 @@ static void tcp_chrono(struct sock *sk, bool rwnd_limited)
 
 /**
  * net6_tcp_write_xmit() - send what may be sent of the write queue
- * @sk: socket
+ * @sk: socket; tcp_mstamp up to date
  * @mss: current segment size
  * @nonagle: TCP_NAGLE_* in force
  * @push_one: 1: one packet only; 2: one packet, as tail loss probe
@@ -560,7 +571,6 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
 	struct sk_buff *skb;
 	bool limited;
 
-	net6_tcp_clock(tp);
 	max_segs = tcp_max_segs(sk, mss);
 	if (unlikely(inet_csk(sk)->icsk_mtup.enabled) && !push_one) {
 		switch (net6_tcp_mtup_probe(sk, gfp)) {
@@ -616,12 +626,12 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
 }
 
 /**
- * net6_tcp_push_pending() - send what the queue holds, or see that it will be
- * @sk: socket
+ * net6_tcp_push_now() - send what the queue holds, or see that it will be
+ * @sk: socket; tcp_mstamp up to date
  * @mss_now: current segment size
  * @nonagle: TCP_NAGLE_*
  */
-void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle)
+void net6_tcp_push_now(struct sock *sk, unsigned int mss_now, int nonagle)
 {
 	/* What goes with a SYN is not sent without it. */
 	if (unlikely((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_SYN_SENT)))
@@ -634,23 +644,36 @@ void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle)
 }
 
 /**
+ * net6_tcp_push_pending() - as net6_tcp_push_now(), the time read first
+ * @sk: socket
+ * @mss_now: current segment size
+ * @nonagle: TCP_NAGLE_*
+ */
+void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	net6_tcp_clock(tcp_sk(sk));
+	net6_tcp_push_now(sk, mss_now, nonagle);
+}
+
+/**
  * net6_tcp_push_one() - send the first packet of the queue
  * @sk: socket
  * @mss_now: current segment size
  */
 void net6_tcp_push_one(struct sock *sk, unsigned int mss_now)
 {
+	net6_tcp_clock(tcp_sk(sk));
 	if (!tcp_sk(sk)->packets_out)
 		net6_tcp_cwnd_idle(sk);
 	net6_tcp_write_xmit(sk, mss_now, TCP_NAGLE_PUSH, 1, sk->sk_allocation);
 }
 
 /**
- * net6_tcp_push_ready() - as push_pending, with everything taken from the socket
- * @sk: socket
+ * net6_tcp_push_ready() - as net6_tcp_push_now(), with everything taken from the socket
+ * @sk: socket; tcp_mstamp up to date
  */
 void net6_tcp_push_ready(struct sock *sk)
 {
 	if (tcp_send_head(sk))
-		net6_tcp_push_pending(sk, net6_tcp_current_mss(sk), tcp_sk(sk)->nonagle);
+		net6_tcp_push_now(sk, net6_tcp_current_mss(sk), tcp_sk(sk)->nonagle);
 }

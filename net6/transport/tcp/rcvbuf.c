@@ -413,7 +413,7 @@ bool net6_tcp_coalesce(struct sock *sk, struct sk_buff *to, struct sk_buff *from
 		return false;
 	atomic_add(delta, &sk->sk_rmem_alloc);
 	sk_mem_charge(sk, delta);
-	NET6_INC(net6_tcp_nn(sk), TcpRcvCoalesce);
+	NET6_INC(net6_tcp_nn_locked(sk), TcpRcvCoalesce);
 	TCP_SKB_CB(to)->end_seq = TCP_SKB_CB(from)->end_seq;
 	TCP_SKB_CB(to)->ack_seq = TCP_SKB_CB(from)->ack_seq;
 	TCP_SKB_CB(to)->tcp_flags |= TCP_SKB_CB(from)->tcp_flags;

@@ -63,7 +63,7 @@ static bool tcp_reset_exact(const struct sock *sk, const struct tcp_skb_cb *cb)
 bool net6_tcp_validate(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
-	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	/* RFC 7323 R1; RSTs are exempt (5.2). */
@@ -219,7 +219,7 @@ static void net6_tcp_synsent_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
-	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_tcp_opts opts;
 
@@ -300,10 +300,10 @@ static bool tcp_data_after_close(const struct sock *sk, const struct sk_buff *sk
 
 static void tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
 {
-	NET6_INC(net6_tcp_nn(sk), TcpAbortOnData);
+	NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnData);
 	net6_tcp_send_active_reset(sk, GFP_ATOMIC);
 	net6_tcp_reset(sk, skb);
-	net6_drop(net6_tcp_nn(sk), skb, NET6_DROP_TCP_CLOSE);
+	net6_drop(net6_tcp_nn_locked(sk), skb, NET6_DROP_TCP_CLOSE);
 }
 
 /* An orphan does not wait for the peer's FIN for ever. */
@@ -422,7 +422,7 @@ static bool tcp_state_data(struct sock *sk, struct sk_buff *skb)
 void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 {
 	const struct tcphdr *th = (const struct tcphdr *)skb->data;
-	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_tcp_opts opts;
 	bool fin, pending;

@@ -296,7 +296,7 @@ static struct net6_dest *net6_tcp_request_dest(struct sock *listener, const stru
 
 	if (!oif && ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL)
 		oif = TCP_SKB_CB(skb)->header.h6.iif;
-	return net6_dest_lookup_from(net6_tcp_nn(listener), &ipv6_hdr(skb)->daddr,
+	return net6_dest_lookup_from(net6_tcp_nn_rcu(listener), &ipv6_hdr(skb)->daddr,
 				     &ipv6_hdr(skb)->saddr, oif);
 }
 
@@ -324,7 +324,7 @@ static void net6_tcp_request_save_syn(struct net6_tcp_request *req, const struct
 static void net6_tcp_request_cookie(struct sock *listener, struct sk_buff *skb,
 				    const struct net6_tcp_opts *o, struct net6_dest *dest)
 {
-	struct net6_net *nn = net6_tcp_nn(listener);
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	struct net6_tcp_request req;
 
 	net6_tcp_request_fill(&req, listener, skb, o);
@@ -347,7 +347,7 @@ static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 				   const struct net6_tcp_opts *o, struct net6_dest *dest)
 {
 	u32 tw_isn = TCP_SKB_CB(skb)->tcp_tw_isn;
-	struct net6_net *nn = net6_tcp_nn(listener);
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	struct net6_tcp_request *req;
 
 	req = kmem_cache_alloc(request_slab, GFP_ATOMIC);
@@ -396,7 +396,7 @@ no_memory:
 
 static bool net6_tcp_request_queue_full(const struct sock *listener)
 {
-	const struct net6_net *nn = net6_tcp_nn(listener);
+	const struct net6_net *nn = net6_tcp_nn_rcu(listener);
 
 	return atomic_read(&inet_csk(listener)->icsk_accept_queue.qlen) >=
 	       max(READ_ONCE(listener->sk_max_ack_backlog), 1U) ||
@@ -407,7 +407,7 @@ static bool net6_tcp_request_queue_full(const struct sock *listener)
 static void net6_tcp_conn_request(struct sock *listener, struct sk_buff *skb)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
-	struct net6_net *nn = net6_tcp_nn(listener);
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	int syncookies = READ_ONCE(nn->net->ipv4.sysctl_tcp_syncookies);
 	struct net6_tcp_opts o = {};
 	struct net6_dest *dest;
@@ -464,7 +464,7 @@ static void net6_tcp_request_done(struct sock *listener, struct sock *child, str
 static bool net6_tcp_cookie_rcv(struct sock *listener, struct sk_buff *skb)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
-	struct net6_net *nn = net6_tcp_nn(listener);
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	struct net6_tcp_request req;
 	struct net6_tcp_opts o = {};
 	struct sock *child;

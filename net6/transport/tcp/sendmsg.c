@@ -114,7 +114,7 @@ static struct sk_buff *net6_tcp_new_skb(struct net6_tcp_send *s, unsigned int li
 	struct sk_buff *skb = NULL;
 
 	*err = 0;
-	if (likely(sk_stream_memory_free(s->sk))) {
+	if (likely(net6_tcp_may_queue(s->sk))) {
 		if (unlikely(s->filled >= NET6_TCP_BACKLOG_TURN)) {
 			s->filled = 0;
 			if (sk_flush_backlog(s->sk)) {

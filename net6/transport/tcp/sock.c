@@ -34,14 +34,6 @@ static void net6_tcp_leave_memory_pressure(struct sock *sk)
 		WRITE_ONCE(memory_pressure, 0);
 }
 
-static bool net6_tcp_memory_free(const struct sock *sk, int wake)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 notsent = READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_nxt);
-
-	return (notsent << wake) < tcp_notsent_lowat(tp);
-}
-
 /**
  * net6_tcp_init_sock() - struct proto's init
  * @sk: new socket, net6_sk_init() done

@@ -73,7 +73,7 @@ static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff 
 {
 	unsigned int header = tcp_hdrlen(skb);
 
-	if (unlikely(ipv6_hdr(skb)->hop_limit < READ_ONCE(inet6_sk(sk)->min_hopcount)) ||
+	if (unlikely(ipv6_hdr(skb)->hop_limit < READ_ONCE(net6_tcp_np(sk)->min_hopcount)) ||
 	    sk_filter_trim_cap(sk, skb, header)) {
 		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
 		return false;

@@ -32,6 +32,20 @@ static inline struct net6_net *net6_tcp_nn(const struct sock *sk)
 	return net6_pernet(sock_net(sk));
 }
 
+/* The same, sk locked: a connection's destination knows. */
+static inline struct net6_net *net6_tcp_nn_locked(const struct sock *sk)
+{
+	const struct net6_dest *dest = ((const struct net6_tcp_sock *)sk)->n6.dest;
+
+	return likely(dest) ? dest->nn : net6_tcp_nn(sk);
+}
+
+/* The same under the RCU read lock, which it need not take. */
+static inline struct net6_net *net6_tcp_nn_rcu(const struct sock *sk)
+{
+	return net6_pernet_rcu(sock_net(sk));
+}
+
 /* Room in front of a TCP header on its way to @dest. What its device needs, and no more:
  * with the core's data behind it a segment without payload takes 512 bytes, not 1024, all
  * of which the kernel clears. Who finds too little makes room (skb_cow_head()).
@@ -114,6 +128,7 @@ void net6_tcp_engine_reset(struct sock *sk);		/* disconnect: purge queues, clear
 /* output.c. All: sk locked. */
 int  net6_tcp_send_syn(struct sock *sk);	/* active open: queues SYN, arms the timer */
 void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle);
+void net6_tcp_push_now(struct sock *sk, unsigned int mss_now, int nonagle);
 void net6_tcp_push_one(struct sock *sk, unsigned int mss_now);
 void net6_tcp_send_fin(struct sock *sk);
 void net6_tcp_send_ack(struct sock *sk);
@@ -309,6 +324,28 @@ struct net6_tcp_key {
 static inline struct net6_tcp_sock *net6_tcp_sk(const struct sock *sk)
 {
 	return (struct net6_tcp_sock *)sk;
+}
+
+/* inet6_sk() of a full socket of ours, without asking what it is. */
+static inline struct ipv6_pinfo *net6_tcp_np(const struct sock *sk)
+{
+	return &net6_tcp_sk(sk)->tcp6.inet6;
+}
+
+/* What is not sent yet is below TCP_NOTSENT_LOWAT; struct proto's stream_memory_free. */
+static inline bool net6_tcp_memory_free(const struct sock *sk, int wake)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 notsent = READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_nxt);
+
+	return (notsent << wake) < tcp_notsent_lowat(tp);
+}
+
+/* sk_stream_memory_free(). */
+static inline bool net6_tcp_may_queue(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_wmem_queued) < READ_ONCE(sk->sk_sndbuf) &&
+	       net6_tcp_memory_free(sk, 0);
 }
 
 /* hash.c */

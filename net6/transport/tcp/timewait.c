@@ -143,7 +143,7 @@ static bool net6_tcp_tw_admit(struct net6_net *nn)
 void net6_tcp_time_wait(struct sock *sk, int state, int timeo)
 {
 	const int rto = (inet_csk(sk)->icsk_rto << 2) - (inet_csk(sk)->icsk_rto >> 1);
-	struct net6_net *nn = net6_tcp_nn(sk);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
 	struct net6_tcp_tw *tw = NULL;
 
 	if (net6_tcp_tw_admit(nn)) {

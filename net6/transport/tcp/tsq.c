@@ -31,10 +31,9 @@ void net6_tcp_tsq_write(struct sock *sk)
 				     TCPF_CLOSE_WAIT | TCPF_LAST_ACK)) &&
 	    !tcp_passive_fastopen(sk))
 		return;
-	if (tp->lost_out > tp->retrans_out && tcp_snd_cwnd(tp) > tcp_packets_in_flight(tp)) {
-		net6_tcp_clock(tp);
+	net6_tcp_clock(tp);
+	if (tp->lost_out > tp->retrans_out && tcp_snd_cwnd(tp) > tcp_packets_in_flight(tp))
 		net6_tcp_retransmit_queue(sk);
-	}
 	net6_tcp_write_xmit(sk, net6_tcp_current_mss(sk), tp->nonagle, 0, GFP_ATOMIC);
 }
 
