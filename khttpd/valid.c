@@ -25,10 +25,11 @@ static u64 khttpd_mix_inode(u64 digest, const struct inode *inode)
 {
 	struct timespec64 ctime = khttpd_inode_ctime(inode);
 
-	digest = khttpd_mix(digest, (uintptr_t)inode);
-	digest = khttpd_mix(digest, (u64)READ_ONCE(inode->i_mode) << 32 |
+	/* No two inodes are 2^48 bytes apart: address and mode stay apart, too. */
+	digest = khttpd_mix(digest, (uintptr_t)inode ^
+			    (u64)READ_ONCE(inode->i_mode) << 48);
+	digest = khttpd_mix(digest, (u64)__kgid_val(READ_ONCE(inode->i_gid)) << 32 |
 			    __kuid_val(READ_ONCE(inode->i_uid)));
-	digest = khttpd_mix(digest, __kgid_val(READ_ONCE(inode->i_gid)));
 	return khttpd_mix(digest, (u64)ctime.tv_sec * NSEC_PER_SEC +
 			  ctime.tv_nsec);
 }
@@ -84,11 +85,14 @@ bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left)
  * and change times of the directories, size, times and version of the file.
  * With @strict also whether this is the way that the path names, without links
  * in it, and nothing on it has changed just now.
+ * Once for each value of @strict: a request's is short then, and needs no stack.
+ *
+ * Context: RCU read side, for which bottom halves off will do.
  * Return: false if the way is not one that can be digested: through links or
  * mounts, removed, or of a file system that wants to be asked each time.
  */
-static bool khttpd_entry_digest(const struct khttpd_entry *entry, bool strict,
-				u64 *result)
+static __always_inline bool khttpd_entry_digest(const struct khttpd_entry *entry,
+						bool strict, u64 *result)
 {
 	const struct dentry *root = entry->site->root.dentry;
 	struct dentry *dentry = entry->file->f_path.dentry;
@@ -99,13 +103,13 @@ static bool khttpd_entry_digest(const struct khttpd_entry *entry, bool strict,
 	bool whole = false;
 	u64 digest;
 
-	if (entry->file->f_path.mnt != entry->site->root.mnt)
+	/* Neither changes in an entry's life. */
+	if (strict && entry->file->f_path.mnt != entry->site->root.mnt)
 		return false;
 	digest = khttpd_mix(i_size_read(inode), (u64)mtime.tv_sec *
 			    NSEC_PER_SEC + mtime.tv_nsec);
-	digest = khttpd_mix(digest, khttpd_inode_version(entry->inode));
-
-	rcu_read_lock();
+	if (IS_I_VERSION(entry->inode))
+		digest = khttpd_mix(digest, inode_peek_iversion(entry->inode));
 	/* Not waiting for a rename: this may be a softirq on top of it. */
 	seq = raw_seqcount_begin(&rename_lock.seqcount);
 	while (depth++ < KHTTPD_DEPTH_MAX) {
@@ -130,8 +134,18 @@ static bool khttpd_entry_digest(const struct khttpd_entry *entry, bool strict,
 	}
 	if (read_seqretry(&rename_lock, seq))
 		whole = false;
-	rcu_read_unlock();
 	*result = digest;
+	return whole;
+}
+
+/* The strict one. Context: process. */
+static bool khttpd_entry_judge(const struct khttpd_entry *entry, u64 *result)
+{
+	bool whole;
+
+	rcu_read_lock();
+	whole = khttpd_entry_digest(entry, true, result);
+	rcu_read_unlock();
 	return whole;
 }
 
@@ -179,7 +193,8 @@ bool khttpd_entry_settled(const struct khttpd_entry *entry)
  * khttpd_entry_fresh() - is this entry good without a second look?
  * @entry: from the cache, referenced
  *
- * Context: any but hard interrupts.
+ * Context: any but hard interrupts; RCU read side, for which bottom halves off
+ * will do.
  * Return: true if the digest of its whole way is what it was.
  */
 bool khttpd_entry_fresh(struct khttpd_entry *entry)
@@ -187,7 +202,7 @@ bool khttpd_entry_fresh(struct khttpd_entry *entry)
 	u64 digest;
 
 	/* Its tag can be a strong one by now. */
-	if (entry->weak && khttpd_entry_settled(entry))
+	if (unlikely(entry->weak) && khttpd_entry_settled(entry))
 		return false;
 	/* Pairs with the release in khttpd_entry_valid(). */
 	return smp_load_acquire(&entry->stamped) &&
@@ -209,10 +224,13 @@ bool khttpd_entry_fresh(struct khttpd_entry *entry)
  */
 bool khttpd_entry_valid(struct khttpd_entry *entry)
 {
-	bool whole;
+	bool fresh, whole;
 	u64 digest;
 
-	if (khttpd_entry_fresh(entry))
+	rcu_read_lock();
+	fresh = khttpd_entry_fresh(entry);
+	rcu_read_unlock();
+	if (fresh)
 		return true;
 	if (entry->weak && khttpd_entry_settled(entry))
 		return false;
@@ -224,7 +242,7 @@ bool khttpd_entry_valid(struct khttpd_entry *entry)
 	/* First the digest, then the judgement: what changes in between shows
 	 * in the next digest.
 	 */
-	whole = khttpd_entry_digest(entry, true, &digest);
+	whole = khttpd_entry_judge(entry, &digest);
 	if (!khttpd_entry_same(entry) || !khttpd_entry_found(entry,
 							     LOOKUP_CACHED))
 		return false;
@@ -247,7 +265,7 @@ bool khttpd_entry_valid(struct khttpd_entry *entry)
  */
 void khttpd_entry_stamp(struct khttpd_entry *entry)
 {
-	if (khttpd_entry_digest(entry, true, &entry->stamp) &&
+	if (khttpd_entry_judge(entry, &entry->stamp) &&
 	    khttpd_entry_same(entry) && khttpd_entry_found(entry, 0))
 		entry->stamped = true;
 }
