@@ -10,23 +10,21 @@
 #include "khttpd.h"
 
 /**
- * khttpd_tails_write() - write the date for this second
+ * khttpd_tails_rewrite() - write a date
  * @tails: ends of headers; nobody reads them now
+ * @now: the date
  *
  * Context: any.
  */
-void khttpd_tails_write(struct khttpd_tails *tails)
+void khttpd_tails_rewrite(struct khttpd_tails *tails, time64_t now)
 {
 	static const char * const ends[KHTTPD_TAILS] = {
 		[KHTTPD_TAIL_PLAIN] = "\r\n\r\n",
 		[KHTTPD_TAIL_CLOSE] = "\r\nConnection: close\r\n\r\n",
 		[KHTTPD_TAIL_KEEPALIVE] = "\r\nConnection: keep-alive\r\n\r\n",
 	};
-	time64_t now = ktime_get_real_seconds();
 	int i;
 
-	if (now == tails->second)
-		return;
 	tails->second = now;
 	for (i = 0; i < KHTTPD_TAILS; i++) {
 		size_t len = strlen(ends[i]);

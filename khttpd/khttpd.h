@@ -12,6 +12,7 @@
 #include <linux/path.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <linux/timekeeping.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
 #include <linux/wait.h>
@@ -545,6 +546,22 @@ struct khttpd_tails {
 	u8 len[KHTTPD_TAILS];
 };
 
+void khttpd_tails_rewrite(struct khttpd_tails *tails, time64_t now);
+
+/**
+ * khttpd_tails_write() - write the date for this second
+ * @tails: ends of headers; nobody reads them now
+ *
+ * Context: any.
+ */
+static inline void khttpd_tails_write(struct khttpd_tails *tails)
+{
+	time64_t now = ktime_get_real_seconds();
+
+	if (unlikely(now != tails->second))
+		khttpd_tails_rewrite(tails, now);
+}
+
 /**
  * struct khttpd_thread - one event loop, bound to a CPU
  * @task: the kernel thread
@@ -710,7 +727,6 @@ char *khttpd_batch_text(struct khttpd_batch *batch, size_t *room);
 void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
 			   enum khttpd_stat stat, u32 end);
 enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done);
-void khttpd_tails_write(struct khttpd_tails *tails);
 u32 khttpd_expires_write(const struct khttpd_entry *entry, time64_t now,
 			 char *to);
 
@@ -790,9 +806,19 @@ void khttpd_site_put(struct khttpd_site *site);
 /* log.c */
 int khttpd_log_init(void);
 void khttpd_log_exit(void);
-void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
-		const struct khttpd_request *req, const u8 *head, u16 status,
-		u64 bytes);
+void khttpd_log_reply(const struct sock *sk, const struct khttpd_site *site,
+		      const struct khttpd_request *req, const u8 *head, u16 status,
+		      u64 bytes);
+extern bool khttpd_log_on;
+
+/* As khttpd_log_reply(), which is seldom of use. */
+static inline void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
+			      const struct khttpd_request *req, const u8 *head,
+			      u16 status, u64 bytes)
+{
+	if (unlikely(READ_ONCE(khttpd_log_on)))
+		khttpd_log_reply(sk, site, req, head, status, bytes);
+}
 
 /* configfs.c */
 int khttpd_configfs_init(void);

@@ -26,8 +26,8 @@ int khttpd_vhost_replace(struct khttpd_site *front, struct khttpd_site *old,
 			 struct khttpd_site *site);
 void khttpd_vhost_del(struct khttpd_site *front, struct khttpd_site *site);
 void khttpd_vhost_clear(struct khttpd_site *front);
-struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front, const u8 *host,
-				      size_t len);	/* RCU */
+struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *host,
+					size_t len);
 struct khttpd_site *khttpd_vhost_get(const struct khttpd_listener *listener,
 				     const u8 *host, size_t len);
 
@@ -53,5 +53,13 @@ void khttpd_listener_stop(struct khttpd_listener *listener,
 void khttpd_listener_put(struct khttpd_listener *listener);
 void khttpd_listener_accept(struct khttpd_listener *listener);
 void khttpd_listener_conn_done(struct khttpd_listener *listener);
+
+/* As khttpd_vhost_search(); mostly there are none. */
+static inline struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front,
+						    const u8 *host, size_t len)
+{
+	return likely(list_empty(&front->vhosts)) ? front :
+	       khttpd_vhost_search(front, host, len);
+}
 
 #endif /* _KHTTPD_LISTENER_H */

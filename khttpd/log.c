@@ -35,7 +35,7 @@ struct khttpd_log_ring {
 
 static struct khttpd_log_ring __percpu *khttpd_log_rings;
 static unsigned long khttpd_log_open;	/* bit 0: somebody has it open */
-static bool khttpd_log_on;		/* records are made; changes under RCU */
+bool khttpd_log_on;			/* records are made; changes under RCU */
 static DEFINE_MUTEX(khttpd_log_lock);	/* one read at a time */
 
 static void khttpd_log_put(struct khttpd_log_ring *ring, u32 *at,
@@ -122,7 +122,7 @@ static void khttpd_log_write(const struct khttpd_site *site,
 }
 
 /**
- * khttpd_log() - note a reply
+ * khttpd_log_reply() - note a reply, if somebody wants to know
  * @sk: the connection
  * @site: who answered
  * @req: the request
@@ -132,15 +132,13 @@ static void khttpd_log_write(const struct khttpd_site *site,
  *
  * Context: any but hard interrupts; never waits.
  */
-void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
-		const struct khttpd_request *req, const u8 *head, u16 status,
-		u64 bytes)
+void khttpd_log_reply(const struct sock *sk, const struct khttpd_site *site,
+		      const struct khttpd_request *req, const u8 *head, u16 status,
+		      u64 bytes)
 {
 	struct khttpd_log_record record = { .status = status, .bytes = bytes };
 
 	BUILD_BUG_ON(sizeof(record) % 8);
-	if (likely(!READ_ONCE(khttpd_log_on)))
-		return;
 	record.time = ktime_get_real_ns();
 	khttpd_log_peer(&record, sk);
 	/* Of a softirq and a thread one comes after the other. */

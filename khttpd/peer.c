@@ -165,19 +165,19 @@ void khttpd_peer_put(struct khttpd_peer *peer)
 }
 
 /**
- * khttpd_peer_request() - may this client ask for something now?
- * @peer: the client, or NULL
+ * khttpd_peer_rate() - may this client ask for something now?
+ * @peer: the client
  *
  * Context: any but hard interrupts.
  * Return: true, and it is counted; false if it asks too fast.
  */
-bool khttpd_peer_request(struct khttpd_peer *peer)
+bool khttpd_peer_rate(struct khttpd_peer *peer)
 {
 	u32 rate = READ_ONCE(khttpd_limits.request_rate);
 	struct khttpd_peer_bucket *bucket;
 	bool may;
 
-	if (likely(!peer) || !rate)
+	if (!rate)
 		return true;
 	bucket = &khttpd_peers[peer->bucket];
 	spin_lock_bh(&bucket->lock);

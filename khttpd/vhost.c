@@ -145,24 +145,23 @@ void khttpd_vhost_clear(struct khttpd_site *front)
 }
 
 /**
- * khttpd_vhost_find() - the site for a host
+ * khttpd_vhost_search() - the site for a host, among several
  * @front: the site whose listener the request came from
  * @host: as the request has it; nothing in it is valid if @len is 0
  * @len: its length
  *
- * Context: RCU read lock held.
+ * Context: RCU read side, for which bottom halves off will do.
  * Return: the site, without a reference: the one that names the host, else the
  * first with a "*" for it, else @front.
  */
-struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front, const u8 *host,
-				      size_t len)
+struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *host,
+					size_t len)
 {
 	struct khttpd_site *found = front;
 	const struct khttpd_vhost *vhost;
 	int best = 0, match;
 
-	if (likely(list_empty(&front->vhosts)))
-		return front;
+	rcu_read_lock();
 	list_for_each_entry_rcu(vhost, &front->vhosts, node) {
 		match = len ? khttpd_names_match(vhost->site->options.names,
 						 host, len) : 0;
@@ -171,13 +170,14 @@ struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front, const u8 *host,
 			found = vhost->site;
 		}
 	}
+	rcu_read_unlock();
 	return found;
 }
 
 /**
  * khttpd_vhost_get() - the site for a request, with a reference
  * @listener: where it came from
- * @host: as for khttpd_vhost_find()
+ * @host: as for khttpd_vhost_search()
  * @len: its length
  *
  * Context: any.
