@@ -101,6 +101,21 @@ static void again_keep(struct khttpd_again *again, const struct khttpd_request *
 }
 
 /**
+ * khttpd_again_is() - do these bytes begin with the head that is kept?
+ * @again: the head
+ * @buf: the bytes, a request's first ones
+ * @len: how many
+ *
+ * Return: true if so, and if the parser would still say the same of it.
+ */
+bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len)
+{
+	return again->len && len >= again->len &&
+	       again_allowed(&again->req, again->len) &&
+	       again_equal(buf, again->head, again->len);
+}
+
+/**
  * khttpd_parse_again() - go on parsing a request head, which may be known
  * @req: as for khttpd_parse()
  * @again: the head before it; zero at first
@@ -121,9 +136,7 @@ enum khttpd_parse_result khttpd_parse_again(struct khttpd_request *req,
 	if (req->head_len)
 		return khttpd_parse(req, buf, len);
 	if (!req->pos) {
-		if (again->len && len >= again->len &&
-		    again_allowed(&again->req, again->len) &&
-		    again_equal(buf, again->head, again->len)) {
+		if (khttpd_again_is(again, buf, len)) {
 			again_copy(req, &again->req);
 			again->same = true;
 			return KHTTPD_PARSE_DONE;

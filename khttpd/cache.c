@@ -32,6 +32,8 @@ static struct rhashtable khttpd_cache;
 static DEFINE_SPINLOCK(khttpd_cache_lock);	/* list, count, entry->dead */
 static LIST_HEAD(khttpd_cache_list);
 static u32 khttpd_cache_count;
+/* How often an entry has left the table; a wrap takes longer than any entry is known. */
+static atomic_long_t khttpd_cache_left;
 
 static void khttpd_cache_sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(khttpd_cache_sweeper, khttpd_cache_sweep);
@@ -110,15 +112,13 @@ void khttpd_entry_put(struct khttpd_entry *entry)
 }
 
 /**
- * khttpd_entry_put_atomic() - give a reference back where one must not sleep
- * @entry: the entry; if it was the last reference, a worker frees it
+ * khttpd_entry_free_later() - have an entry that nobody else can see released
+ * @entry: the entry; a worker does it
  *
  * Context: any but hard interrupts.
  */
-void khttpd_entry_put_atomic(struct khttpd_entry *entry)
+void khttpd_entry_free_later(struct khttpd_entry *entry)
 {
-	if (!refcount_dec_and_test(&entry->refs))
-		return;
 	llist_add(&entry->reap, &khttpd_cache_dead);
 	schedule_work(&khttpd_cache_reaper);
 }
@@ -144,6 +144,10 @@ static void khttpd_cache_drop(struct khttpd_entry *entry)
 {
 	rhashtable_remove_fast(&khttpd_cache, &entry->node,
 			       khttpd_cache_params);
+	/* Out of the table, then counted, then freed. Pairs with the acquires in
+	 * khttpd_cache_departures() and khttpd_cache_repeat().
+	 */
+	atomic_long_inc_return(&khttpd_cache_left);
 	khttpd_watch_del(entry);
 	khttpd_entry_put(entry);
 }
@@ -265,7 +269,7 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
  * @path: what
  * @coding: which variant of it
  *
- * Context: any but hard interrupts.
+ * Context: bottom halves off.
  * Return: the entry with a reference, or NULL.
  */
 struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
@@ -275,6 +279,47 @@ struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
 
 	if (!entry)
+		return NULL;
+	if (!khttpd_entry_fresh(entry)) {
+		khttpd_entry_put_atomic(entry);
+		return NULL;
+	}
+	khttpd_cache_hit(entry);
+	return entry;
+}
+
+/**
+ * khttpd_cache_departures() - count of what has left the cache
+ *
+ * Return: what khttpd_cache_repeat() wants for entries that are found after this, under
+ * the same read lock.
+ */
+unsigned long khttpd_cache_departures(void)
+{
+	/* Pairs with khttpd_cache_drop(): what was counted is found no more. */
+	return atomic_long_read_acquire(&khttpd_cache_left);
+}
+
+/**
+ * khttpd_cache_repeat() - what khttpd_cache_peek() gave before, if it would again
+ * @site: where
+ * @entry: what it gave for @site, or had for another one; its reference may be gone
+ * @departures: khttpd_cache_departures() before that
+ *
+ * An entry is memory for whoever has not yet been able to see that it has left: its
+ * leaving is counted before the grace period of its memory begins.
+ *
+ * Context: bottom halves off, as from before khttpd_cache_departures() to after
+ * khttpd_cache_peek().
+ * Return: @entry with a reference, or NULL.
+ */
+struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
+					 struct khttpd_entry *entry,
+					 unsigned long departures)
+{
+	/* Pairs with khttpd_cache_drop(). */
+	if (atomic_long_read_acquire(&khttpd_cache_left) != departures ||
+	    entry->site != site || !refcount_inc_not_zero(&entry->refs))
 		return NULL;
 	if (!khttpd_entry_fresh(entry)) {
 		khttpd_entry_put_atomic(entry);

@@ -758,13 +758,29 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 				       const struct khttpd_path *path,
 				       enum khttpd_coding coding);
+unsigned long khttpd_cache_departures(void);
+struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
+					 struct khttpd_entry *entry,
+					 unsigned long departures);
 struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
 void khttpd_cache_purge(struct khttpd_site *site);
 void khttpd_cache_changed(struct khttpd_entry *entry);
 void khttpd_cache_stats(u32 *entries);
 void khttpd_entry_put(struct khttpd_entry *entry);
-void khttpd_entry_put_atomic(struct khttpd_entry *entry);
 void khttpd_entry_free(struct khttpd_entry *entry);
+void khttpd_entry_free_later(struct khttpd_entry *entry);
+
+/**
+ * khttpd_entry_put_atomic() - give a reference back where one must not sleep
+ * @entry: the entry; if it was the last reference, a worker frees it
+ *
+ * Context: any but hard interrupts.
+ */
+static inline void khttpd_entry_put_atomic(struct khttpd_entry *entry)
+{
+	if (refcount_dec_and_test(&entry->refs))
+		khttpd_entry_free_later(entry);
+}
 
 /* valid.c */
 bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left);

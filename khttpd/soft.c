@@ -14,7 +14,7 @@
 #include "handover.h"
 #include "listener.h"
 #include "peer.h"
-#include "soft.h"
+#include "softwork.h"
 
 /* Pipelined requests answered at once; the rest is for a thread. */
 #define KHTTPD_SOFT_BUDGET	32
@@ -22,69 +22,10 @@
 /* In the order of struct khttpd_net6. */
 static const char *const khttpd_net6_calls[] = {
 	"net6_tcp_is", "net6_tcp_attach", "net6_tcp_detach", "net6_tcp_unread",
-	"net6_tcp_at_end", "net6_tcp_peek_copy", "net6_tcp_consume",
-	"net6_tcp_send", "net6_tcp_give", "net6_tcp_release", "net6_tcp_graft",
+	"net6_tcp_at_end", "net6_tcp_peek", "net6_tcp_peek_copy",
+	"net6_tcp_consume", "net6_tcp_send", "net6_tcp_give", "net6_tcp_release",
+	"net6_tcp_graft",
 	"net6_tcp_finish_locked", "net6_tcp_finish", "net6_tcp_send_pages",
-};
-
-/* Where a connection waits, and for what. It only ever moves on. */
-enum khttpd_soft_list {
-	KHTTPD_SOFT_FRESH,	/* for its first request; oldest first */
-	KHTTPD_SOFT_IDLE,	/* for the next; longest without one first */
-	KHTTPD_SOFT_STUCK,	/* for room in the accept queue */
-	KHTTPD_SOFT_LISTS
-};
-
-/**
- * struct khttpd_soft - the connections of one listener
- * @user: what net6 calls
- * @listener: the listener; lives longer
- * @net6: the functions of net6, which cannot go as long as they are here
- * @lock: protects the lists and @stopped; inside the locks of connections,
- *	bottom halves off
- * @list: connections by enum khttpd_soft_list
- * @stopped: no connection is taken any more
- * @armed: @sweep will run by itself
- * @due: when, if @armed; in jiffies
- * @sweep: ends those whose time is over; armed for the oldest, if there are any
- * @unstick: gives away those that wait for room in the accept queue
- */
-struct khttpd_soft {
-	struct net6_tcp_user user;
-	struct khttpd_listener *listener;
-	struct khttpd_net6 net6;
-	spinlock_t lock;
-	struct list_head list[KHTTPD_SOFT_LISTS];
-	bool stopped;
-	bool armed;
-	unsigned long due;
-	struct delayed_work sweep;
-	struct work_struct unstick;
-};
-
-/**
- * struct khttpd_soft_conn - a connection that was taken; its sk_user_data
- * @node: in the list for @kind; who finds it there may take a reference to @sk
- * @sk: the connection
- * @peer: its client, or NULL
- * @used: jiffies of the last request, or of its beginning; changes with the
- *	connection and the lists locked, and so does @kind
- * @kind: enum khttpd_soft_list
- * @ended: a process is about to finish it: hands off; connection locked
- * @handed: in a server's queue, in no list any more
- * @graft: then: what makes it a socket's, and
- * @finish: what ends it instead; the connection holds the module of both
- */
-struct khttpd_soft_conn {
-	struct list_head node;
-	struct sock *sk;
-	struct khttpd_peer *peer;
-	unsigned long used;
-	u8 kind;
-	bool ended;
-	struct khttpd_handed handed;
-	void (*graft)(struct sock *sk, struct socket *sock);
-	void (*finish)(struct sock *sk, bool reset);
 };
 
 static atomic_t khttpd_soft_count;
@@ -316,35 +257,49 @@ static void khttpd_soft_room(struct net6_tcp_user *user, struct sock *listener)
 	queue_work(system_wq, &soft->unstick);
 }
 
+/* It has come to an end, or is somebody else's. Return: false if it goes on. */
+static noinline bool khttpd_soft_over(struct khttpd_soft *soft,
+				      struct khttpd_soft_conn *conn,
+				      enum khttpd_soft_verdict verdict)
+{
+	struct sock *sk = conn->sk;
+
+	if (sk->sk_state == TCP_CLOSE)
+		khttpd_count(lost);
+	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
+		khttpd_soft_close(soft, conn);
+	else if (verdict == KHTTPD_SOFT_SERVER && khttpd_soft_hand(soft, conn))
+		return true;
+	else if (verdict >= KHTTPD_SOFT_GIVE)
+		khttpd_soft_leave(soft, conn);
+	else if (soft->net6.at_end(sk))
+		khttpd_soft_close(soft, conn);
+	else
+		return false;
+	return true;
+}
+
 static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 {
 	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
 	enum khttpd_soft_verdict verdict = KHTTPD_SOFT_NEXT;
 	struct khttpd_soft_conn *conn = sk->sk_user_data;
 	unsigned int requests = 0;
-	u32 unread;
 
 	if (conn->ended)
 		return;
 	if (conn->kind == KHTTPD_SOFT_STUCK && sk->sk_state != TCP_CLOSE)
 		return;
-	while (verdict == KHTTPD_SOFT_NEXT && sk->sk_state != TCP_CLOSE &&
-	       (unread = soft->net6.unread(sk)))
+	/* Nothing comes while the connection is locked. */
+	conn->unread = soft->net6.unread(sk);
+	while (verdict == KHTTPD_SOFT_NEXT && sk->sk_state != TCP_CLOSE && conn->unread)
 		verdict = requests++ < KHTTPD_SOFT_BUDGET ?
-			  khttpd_softreply(soft->listener, &soft->net6, sk,
-					   conn->peer, unread) : KHTTPD_SOFT_GIVE;
-	if (sk->sk_state == TCP_CLOSE)
-		khttpd_count(lost);
-	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
-		khttpd_soft_close(soft, conn);
-	else if (verdict == KHTTPD_SOFT_SERVER && khttpd_soft_hand(soft, conn))
+			  khttpd_softreply(soft, conn) : KHTTPD_SOFT_GIVE;
+	/* Without this flag there is no end to ask for. */
+	if ((verdict != KHTTPD_SOFT_NEXT || sk->sk_state == TCP_CLOSE ||
+	     sk->sk_shutdown & RCV_SHUTDOWN) && khttpd_soft_over(soft, conn, verdict))
 		return;
-	else if (verdict >= KHTTPD_SOFT_GIVE)
-		khttpd_soft_leave(soft, conn);
-	else if (soft->net6.at_end(sk))
-		khttpd_soft_close(soft, conn);
-	else if (requests && (conn->kind != KHTTPD_SOFT_IDLE ||
-			      conn->used != jiffies))
+	if (requests && (conn->kind != KHTTPD_SOFT_IDLE || conn->used != jiffies))
 		khttpd_soft_move(soft, conn, KHTTPD_SOFT_IDLE);
 }
 

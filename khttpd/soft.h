@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the two files of the short way know of each other and of net6, and what others call. */
+/* The short way on net6 (soft.c): what is used of net6, and what others call. */
 #ifndef _KHTTPD_SOFT_H
 #define _KHTTPD_SOFT_H
 
@@ -17,6 +17,7 @@ struct khttpd_net6 {
 	void (*detach)(struct sock *listener, struct net6_tcp_user *user);
 	u32 (*unread)(const struct sock *sk);
 	bool (*at_end)(const struct sock *sk);
+	struct sk_buff *(*peek)(struct sock *sk, u32 pos, u32 *offset);
 	u32 (*peek_copy)(struct sock *sk, u32 pos, void *buf, u32 len);
 	void (*consume)(struct sock *sk, u32 bytes);
 	int (*send)(struct sock *sk, const struct net6_tcp_msg *msg);
@@ -28,22 +29,6 @@ struct khttpd_net6 {
 	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
 			  unsigned int nr_pages, int flags);
 };
-
-/* What became of the request that comes first. */
-enum khttpd_soft_verdict {
-	KHTTPD_SOFT_NEXT,	/* answered; there may be another one */
-	KHTTPD_SOFT_LAST,	/* answered, and the end of the connection */
-	KHTTPD_SOFT_GIVE,	/* a thread must see to it */
-	KHTTPD_SOFT_SERVER,	/* it is for the server that is attached to */
-};
-
-/* softreply.c */
-int khttpd_softreply_init(void);
-void khttpd_softreply_exit(void);
-enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener,
-					  const struct khttpd_net6 *net6,
-					  struct sock *sk,
-					  struct khttpd_peer *peer, u32 unread);
 
 /* soft.c */
 int khttpd_soft_init(void);

@@ -3,52 +3,11 @@
  * changed; and which requests are a server's. Nothing here waits, looks a path up
  * or asks a file system; whatever would have to is left to a thread, unanswered.
  */
-#include <linux/bvec.h>
-#include <linux/pagemap.h>
-#include <linux/percpu.h>
-#include <linux/tcp.h>
-#include <net/sock.h>
 #include "listener.h"
 #include "negative.h"
 #include "peer.h"
 #include "plain.h"
-#include "soft.h"
-
-/* Longest head that is answered here, and most pages of a file. */
-#define KHTTPD_SOFT_HEAD	4096
-#define KHTTPD_SOFT_PAGES	16
-/* Longest file that is copied behind its header: cheaper than a reference to its page. */
-#define KHTTPD_SOFT_COPY	512
-/* Status line, what the file's has, Expires, the end; and a small file. */
-#define KHTTPD_SOFT_PIECES	5
-
-/**
- * struct khttpd_soft_work - room to answer a request in, bottom halves off
- * @head: its bytes
- * @req: it
- * @again: the head before it
- * @codings: which codings it takes
- * @path: what it asks for
- * @kept: @path is that of the head in @again
- * @header: header of the reply in pieces, and a small file behind it
- * @expires: the piece about when it expires
- * @page: pages of a larger one
- * @tails: ends of headers
- */
-struct khttpd_soft_work {
-	u8 head[KHTTPD_SOFT_HEAD];
-	struct khttpd_request req;
-	struct khttpd_again again;
-	struct khttpd_codings codings;
-	struct khttpd_path path;
-	bool kept;
-	struct kvec header[KHTTPD_SOFT_PIECES];
-	char expires[KHTTPD_EXPIRES_SIZE];
-	struct bio_vec page[KHTTPD_SOFT_PAGES];
-	struct khttpd_tails tails;
-};
-
-static struct khttpd_soft_work __percpu *khttpd_soft_work;
+#include "softwork.h"
 
 static enum khttpd_path_result khttpd_soft_path(struct khttpd_soft_work *work)
 {
@@ -102,6 +61,7 @@ static struct khttpd_entry *khttpd_soft_find(struct khttpd_site *site,
 	struct khttpd_entry *entry, *variant;
 	enum khttpd_coding coding;
 
+	work->departures = khttpd_cache_departures();
 	entry = khttpd_cache_peek(site, path, KHTTPD_CODING_IDENTITY);
 	if (!entry || likely(!entry->variants))
 		return entry;
@@ -131,19 +91,20 @@ khttpd_soft_condition(const struct khttpd_soft_work *work,
 	return khttpd_condition(&work->req, work->head, &is);
 }
 
-static inline u32 khttpd_soft_piece(struct khttpd_soft_work *work, unsigned int *n,
-				    const void *piece, size_t len)
+static inline void khttpd_soft_piece(struct khttpd_soft_work *work, const void *piece,
+				     size_t len)
 {
-	work->header[*n].iov_base = (void *)piece;
-	work->header[*n].iov_len = len;
-	(*n)++;
-	return len;
+	struct kvec *vec = &work->header[work->pieces++];
+
+	vec->iov_base = (void *)piece;
+	vec->iov_len = len;
+	work->header_len += len;
 }
 
-/* Collect the header's pieces; all of them fit. Return: how many; @len: their length. */
-static unsigned int khttpd_soft_header(struct khttpd_soft_work *work,
-				       const struct khttpd_entry *entry, bool unchanged,
-				       bool close, u32 *len)
+/* Collect the header's pieces; all of them fit. */
+static void khttpd_soft_header(struct khttpd_soft_work *work,
+			       const struct khttpd_entry *entry, bool unchanged,
+			       bool close)
 {
 	static const char line[] = "HTTP/1.1 304 Not Modified\r\n"
 				   "Server: khttpd\r\n";
@@ -151,102 +112,53 @@ static unsigned int khttpd_soft_header(struct khttpd_soft_work *work,
 				work->req.minor ? KHTTPD_TAIL_PLAIN :
 				KHTTPD_TAIL_KEEPALIVE;
 	u32 from = 0, to = entry->header_len, expires;
-	unsigned int n = 0;
 
-	BUILD_BUG_ON(sizeof(line) + KHTTPD_HEADER_MAX + KHTTPD_EXPIRES_SIZE +
-		     KHTTPD_TAIL_MAX + KHTTPD_SOFT_COPY > NET6_TCP_MSG_HEADER);
-	*len = 0;
+	BUILD_BUG_ON(sizeof(line) > KHTTPD_SOFT_LINE);
+	work->pieces = 0;
+	work->header_len = 0;
 	if (unchanged) {
 		from = entry->meta_at;
-		*len += khttpd_soft_piece(work, &n, line, sizeof(line) - 1);
+		khttpd_soft_piece(work, line, sizeof(line) - 1);
 	}
 	if (unlikely(entry->expires))
 		to -= strlen("Date: ");
-	*len += khttpd_soft_piece(work, &n, entry->header + from, to - from);
+	khttpd_soft_piece(work, entry->header + from, to - from);
 	if (unlikely(entry->expires)) {
 		expires = khttpd_expires_write(entry, work->tails.second, work->expires);
-		*len += khttpd_soft_piece(work, &n, work->expires, expires);
+		khttpd_soft_piece(work, work->expires, expires);
 	}
-	*len += khttpd_soft_piece(work, &n, work->tails.text[tail], work->tails.len[tail]);
-	return n;
+	khttpd_soft_piece(work, work->tails.text[tail], work->tails.len[tail]);
+	work->msg.fin = close;
 }
 
-static void khttpd_soft_put_pages(struct khttpd_soft_work *work, int n)
-{
-	while (n)
-		put_page(work->page[--n].bv_page);
-}
-
-/* Pages of the whole file. Return: how many, each with a reference; negative
- * if one is not there.
+/* The whole file was sent. If the head that is kept is answered so in this second, have
+ * that done again. Its site and the file's truth are asked for then.
  */
-static int khttpd_soft_pages(struct khttpd_soft_work *work,
-			     const struct khttpd_entry *entry)
+static void khttpd_soft_remember(struct khttpd_soft_work *work,
+				 struct khttpd_entry *entry)
 {
-	struct address_space *mapping = entry->inode->i_mapping;
-	loff_t pos;
-	int n = 0;
+	u32 i, len = 0;
 
-	if (entry->size > KHTTPD_SOFT_PAGES * PAGE_SIZE)
-		return -EFBIG;
-	for (pos = 0; pos < entry->size; pos += PAGE_SIZE) {
-		struct folio *folio = filemap_get_folio(mapping, n);
-		struct bio_vec *page = &work->page[n];
-
-		if (IS_ERR_OR_NULL(folio))
-			goto miss;
-		page->bv_page = folio_file_page(folio, n);
-		page->bv_offset = 0;
-		page->bv_len = min_t(loff_t, PAGE_SIZE, entry->size - pos);
-		n++;
-		if (!folio_test_uptodate(folio) || folio_test_highmem(folio))
-			goto miss;
-	}
-	/* After the pages were taken: what is cut now keeps its bytes. */
-	if (i_size_read(entry->inode) >= entry->size)
-		return n;
-miss:
-	khttpd_soft_put_pages(work, n);
-	return -ENODATA;
+	if (!work->again.same || entry->variants ||
+	    entry->coding != KHTTPD_CODING_IDENTITY ||
+	    work->req.present & KHTTPD_CONDITIONS)
+		return;
+	for (i = 0; i < work->pieces; len += work->header[i++].iov_len)
+		memcpy(work->text + len, work->header[i].iov_base, work->header[i].iov_len);
+	work->header[0].iov_base = work->text;
+	work->header[0].iov_len = len;
+	work->pieces = 1;
+	work->last = entry;
 }
 
-/* Queue header and file. Return: 0, or an errno with nothing queued. */
-static int khttpd_soft_send(const struct khttpd_net6 *net6, struct sock *sk,
-			    struct khttpd_soft_work *work,
-			    const struct khttpd_entry *entry, unsigned int pieces,
-			    bool body, bool close)
-{
-	struct net6_tcp_msg msg = {
-		.header = work->header, .pages = work->page, .fin = close,
-	};
-	int n = 0, err;
-
-	if (body) {
-		n = khttpd_soft_pages(work, entry);
-		if (n < 0)
-			return n;
-	}
-	msg.nr_pages = n;
-	if (n == 1 && entry->size <= KHTTPD_SOFT_COPY) {
-		khttpd_soft_piece(work, &pieces, page_address(work->page[0].bv_page),
-				  entry->size);
-		msg.nr_pages = 0;
-	}
-	msg.nr_header = pieces;
-	err = net6->send(sk, &msg);
-	khttpd_soft_put_pages(work, n);
-	return err;
-}
-
-static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
+static bool khttpd_soft_entry(const struct khttpd_soft *soft,
+			      struct khttpd_soft_conn *conn,
 			      const struct khttpd_site *site,
 			      struct khttpd_soft_work *work,
 			      struct khttpd_entry *entry, bool close)
 {
 	enum khttpd_condition condition;
 	bool body, unchanged;
-	unsigned int pieces;
-	u32 len;
 
 	khttpd_tails_write(&work->tails);
 	condition = khttpd_soft_condition(work, entry);
@@ -254,26 +166,27 @@ static bool khttpd_soft_entry(const struct khttpd_net6 *net6, struct sock *sk,
 		return false;
 	unchanged = condition == KHTTPD_CONDITION_UNCHANGED;
 	body = !unchanged && work->req.method == KHTTPD_METHOD_GET;
-	pieces = khttpd_soft_header(work, entry, unchanged, close, &len);
-	if (khttpd_soft_send(net6, sk, work, entry, pieces, body, close))
+	khttpd_soft_header(work, entry, unchanged, close);
+	if (khttpd_soft_send(soft, conn, work, entry, body))
 		return false;
-	khttpd_count_add(bytes_sent, len + (body ? entry->size : 0));
+	if (body)
+		khttpd_soft_remember(work, entry);
+	khttpd_count_add(bytes_sent, work->header_len + (body ? entry->size : 0));
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
 	if (unchanged)
 		khttpd_count(replies_unchanged);
 	else
 		khttpd_count(replies_file);
-	khttpd_log(sk, site, &work->req, work->head, unchanged ? 304 : 200,
+	khttpd_log(conn->sk, site, &work->req, work->head, unchanged ? 304 : 200,
 		   unchanged ? 0 : entry->size);
 	return true;
 }
 
 /* A request for a path that may be a file's. @theirs as above. */
 static enum khttpd_soft_verdict
-khttpd_soft_request(const struct khttpd_net6 *net6, struct sock *sk,
-		    struct khttpd_site *site, struct khttpd_soft_work *work,
-		    struct khttpd_peer *peer, bool plain,
+khttpd_soft_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
+		    struct khttpd_site *site, struct khttpd_soft_work *work, bool plain,
 		    enum khttpd_soft_verdict theirs)
 {
 	const struct khttpd_options *options = &site->options;
@@ -296,45 +209,38 @@ khttpd_soft_request(const struct khttpd_net6 *net6, struct sock *sk,
 		return theirs == KHTTPD_SOFT_SERVER &&
 		       khttpd_negative_find(site, &work->path) ?
 		       theirs : KHTTPD_SOFT_GIVE;
-	done = plain && khttpd_peer_request(peer) &&
-	       khttpd_soft_entry(net6, sk, site, work, entry, close);
+	done = plain && khttpd_peer_request(conn->peer) &&
+	       khttpd_soft_entry(soft, conn, site, work, entry, close);
 	khttpd_entry_put_atomic(entry);
 	if (!done)
 		return KHTTPD_SOFT_GIVE;
-	net6->consume(sk, work->req.head_len);
+	soft->net6.consume(conn->sk, work->req.head_len);
+	conn->unread -= work->req.head_len;
 	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;
 }
 
 /**
- * khttpd_softreply() - answer the request that comes first, if it is a plain one
- * @listener: where the connection came from
- * @net6: functions of net6
- * @sk: the connection, locked, bottom halves off
- * @peer: its client, or NULL
- * @unread: bytes that have come
- *
- * What was answered is consumed; nothing else is. What is a server's is told by
- * the request, the rules, or because it is known that there is no such file.
+ * khttpd_soft_reply() - the same as khttpd_softreply(), for any request
+ * @soft: where the connection came from
+ * @conn: the connection, without urgent data
+ * @work: room to work in
  *
  * Return: enum khttpd_soft_verdict
  */
-enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener,
-					  const struct khttpd_net6 *net6,
-					  struct sock *sk,
-					  struct khttpd_peer *peer, u32 unread)
+enum khttpd_soft_verdict khttpd_soft_reply(const struct khttpd_soft *soft,
+					   struct khttpd_soft_conn *conn,
+					   struct khttpd_soft_work *work)
 {
-	struct khttpd_soft_work *work = this_cpu_ptr(khttpd_soft_work);
+	const struct khttpd_listener *listener = soft->listener;
 	enum khttpd_soft_verdict theirs, verdict;
 	struct khttpd_request *req = &work->req;
 	struct khttpd_site *site;
 	bool plain;
 	u32 len;
 
-	/* Urgent data is for those who know what to do about it. */
-	if (READ_ONCE(tcp_sk(sk)->urg_data))
-		return KHTTPD_SOFT_GIVE;
-	len = net6->peek_copy(sk, 0, work->head,
-				       min_t(u32, unread, sizeof(work->head)));
+	work->last = NULL;
+	len = soft->net6.peek_copy(conn->sk, 0, work->head,
+				   min_t(u32, conn->unread, sizeof(work->head)));
 	khttpd_request_reset(req);
 	if (khttpd_parse_again(req, &work->again, work->head, len) != KHTTPD_PARSE_DONE)
 		return KHTTPD_SOFT_GIVE;
@@ -342,38 +248,18 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_listener *listener
 		work->kept = false;
 	/* A server behind an own listener takes from threads. */
 	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
-	plain = khttpd_request_plain(req, unread);
-	if (khttpd_request_foreign(req) ||
-	    (theirs == KHTTPD_SOFT_GIVE && !plain)) {
+	plain = khttpd_request_plain(req, conn->unread);
+	/* One that is plain is not foreign. */
+	if (!plain && (theirs == KHTTPD_SOFT_GIVE || khttpd_request_foreign(req))) {
 		verdict = theirs;
 	} else {
 		rcu_read_lock();
 		site = khttpd_vhost_find(rcu_dereference(listener->site),
 					 work->head + req->host, req->host_len);
-		verdict = khttpd_soft_request(net6, sk, site, work, peer, plain,
-					      theirs);
+		verdict = khttpd_soft_request(soft, conn, site, work, plain, theirs);
 		rcu_read_unlock();
 	}
-	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(peer))
+	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(conn->peer))
 		return KHTTPD_SOFT_GIVE;
 	return verdict;
-}
-
-/**
- * khttpd_softreply_init() - get room to work in
- *
- * Return: 0 or -ENOMEM.
- */
-int khttpd_softreply_init(void)
-{
-	khttpd_soft_work = alloc_percpu(struct khttpd_soft_work);
-	return khttpd_soft_work ? 0 : -ENOMEM;
-}
-
-/**
- * khttpd_softreply_exit() - give it back
- */
-void khttpd_softreply_exit(void)
-{
-	free_percpu(khttpd_soft_work);
 }

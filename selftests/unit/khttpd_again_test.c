@@ -53,13 +53,16 @@ static enum khttpd_parse_result parse_both(struct khttpd_again *again, const cha
 	u8 *buf = malloc(len);
 	struct khttpd_request req, plain;
 	enum khttpd_parse_result result;
+	bool known;
 
 	memcpy(buf, head, strlen(head));
 	memcpy(buf + strlen(head), more, strlen(more));
 	khttpd_request_reset(&plain);
 	khttpd_request_reset(&req);
 	result = khttpd_parse(&plain, buf, len);
+	known = khttpd_again_is(again, buf, len);
 	EXPECT_EQ(khttpd_parse_again(&req, again, buf, len), result);
+	EXPECT_EQ(again->same, known);
 	EXPECT_EQ(req.error, plain.error);
 	if (result == KHTTPD_PARSE_DONE)
 		same(&req, &plain);

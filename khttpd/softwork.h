@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What soft.c, softreply.c and softsend.c share: connections that are answered in
+ * softirq, and room to answer a request in.
+ */
+#ifndef _KHTTPD_SOFTWORK_H
+#define _KHTTPD_SOFTWORK_H
+
+#include <linux/bvec.h>
+#include "soft.h"
+
+/* Longest head that is answered in softirq, and most pages of a file. */
+#define KHTTPD_SOFT_HEAD	4096
+#define KHTTPD_SOFT_PAGES	16
+/* Status line, what the file's has, Expires, the end; and a small file. */
+#define KHTTPD_SOFT_PIECES	5
+/* Longest of these status lines, its NUL included. */
+#define KHTTPD_SOFT_LINE	64
+
+/* What became of the request that comes first. */
+enum khttpd_soft_verdict {
+	KHTTPD_SOFT_NEXT,	/* answered; there may be another one */
+	KHTTPD_SOFT_LAST,	/* answered, and the end of the connection */
+	KHTTPD_SOFT_GIVE,	/* a thread must see to it */
+	KHTTPD_SOFT_SERVER,	/* it is for the server that is attached to */
+};
+
+/* Where a connection waits, and for what. It only ever moves on. */
+enum khttpd_soft_list {
+	KHTTPD_SOFT_FRESH,	/* for its first request; oldest first */
+	KHTTPD_SOFT_IDLE,	/* for the next; longest without one first */
+	KHTTPD_SOFT_STUCK,	/* for room in the accept queue */
+	KHTTPD_SOFT_LISTS
+};
+
+/**
+ * struct khttpd_soft - the connections of one listener
+ * @user: what net6 calls
+ * @listener: the listener; lives longer
+ * @net6: the functions of net6, which cannot go as long as they are here
+ * @lock: protects the lists and @stopped; inside the locks of connections,
+ *	bottom halves off
+ * @list: connections by enum khttpd_soft_list
+ * @stopped: no connection is taken any more
+ * @armed: @sweep will run by itself
+ * @due: when, if @armed; in jiffies
+ * @sweep: ends those whose time is over; armed for the oldest, if there are any
+ * @unstick: gives away those that wait for room in the accept queue
+ */
+struct khttpd_soft {
+	struct net6_tcp_user user;
+	struct khttpd_listener *listener;
+	struct khttpd_net6 net6;
+	spinlock_t lock;
+	struct list_head list[KHTTPD_SOFT_LISTS];
+	bool stopped;
+	bool armed;
+	unsigned long due;
+	struct delayed_work sweep;
+	struct work_struct unstick;
+};
+
+/**
+ * struct khttpd_soft_conn - a connection that was taken; its sk_user_data
+ * @node: in the list for @kind; who finds it there may take a reference to @sk
+ * @sk: the connection
+ * @peer: its client, or NULL
+ * @used: jiffies of the last request, or of its beginning; changes with the
+ *	connection and the lists locked, and so does @kind
+ * @kind: enum khttpd_soft_list
+ * @unread: bytes that were not answered, while a callback runs
+ * @ended: a process is about to finish it: hands off; connection locked
+ * @handed: in a server's queue, in no list any more
+ * @graft: then: what makes it a socket's, and
+ * @finish: what ends it instead; the connection holds the module of both
+ */
+struct khttpd_soft_conn {
+	struct list_head node;
+	struct sock *sk;
+	struct khttpd_peer *peer;
+	unsigned long used;
+	u8 kind;
+	bool ended;
+	u32 unread;
+	struct khttpd_handed handed;
+	void (*graft)(struct sock *sk, struct socket *sock);
+	void (*finish)(struct sock *sk, bool reset);
+};
+
+/**
+ * struct khttpd_soft_work - room to answer a request in, a processor's; bottom halves off
+ * @head: its bytes
+ * @req: it
+ * @again: the head before it
+ * @codings: which codings it takes
+ * @path: what it asks for
+ * @kept: @path is that of the head in @again
+ * @last: the file that answered the head in @again, if the next such head in the same
+ *	second can be answered with it and @msg as they are; without a reference, for
+ *	khttpd_cache_repeat(); or NULL
+ * @departures: khttpd_cache_departures() before @last was found
+ * @offset: where the bytes that have come begin in their buffer
+ * @header: header of the reply in pieces, and a small file behind it
+ * @pieces: how many are the header's
+ * @header_len: their length
+ * @text: with @last, all of them as one
+ * @expires: the piece about when it expires
+ * @page: pages of a larger one
+ * @msg: the reply, of @header and @page
+ * @tails: ends of headers
+ */
+struct khttpd_soft_work {
+	u8 head[KHTTPD_SOFT_HEAD];
+	struct khttpd_request req;
+	struct khttpd_again again;
+	struct khttpd_codings codings;
+	struct khttpd_path path;
+	bool kept;
+	struct khttpd_entry *last;
+	unsigned long departures;
+	u32 offset;
+	struct kvec header[KHTTPD_SOFT_PIECES];
+	u32 pieces;
+	u32 header_len;
+	char text[KHTTPD_HEADER_MAX + KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX];
+	char expires[KHTTPD_EXPIRES_SIZE];
+	struct bio_vec page[KHTTPD_SOFT_PAGES];
+	struct net6_tcp_msg msg;
+	struct khttpd_tails tails;
+};
+
+/* softsend.c */
+int khttpd_softreply_init(void);
+void khttpd_softreply_exit(void);
+enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
+					  struct khttpd_soft_conn *conn);
+int khttpd_soft_send(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
+		     struct khttpd_soft_work *work, const struct khttpd_entry *entry,
+		     bool body);
+
+/* softreply.c */
+enum khttpd_soft_verdict khttpd_soft_reply(const struct khttpd_soft *soft,
+					   struct khttpd_soft_conn *conn,
+					   struct khttpd_soft_work *work);
+
+#endif /* _KHTTPD_SOFTWORK_H */
