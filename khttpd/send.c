@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include "khttpd.h"
 
@@ -29,6 +30,9 @@ struct khttpd_pieces {
 	int nr;
 	size_t len;
 };
+
+/* A thread's: on the stack the compiler would clear it for each call. */
+static DEFINE_PER_CPU(struct khttpd_pieces, khttpd_pieces);
 
 /**
  * khttpd_out_clear() - forget what was to be sent
@@ -79,9 +83,12 @@ static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 static loff_t khttpd_pieces_add(struct khttpd_pieces *pieces,
 				struct folio *folio, loff_t pos, loff_t end)
 {
-	unsigned long nr_pages = folio_nr_pages(folio);
-	unsigned long nr = (pos >> PAGE_SHIFT) & (nr_pages - 1);
+	unsigned long nr_pages = 1, nr = 0;
 
+	if (unlikely(folio_test_large(folio))) {
+		nr_pages = folio_nr_pages(folio);
+		nr = (pos >> PAGE_SHIFT) & (nr_pages - 1);
+	}
 	for (; nr < nr_pages && pos < end && pieces->nr < KHTTPD_SEND_PAGES;
 	     nr++) {
 		struct bio_vec *vec = &pieces->vec[pieces->nr++];
@@ -169,20 +176,21 @@ static enum khttpd_step khttpd_out_read(struct khttpd_conn *conn)
 static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 					      size_t *turn)
 {
+	struct khttpd_pieces *pieces = per_cpu_ptr(&khttpd_pieces,
+						   conn->thread->cpu);
 	struct khttpd_out *out = &conn->out;
-	struct khttpd_pieces pieces;
 	bool more;
 	int sent;
 
-	khttpd_pieces_get(&pieces, out);
-	if (!pieces.nr) {
-		khttpd_pieces_put(&pieces);
+	khttpd_pieces_get(pieces, out);
+	if (!pieces->nr) {
+		khttpd_pieces_put(pieces);
 		return khttpd_out_read(conn);
 	}
-	more = out->close || out->pos + pieces.len < out->end || out->parts;
+	more = out->close || out->pos + pieces->len < out->end || out->parts;
 	sent = khttpd_transport_send_pages(conn->listener, conn->sock,
-					   pieces.vec, pieces.nr, more);
-	khttpd_pieces_put(&pieces);
+					   pieces->vec, pieces->nr, more);
+	khttpd_pieces_put(pieces);
 	if (sent <= 0)
 		return khttpd_out_result(sent);
 	khttpd_count_add(bytes_sent, sent);
