@@ -4,12 +4,14 @@ needs no network."""
 import html
 import importlib
 import io
+import math
 import os
 import re
 
 import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 import guests
 import results
@@ -27,11 +29,14 @@ body { font: 15px/1.45 system-ui, sans-serif; max-width: 1100px; margin: 2em aut
 h1 { font-size: 1.6em; } h2 { border-top: 2px solid #ccc; padding-top: 1em; margin-top: 2em; }
 table { border-collapse: collapse; font-size: 12.5px; margin: .6em 0 1.6em; }
 td, th { padding: 2px 9px; text-align: right; border-bottom: 1px solid #e4e4e4; }
+td { white-space: nowrap; }
 td:first-child, th:first-child { text-align: left; }
 th { background: #f4f4f4; } .better { color: #23703f; } .worse { color: #a33; }
 .paper { background: #f6f3e8; border-left: 4px solid #c8b560; padding: .5em 1em; margin: .6em 0; }
 .partial { background: #fbe9e7; border-left: 4px solid #b33; padding: .5em 1em; }
-.made { color: #666; font-size: 13px; } svg { max-width: 100%; height: auto; }
+.made { color: #666; font-size: 13px; }
+.wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+@media (max-width: 700px) { .wide svg { max-width: none; } }
 details { margin: .4em 0 1.4em; } summary { cursor: pointer; color: #335; }
 """
 
@@ -44,8 +49,16 @@ def panels(rows, split):
     return found
 
 
+def short(value):
+    """A number on an axis: 64, 1K, 64K, 0.5."""
+    if value >= 1024 and value % 1024 == 0:
+        return f"{value / 1024:g}K" if value < 1 << 20 else f"{value / (1 << 20):g}M"
+    return f"{value:g}"
+
+
 def lines(axis, rows, spec):
-    """Values over a number, a line for each stack; the overhead of IPv6 on a second axis."""
+    """Values over a number, a line for each stack; the overhead of IPv6 on a second axis. With
+    "fit", points and the lines fitted to them."""
     x = spec["x"]
     by_stack = {}
     for row in rows:
@@ -54,11 +67,19 @@ def lines(axis, rows, spec):
     for stack, points in by_stack.items():
         points.sort()
         axis.errorbar([p[0] for p in points], [p[1] for p in points], yerr=[p[2] for p in points],
-                      marker="o", markersize=3, linewidth=1.2, capsize=2,
-                      color=COLOURS.get(stack), label=NAMES.get(stack, stack))
+                      marker="o", markersize=3, linewidth=0 if spec.get("fit") else 1.2,
+                      elinewidth=1, capsize=2, color=COLOURS.get(stack),
+                      label=NAMES.get(stack, stack))
+        if spec.get("fit") and len(points) > 2:
+            base, slope = results.fit([p[:2] for p in points])
+            axis.plot([0, points[-1][0]], [base, base + slope * points[-1][0]], linestyle="--",
+                      linewidth=1, color=COLOURS.get(stack))
     if spec.get("log"):
         axis.set_xscale("log", base=2)
-        axis.set_yscale("log")
+        sizes = sorted({row["case"][x] for row in rows})
+        shown = sizes[::-(-len(sizes) // 7)]
+        axis.set_xticks(shown, map(short, shown))
+        log_values(axis)
     axis.set_xlabel(spec.get("xlabel", x))
     if spec.get("overhead") and "ipv4" in by_stack:
         base = {p[0]: p[1] for p in by_stack["ipv4"]}
@@ -74,6 +95,15 @@ def lines(axis, rows, spec):
     else:
         if not spec.get("log"):
             axis.set_ylim(bottom=0)
+
+
+def log_values(axis):
+    """A logarithmic axis of values, in plain numbers."""
+    axis.set_yscale("log")
+    few = math.log10(axis.get_ylim()[1] / axis.get_ylim()[0]) < 2
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
 
 
 def bars(axis, rows, spec):
@@ -95,8 +125,13 @@ def bars(axis, rows, spec):
                  yerr=[results.deviation(v) for v in values], capsize=2,
                  color=COLOURS.get(stack), label=NAMES.get(stack, stack))
     axis.set_xticks(range(len(cases)), cases, fontsize=7)
+    if "expected" in spec:
+        axis.axhline(spec["expected"][0], color="#b33", linewidth=1, linestyle="--",
+                     label=spec["expected"][1])
+    if any(results.mean(row["values"]) < 0 for row in rows):
+        axis.axhline(0, color="#888", linewidth=0.6)
     if spec.get("log"):
-        axis.set_yscale("log")
+        log_values(axis)
 
 
 def stacked(axis, rows, spec):
@@ -118,7 +153,7 @@ def stacked(axis, rows, spec):
         axis.bar(ticks.index(where), value, 0.75, bottom=bottom, color=shades[n % 4],
                  label=row["case"][part])
         bottoms[where] = bottom + value
-    axis.set_xticks(range(len(ticks)), [f"{x}\n{s}" for x, s in ticks], fontsize=6, rotation=60)
+    axis.set_xticks(range(len(ticks)), [f"{s}\n{short(x)}B" for x, s in ticks], fontsize=7)
 
 
 KINDS = {"lines": lines, "bars": bars, "stacked": stacked}
@@ -134,7 +169,7 @@ def draw(spec, rows):
     wide = min(len(found), spec.get("wide", 2))
     high = -(-len(found) // wide)
     figure, axes = plt.subplots(high, wide, squeeze=False,
-                                figsize=(max(5.2, 4.6 * wide), 2.9 * high))
+                                figsize=(max(5.2, (4.6 if wide < 3 else 3.4) * wide), 2.9 * high))
     flat = [a for line in axes for a in line]
     for axis, (values, part) in zip(flat, found.items()):
         KINDS[spec["kind"]](axis, part, spec)
@@ -171,7 +206,10 @@ def table_html(figure, unit, stacks, table, more_is_better):
             else:
                 out.append("<td>-</td>")
         out.append("</tr>")
-    return f"<p>In {html.escape(unit)}:</p>" + "".join(out) + "</table>"
+    runs = {len(row["values"]) for _, by_stack in table for row in by_stack.values()}
+    of = f", mean ± deviation of {runs.pop()} values" if len(runs) == 1 and runs != {1} else ""
+    return (f'<p>In {html.escape(unit)}{of}:</p><div class="wide">' + "".join(out)
+            + "</table></div>")
 
 
 def paper_html(says):
@@ -218,7 +256,7 @@ def section(name, experiment, out):
             continue
         figure.savefig(f"{out}/{name}-{n + 1}.png", dpi=110)
         figure.savefig(f"{out}/{name}-{n + 1}.svg", metadata={"Date": None})
-        text.append(prefixed(svg_text(figure), f"{name}{n}-"))
+        text.append(f'<div class="wide">{prefixed(svg_text(figure), f"{name}{n}-")}</div>')
         plt.close(figure)
         if spec["figure"] in tables and spec["figure"] not in shown:
             shown.add(spec["figure"])
@@ -241,6 +279,7 @@ def make(kept, out):
     os.makedirs(out, exist_ok=True)
     made = kept["made"]
     text = ['<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width">',
             "<title>net6: the papers' experiments</title>", f"<style>{STYLE}</style>",
             "<h1>The papers' experiments on net6, native IPv6 and native IPv4</h1>",
             f'<p class="made">{html.escape(", ".join(str(v) for v in made.values() if v))}</p>',

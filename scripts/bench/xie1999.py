@@ -240,15 +240,21 @@ def finish(log, entries, _rows):
                         "instructions", [round(base, 1)])
                     row("line", {"protocol": proto, "line": figure, "of": "per KB"}, stack,
                         "instructions", [round(slope * 1024, 2)])
+    # Functions of one side together, whichever stack has them.
+    sides = list(SIDES.values())
+    rows.sort(key=lambda r: (r["case"]["protocol"], r["case"]["bytes"],
+                             sides.index(r["case"]["side"])) if r["figure"] == "functions"
+              else ("", 0, 0))
     return rows
 
 
 NOT_FOUND = {"text": "its figures were not found."}
 FIGURES = [
     {"figure": "start", "title": "Start: from the call to the first packet in the device's queue",
-     "kind": "lines", "x": "bytes", "split": ["protocol"], "paper": NOT_FOUND},
+     "kind": "lines", "x": "bytes", "split": ["protocol"], "fit": True, "paper": NOT_FOUND},
     {"figure": "stop", "title": "Stop: from the call to its return, all packets queued",
-     "kind": "lines", "x": "bytes", "split": ["protocol"], "open": True, "paper": NOT_FOUND},
+     "kind": "lines", "x": "bytes", "split": ["protocol"], "fit": True, "open": True,
+     "paper": NOT_FOUND},
     {"figure": "split", "title": "What the instructions of 1 KB and of 64 KB are for",
      "kind": "stacked", "x": "bytes", "part": "part", "split": ["protocol", "side"], "wide": 3,
      "only": {"bytes": SHARED}, "paper": NOT_FOUND},

@@ -316,6 +316,28 @@ class Page(unittest.TestCase):
         self.assertNotIn('src="http', page)
         self.assertNotIn("<script", page)
 
+    def test_axis_numbers(self):
+        try:
+            import plots
+        except ImportError:
+            self.skipTest("no matplotlib")
+        self.assertEqual([plots.short(v) for v in (1, 64, 1000, 1024, 65536, 1 << 20)],
+                         ["1", "64", "1000", "1K", "64K", "1M"])
+
+    def test_fitted_lines_and_what_is_expected(self):
+        try:
+            import plots
+        except ImportError:
+            self.skipTest("no matplotlib")
+        spec = {"figure": "f", "kind": "lines", "x": "bytes", "title": "", "fit": True}
+        rows = [row("f", {"bytes": n}, "net6", 100 + n) for n in (1, 2, 3)]
+        found = plots.draw(spec, rows).axes[0].get_lines()[-1]
+        self.assertEqual(list(found.get_xdata()), [0, 3])
+        self.assertAlmostEqual(found.get_ydata()[0], 100)
+        spec = {"figure": "f", "kind": "bars", "title": "", "expected": (1.4, "headers")}
+        labels = plots.draw(spec, rows).axes[0].get_legend_handles_labels()[1]
+        self.assertIn("headers", labels)
+
 
 class Ktap(unittest.TestResult):
     """A line for each case."""
