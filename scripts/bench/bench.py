@@ -13,7 +13,7 @@
 
 Results: DIR/results.json (bench/results). A run of some experiments replaces those only; a
 run of all keeps the file before it as previous.json. Status: 0; 1 something is partial, or
-differs (diff); 2 wrong usage; 3 nothing could be done.
+differs (diff, agree); 2 wrong usage; 3 nothing could be done.
 """
 import argparse
 import errno
@@ -180,7 +180,7 @@ def main():
             guests.say(f"disk full at {error.filename or getattr(args, 'out', '')}; "
                        "what was saved before is kept")
         else:
-            guests.say(error)
+            guests.say(f"{error.filename}: {error.strerror}" if error.filename else error)
     except KeyboardInterrupt:
         guests.say("interrupted")
     return 3
