@@ -74,12 +74,15 @@ def lines(axis, rows, spec):
             base, slope = results.fit([p[:2] for p in points])
             axis.plot([0, points[-1][0]], [base, base + slope * points[-1][0]], linestyle="--",
                       linewidth=1, color=COLOURS.get(stack))
+    sizes = sorted({row["case"][x] for row in rows})
     if spec.get("log"):
         axis.set_xscale("log", base=2)
-        sizes = sorted({row["case"][x] for row in rows})
+        log_values(axis)
+    else:
+        axis.set_ylim(bottom=0)
+    if spec.get("log") or len(sizes) < 3:
         shown = sizes[::-(-len(sizes) // 7)]
         axis.set_xticks(shown, map(short, shown))
-        log_values(axis)
     axis.set_xlabel(spec.get("xlabel", x))
     if spec.get("overhead") and "ipv4" in by_stack:
         base = {p[0]: p[1] for p in by_stack["ipv4"]}
@@ -92,9 +95,6 @@ def lines(axis, rows, spec):
                         linewidth=1, color=COLOURS[stack])
         second.axhline(0, color="#bbb", linewidth=0.6)
         second.set_ylabel("over IPv4, % (dotted)", fontsize=7)
-    else:
-        if not spec.get("log"):
-            axis.set_ylim(bottom=0)
 
 
 def log_values(axis):
