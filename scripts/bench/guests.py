@@ -23,6 +23,8 @@ EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten200
 # With those that are no paper's, and run by name only.
 NAMES = EXPERIMENTS + ("loss", "servers", "cost")
 GUEST_TIMEOUT = 3600
+# Without them nothing can be measured.
+NEEDED_TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "gcc": "gcc", "make": "make"}
 # A guest's log, its counts and the pictures.
 NEEDED_SPACE = 2 << 30
 # Given back before results are written, which so find room on a disk that was full.
@@ -83,6 +85,9 @@ def prepare(out, modules=True):
         except CannotRun as error:
             # What is missing then is said where it is used.
             say(error)
+    for tool, package in NEEDED_TOOLS.items():
+        if not shutil.which(tool):
+            raise CannotRun(f"{tool} is missing; Debian has it in {package}")
     say("building modules and tools")
     if modules:
         call("make", "-s", "modules", "tools")

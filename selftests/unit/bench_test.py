@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -283,6 +284,14 @@ exit %d
             with guests.reserve(folder):
                 self.assertEqual(os.path.getsize(f"{folder}/.reserve"), guests.RESERVE)
             self.assertEqual(os.listdir(folder), [])
+
+    def test_no_emulator(self):
+        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(guests, "call"),
+              mock.patch.object(guests, "BUILD", f"{folder}/build"),
+              mock.patch.object(guests, "NEEDED_SPACE", 0),
+              mock.patch.dict(os.environ, PATH="/nowhere"),
+              self.assertRaisesRegex(guests.CannotRun, "qemu-system-x86_64 is missing")):
+            guests.prepare(f"{folder}/out", modules=False)
 
     def test_disk_full_before_it_starts(self):
         class Usage:
