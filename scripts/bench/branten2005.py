@@ -205,6 +205,9 @@ FIGURES = [
     {"figure": "response", "title": "Response time by offered load", "kind": "lines",
      "x": "offered", "xlabel": "connections offered per second", "split": ["link"],
      "paper": NOT_FOUND},
+    {"figure": "concurrent", "title": "Connections open at once by offered load", "kind": "lines",
+     "x": "offered", "xlabel": "connections offered per second", "split": ["link"],
+     "paper": NOT_FOUND},
     {"figure": "filerate", "title": "Connections by file size, one after the other",
      "kind": "lines", "x": "bytes", "log": True, "more_is_better": True, "open": True,
      "paper": NOT_FOUND},
@@ -214,7 +217,4 @@ FIGURES = [
      "kind": "lines", "x": "connections", "more_is_better": True, "open": True,
      "paper": NOT_FOUND},
 ]
-TABLES = {
-    "errors": {"title": "Overload: connections that failed", "paper": NOT_FOUND},
-    "concurrent": {"title": "Overload: connections open at once", "paper": NOT_FOUND},
-}
+TABLES = {"errors": {"title": "Overload: connections that failed", "paper": NOT_FOUND}}
