@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # A connection fills the pages it sends with again when nobody else has them: that it does, that
-# what somebody still holds (a reader that is slow, a pipe, a packet socket) stays as it was, and
-# that the pages are given up by a connection that does not send.
+# what somebody still holds (a reader that is slow, a pipe, a packet socket) stays as it was, also
+# in the buffers of short segments, and that the pages are given up by a connection that does not
+# send.
 #
 #	[ A: sender ] a1 ------ b1 [ B: receiver ]
 #
@@ -174,34 +175,62 @@ def what_a_pipe_holds():
     conn.close()
 
 
-@ktap.test
-def what_a_packet_socket_holds():
+def tapped():
+    """A packet socket that keeps what comes to the receiver's device."""
     with netpair.B:
         tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     tap.bind(("b1", ETH_P_ALL))
     tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 4 * MB)
-    conn = Transfer()
-    conn.pass_on(24 * MB)
-    ktap.wait_for(20, "other pages are used again meanwhile", lambda: reuses(conn))
-    first, seen = None, 0
     tap.setblocking(False)
+    return tap
+
+
+def segments(tap, port):
+    """(first byte's place in the stream, bytes) of each segment from @port that it has kept."""
+    first = None
     while True:
         try:
             frame = tap.recv(1 << 17)
         except BlockingIOError:
-            break
+            return
         if frame[12:14] != b"\x86\xdd" or frame[20] != socket.IPPROTO_TCP:
             continue
         source, _, seq, _, offset, flags = struct.unpack_from("!HHIIBB", frame, 54)
-        if source != conn.port:
+        if source != port:
             continue
         if flags & 2:
             first = seq + 1
             continue
-        payload = frame[54 + (offset >> 4) * 4:]
-        conn.compare(payload, (seq - first) & 0xffffffff, "in the packet socket")
+        length = struct.unpack_from("!H", frame, 18)[0]
+        yield (seq - first) & 0xffffffff, frame[54 + (offset >> 4) * 4:54 + length]
+
+
+@ktap.test
+def what_a_packet_socket_holds():
+    tap, conn = tapped(), Transfer()
+    conn.pass_on(24 * MB)
+    ktap.wait_for(20, "other pages are used again meanwhile", lambda: reuses(conn))
+    seen = 0
+    for at, payload in segments(tap, conn.port):
+        conn.compare(payload, at, "in the packet socket")
         seen += len(payload)
     ktap.true(seen > MB, f"bytes held past the first {256 << 10}: {seen}")
+    tap.close()
+    conn.close()
+
+
+@ktap.test
+def short_segments_that_a_packet_socket_holds():
+    """The buffers of acknowledged segments are used again (skbcache.c), but not these."""
+    tap, conn = tapped(), Transfer()
+    sent = [f"{n:04}".encode() * 16 for n in range(64)]
+    for data in sent:
+        conn.sock.sendall(data)
+        ktap.equal(conn.peer.recv(len(data), socket.MSG_WAITALL), data, "what the peer reads")
+        conn.peer.sendall(b"!")
+        ktap.equal(conn.sock.recv(1), b"!", "its answer, which acknowledges it")
+    seen = [payload for _, payload in segments(tap, conn.port) if payload]
+    ktap.equal(seen, sent, "in the packet socket")
     tap.close()
     conn.close()
 
