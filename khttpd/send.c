@@ -79,16 +79,14 @@ static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 	return KHTTPD_STEP_WAIT;
 }
 
-/* What @folio, in which @pos is, has up to @end. Return: where that ends. */
-static loff_t khttpd_pieces_add(struct khttpd_pieces *pieces,
-				struct folio *folio, loff_t pos, loff_t end)
+/* What @folio, in which @pos is, has up to @end, page by page. Return: where that ends. */
+static noinline loff_t khttpd_pieces_add_large(struct khttpd_pieces *pieces,
+					       struct folio *folio, loff_t pos,
+					       loff_t end)
 {
-	unsigned long nr_pages = 1, nr = 0;
+	unsigned long nr_pages = folio_nr_pages(folio);
+	unsigned long nr = (pos >> PAGE_SHIFT) & (nr_pages - 1);
 
-	if (unlikely(folio_test_large(folio))) {
-		nr_pages = folio_nr_pages(folio);
-		nr = (pos >> PAGE_SHIFT) & (nr_pages - 1);
-	}
 	for (; nr < nr_pages && pos < end && pieces->nr < KHTTPD_SEND_PAGES;
 	     nr++) {
 		struct bio_vec *vec = &pieces->vec[pieces->nr++];
@@ -100,6 +98,20 @@ static loff_t khttpd_pieces_add(struct khttpd_pieces *pieces,
 		pos += vec->bv_len;
 	}
 	return pos;
+}
+
+/* The same for a folio of one page, for which there is room. */
+static inline loff_t khttpd_pieces_add(struct khttpd_pieces *pieces,
+				       struct folio *folio, loff_t pos, loff_t end)
+{
+	struct bio_vec *vec = &pieces->vec[pieces->nr++];
+	unsigned int offset = offset_in_page(pos);
+	unsigned int len = min_t(loff_t, PAGE_SIZE - offset, end - pos);
+
+	*vec = (struct bio_vec) {
+		.bv_page = &folio->page, .bv_offset = offset, .bv_len = len,
+	};
+	return pos + len;
 }
 
 /* Return: whether it is worth going on behind what was found. */
@@ -121,11 +133,14 @@ static bool khttpd_pieces_walk(struct khttpd_pieces *pieces,
 	for (i = 0; i < folio_batch_count(found); i++) {
 		struct folio *folio = found->folios[i];
 
-		if (!folio_test_uptodate(folio))
+		if (!folio_test_uptodate(folio) || pos >= end ||
+		    pieces->nr == KHTTPD_SEND_PAGES)
 			break;
-		/* Before 6.15 a large one is found once for each page. */
-		if (folio != before)
+		if (likely(!folio_test_large(folio)))
 			pos = khttpd_pieces_add(pieces, folio, pos, end);
+		/* Before 6.15 a large one is found once for each page. */
+		else if (folio != before)
+			pos = khttpd_pieces_add_large(pieces, folio, pos, end);
 		before = folio;
 	}
 	pieces->len = pos - out->pos;
