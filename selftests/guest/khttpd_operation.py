@@ -23,7 +23,7 @@ import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
 
 PLACES = (khttpd.V4, khttpd.V6)
-LOG = "/tmp/access.log"
+LOG = khttpd.LOG
 
 
 def setup():
@@ -104,32 +104,10 @@ def sites_behind_none_are_refused():
     khttpd.ctl("stop", "--all")
 
 
-class Log:
-    """khttpdctl log in the background."""
-
-    def __init__(self, *args):
-        if os.path.exists(LOG):
-            os.unlink(LOG)
-        self.process = subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "log",
-                                         "--output", LOG, *args])
-        ktap.wait_for(10, "the log is open", lambda: os.path.exists(LOG))
-
-    def lines(self, count):
-        def enough():
-            with open(LOG, encoding="ascii") as file:
-                lines = file.read().splitlines()
-            return lines if len(lines) >= count else None
-        return ktap.wait_for(10, f"{count} lines are there", enough)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        ktap.equal(self.process.wait(10 * ktap.SCALE), 0, "status of the reader")
-
-
 @ktap.test
 def combined_log():
     serve()
-    log = Log()
+    log = khttpd.Log()
     try:
         for place in PLACES:
             khttpd.exchange(place, khttpd.get(
@@ -161,7 +139,7 @@ def combined_log():
 @ktap.test
 def json_log_and_rotation():
     serve()
-    log = Log("-j")
+    log = khttpd.Log("-j")
     try:
         khttpd.exchange(khttpd.V4, khttpd.get("/a.txt", 'Referer: "\xe4\r\n'))
         record = json.loads(log.lines(1)[0])
@@ -189,7 +167,7 @@ def the_log_rotates_itself():
     for number in range(5):
         with open(f"{LOG}.{number}", "w", encoding="ascii"):
             pass
-    log = Log("--rotate", "1K", "--keep", "2")
+    log = khttpd.Log("--rotate", "1K", "--keep", "2")
     try:
         def turned():
             for _ in range(20):

@@ -11,9 +11,7 @@
 # pylint: disable=missing-function-docstring
 import json
 import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 
@@ -22,7 +20,6 @@ import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
 
 GET = khttpd.get
-LOG = "/tmp/access.log"
 SIZES = (0, 1, 64, 512, 513, 1024, 4096, 4097, 8192)
 TIMES = 8	# of one segment, so of one processor: the third is a repetition
 PLACE = None
@@ -254,17 +251,12 @@ def limits_are_set():
 @ktap.test
 def each_is_logged():
     repeated(GET("/a?q"))
-    with subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "log", "-j",
-                           "--output", LOG]) as reader:
-        ktap.wait_for(10, "the log is open", lambda: os.path.exists(LOG))
+    log = khttpd.Log("-j")
+    try:
         ask(GET("/a?q"))
-
-        def lines():
-            with open(LOG, encoding="ascii") as file:
-                found = file.read().splitlines()
-            return found if len(found) >= TIMES else None
-        records = [json.loads(line) for line in ktap.wait_for(10, "lines", lines)]
-        reader.send_signal(signal.SIGTERM)
+        records = [json.loads(line) for line in log.lines(TIMES)]
+    finally:
+        log.stop()
     for record in records:
         record.pop("time", None)
         ktap.equal(record, records[0], "one like the other")

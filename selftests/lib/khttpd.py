@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ import ktap  # pylint: disable=wrong-import-position
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 CONFIG = "/sys/kernel/config/khttpd"
 WWW = "/srv/www"
+LOG = "/tmp/access.log"
 TIMEOUT = 20 * ktap.SCALE
 _turn = itertools.count()
 
@@ -423,3 +425,29 @@ class Nginx:
 def quiet_for(seconds):
     """Lets time pass: for what must not happen."""
     time.sleep(seconds)
+
+
+class Log:
+    """khttpdctl log in the background."""
+
+    def __init__(self, *args):
+        # Another test's would say that this one's reader has opened the device.
+        if os.path.exists(LOG):
+            os.unlink(LOG)
+        # pylint: disable-next=consider-using-with
+        self.process = subprocess.Popen([f"{TOP}/tools/khttpdctl", "log", "--output", LOG,
+                                         *args])
+        ktap.wait_for(10, "the log is open", lambda: os.path.exists(LOG))
+
+    def lines(self, number):
+        """All lines, once there are so many."""
+        def enough():
+            with open(LOG, encoding="ascii") as file:
+                lines = file.read().splitlines()
+            return lines if len(lines) >= number else None
+        return ktap.wait_for(10, f"{number} lines are there", enough)
+
+    def stop(self):
+        """Ends the reader."""
+        self.process.send_signal(signal.SIGTERM)
+        ktap.equal(self.process.wait(10 * ktap.SCALE), 0, "status of the reader")
