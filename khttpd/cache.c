@@ -263,6 +263,17 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 	return entry;
 }
 
+/* Consumes the reference if the entry needs a second look. */
+static struct khttpd_entry *khttpd_cache_if_fresh(struct khttpd_entry *entry)
+{
+	if (!khttpd_entry_fresh(entry)) {
+		khttpd_entry_put_atomic(entry);
+		return NULL;
+	}
+	khttpd_cache_hit(entry);
+	return entry;
+}
+
 /**
  * khttpd_cache_peek() - the entry for a path, if that needs no second look
  * @site: where
@@ -278,14 +289,7 @@ struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 {
 	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
 
-	if (!entry)
-		return NULL;
-	if (!khttpd_entry_fresh(entry)) {
-		khttpd_entry_put_atomic(entry);
-		return NULL;
-	}
-	khttpd_cache_hit(entry);
-	return entry;
+	return entry ? khttpd_cache_if_fresh(entry) : NULL;
 }
 
 /**
@@ -321,12 +325,7 @@ struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
 	if (atomic_long_read_acquire(&khttpd_cache_left) != departures ||
 	    entry->site != site || !refcount_inc_not_zero(&entry->refs))
 		return NULL;
-	if (!khttpd_entry_fresh(entry)) {
-		khttpd_entry_put_atomic(entry);
-		return NULL;
-	}
-	khttpd_cache_hit(entry);
-	return entry;
+	return khttpd_cache_if_fresh(entry);
 }
 
 /* One entry to make room: unused for a second, or else the oldest. */

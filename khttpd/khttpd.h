@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of khttpd know of each other: the objects, who owns them, and
- * the calls between files. Documentation/khttpd.rst tells the story.
+/* Connections, from the listener to the last byte sent: the objects, who owns them, and
+ * the calls between files. Sites are in site.h, files in entry.h.
+ * Documentation/khttpd.rst tells the story.
  */
 #ifndef _KHTTPD_H
 #define _KHTTPD_H
 
-#include <linux/fs.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/net.h>
-#include <linux/path.h>
 #include <linux/refcount.h>
-#include <linux/rhashtable-types.h>
 #include <linux/timekeeping.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "accept.h"
-#include "condition.h"
 #include "again.h"
-#include "parse.h"
-#include "path.h"
-#include "range.h"
-#include "rules.h"
+#include "condition.h"
 #include "date.h"
+#include "entry.h"
 #include "mime.h"
-#include "names.h"
+#include "parse.h"
+#include "range.h"
+#include "site.h"
 #include "stats.h"
 
 #undef pr_fmt
@@ -44,96 +40,12 @@
 #define KHTTPD_BATCH		16
 /* Text of replies that are no files, in one batch. */
 #define KHTTPD_TEXT_SIZE	4096
-/* Longest header of a file, the part before the date. */
-#define KHTTPD_HEADER_MAX	512
 /* "Expires: ", a date, CRLF, "Date: ", NUL */
 #define KHTTPD_EXPIRES_SIZE	(9 + KHTTPD_DATE_LEN + 2 + 6 + 1)
 /* Bytes that one connection may send before others have their turn. */
 #define KHTTPD_TURN_BYTES	(1024 * 1024)
 /* Bytes that a worker reads for a connection when pages are missing. */
 #define KHTTPD_READ_SIZE	(64 * 1024)
-/* Longest site name, NUL included. */
-#define KHTTPD_SITE_NAME	64
-/* Longest index file name, NUL included. */
-#define KHTTPD_INDEX_NAME	64
-/* Longest media type that a site's own table may give. */
-#define KHTTPD_TYPE_MAX		96
-
-/**
- * struct khttpd_limits - what an administrator may set; read without locks
- * @max_connections: connections at once, all listeners together
- * @head_timeout: ms from the first byte (or accept) to the end of a head
- * @idle_timeout: ms between a reply and the next request
- * @send_timeout: ms in which a peer must take some of its reply
- * @send_rate: bytes a second that it must take in that time, at least one in all
- * @linger_timeout: ms that a refused peer has to close
- * @stop_timeout: ms that replies under way have when their listener stops
- * @cache_entries: files kept open
- * @cache_idle: ms after which an unused file is closed
- * @handover_queue: connections that wait for a server's accept(), a listener
- * @max_per_address: connections at once of a client's address; 0 for any number
- * @request_rate: requests a second of a client's address; 0 for any number
- * @request_burst: how many of them at once after a pause
- */
-struct khttpd_limits {
-	u32 max_connections;
-	u32 head_timeout;
-	u32 idle_timeout;
-	u32 send_timeout;
-	u32 send_rate;
-	u32 linger_timeout;
-	u32 stop_timeout;
-	u32 cache_entries;
-	u32 cache_idle;
-	u32 handover_queue;
-	u32 max_per_address;
-	u32 request_rate;
-	u32 request_burst;
-};
-
-extern struct khttpd_limits khttpd_limits;
-
-/**
- * struct khttpd_options - what a site does beyond serving files
- * @index: name of the file that stands for its directory
- * @listing: directories without index file are listed
- * @precompressed: FILE.br, FILE.zst and FILE.gz stand in for FILE
- * @rules: rules by path, or NULL
- * @types: lines of "TYPE EXTENSION..." before the built-in table, or NULL
- * @types_len: their length
- * @names: of a virtual host
- */
-struct khttpd_options {
-	char index[KHTTPD_INDEX_NAME];
-	bool listing;
-	bool precompressed;
-	struct khttpd_rules *rules;
-	char *types;
-	size_t types_len;
-	char names[KHTTPD_NAMES_SIZE];
-};
-
-/**
- * struct khttpd_site - a running site; does not change: another one takes its place
- * @refs: held by its owner in configfs, listeners, connections' work
- * @id: the same for all that took each other's place; to be compared
- * @root: document root
- * @cred: with which files are looked up and opened; has no capabilities
- * @name: for messages and the log
- * @options: what else it does; owned
- * @closed: no entry is cached any more
- * @vhosts: sites that stand behind this one (vhost.c), RCU
- */
-struct khttpd_site {
-	refcount_t refs;
-	const void *id;
-	struct path root;
-	const struct cred *cred;
-	char name[KHTTPD_SITE_NAME];
-	struct khttpd_options options;
-	bool closed;
-	struct list_head vhosts;
-};
 
 /**
  * struct khttpd_listener - a socket whose connections are served
@@ -207,117 +119,6 @@ struct khttpd_handed {
 #define KHTTPD_WAKE_SERVER	EPOLLMSG
 
 #define KHTTPD_LISTENER_QUEUED	0	/* in a thread's list */
-
-/**
- * struct khttpd_entry - a file of a site, open and with its header built
- * @node: link in the hash table
- * @lru: link in the list of all entries
- * @refs: the table's and one for each user
- * @site: which site; reference held
- * @file: the open file
- * @inode: whose page cache is sent (below overlayfs: the real one)
- * @stamp: digest of everything that must not change, see khttpd_entry_valid()
- * @stamped: the digest covers the whole way from the root; otherwise the path
- *	is walked again each time
- * @dead: removed from the table
- * @weak: it was opened so soon after a change that another one could go unseen
- * @coding: it stands in for the file of that name without suffix
- * @variants: BIT(enum khttpd_coding) of the files that can stand in for it
- * @expires: it is good for @seconds from the time of a reply on
- * @seconds: for how long
- * @used: jiffies of the last use, coarsely
- * @size: size of the file in bytes
- * @mtime: its modification time
- * @version: its change counter, where the file system has one
- * @reap: link in the list of those to be freed, or removed, by a worker
- * @changing: in the list of those to be removed
- * @watch: tells when the file changes, or NULL
- * @header_len: bytes in @header
- * @type_at: where its Content-Type line is
- * @coding_at: where its Content-Encoding line is, if any
- * @length_at: where its Content-Length line is
- * @meta_at: where the fields that a 304 has too begin
- * @tag_at: where its entity tag is, quotes included
- * @tag_len: its length
- * @header: status line and fields up to and including "Date: "
- * @key_len: length of the name without the suffix of its coding
- * @name_len: length of @name
- * @name: path of the file; its first @key_len bytes, @coding and @site are the
- *	key
- */
-struct khttpd_entry {
-	struct rhash_head node;
-	struct list_head lru;
-	refcount_t refs;
-	struct khttpd_site *site;
-	struct file *file;
-	struct inode *inode;
-	u64 stamp;
-	bool stamped;
-	bool dead;
-	bool weak;
-	u8 coding;
-	u8 variants;
-	bool expires;
-	u32 seconds;
-	unsigned long used;
-	loff_t size;
-	struct timespec64 mtime;
-	u64 version;
-	struct rcu_head rcu;
-	struct llist_node reap;
-	unsigned long changing;
-	struct khttpd_watch *watch;
-	u16 header_len;
-	u16 type_at;
-	u16 coding_at;
-	u16 length_at;
-	u16 meta_at;
-	u16 tag_at;
-	u16 tag_len;
-	u16 key_len;
-	u16 name_len;
-	char header[KHTTPD_HEADER_MAX];
-	char name[];
-};
-
-/**
- * struct khttpd_found - what there is for a path
- * @entry: the file (reference held), or NULL
- * @error: why there is none, a negative errno, or 0
- * @page: @entry is the page that explains @error
- * @text: instead: the listing of a directory (kvmalloc)
- * @len: its length
- */
-struct khttpd_found {
-	struct khttpd_entry *entry;
-	int error;
-	bool page;
-	char *text;
-	size_t len;
-};
-
-/**
- * struct khttpd_wish - what is looked for
- * @dir_len: length of the directory's path if an index file is looked for; -1
- *	if a file was asked for
- * @status: only the page for this error, whose path the rules have; or 0
- * @size: then: as in struct khttpd_ask
- * @server: what is missing is a server's: nobody wants to know more about it
- * @json: a listing is to be JSON
- * @codings: which codings the client takes
- * @path: what, index file's name included; still a directory if the site has
- *	no index files
- */
-struct khttpd_wish {
-	s16 dir_len;
-	u16 status;
-	u64 size;
-	bool server;
-	bool json;
-	struct khttpd_codings codings;
-	struct khttpd_path path;
-};
 
 /**
  * struct khttpd_job - work that may sleep, done for one connection
@@ -702,16 +503,6 @@ u64 khttpd_parts_length(const struct khttpd_parts *parts,
 			const struct khttpd_entry *entry);
 int khttpd_parts_next(struct khttpd_out *out);
 
-/* listing.c */
-int khttpd_listing(struct khttpd_site *site, const struct khttpd_wish *wish,
-		   char **text, size_t *len);
-
-/* resolve.c */
-bool khttpd_resolve_now(struct khttpd_site *site, struct khttpd_wish *wish,
-			struct khttpd_found *found);
-void khttpd_resolve(struct khttpd_site *site, struct khttpd_wish *wish,
-		    struct khttpd_found *found);
-
 /* batch.c */
 bool khttpd_batch_has_room(const struct khttpd_batch *batch);
 enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
@@ -749,55 +540,6 @@ void khttpd_transport_nodelay(struct socket *sock, int on);
 bool khttpd_transport_hold_net(struct sock *sk);
 void khttpd_transport_close(struct socket *sock, bool abort);
 
-/* cache.c */
-int khttpd_cache_init(void);
-void khttpd_cache_exit(void);
-struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
-				       const struct khttpd_path *path,
-				       enum khttpd_coding coding);
-struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
-				       const struct khttpd_path *path,
-				       enum khttpd_coding coding);
-unsigned long khttpd_cache_departures(void);
-struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
-					 struct khttpd_entry *entry,
-					 unsigned long departures);
-struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
-void khttpd_cache_purge(struct khttpd_site *site);
-void khttpd_cache_changed(struct khttpd_entry *entry);
-void khttpd_cache_stats(u32 *entries);
-void khttpd_entry_put(struct khttpd_entry *entry);
-void khttpd_entry_free(struct khttpd_entry *entry);
-void khttpd_entry_free_later(struct khttpd_entry *entry);
-
-/**
- * khttpd_entry_put_atomic() - give a reference back where one must not sleep
- * @entry: the entry; if it was the last reference, a worker frees it
- *
- * Context: any but hard interrupts.
- */
-static inline void khttpd_entry_put_atomic(struct khttpd_entry *entry)
-{
-	if (refcount_dec_and_test(&entry->refs))
-		khttpd_entry_free_later(entry);
-}
-
-/* valid.c */
-bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left);
-bool khttpd_entry_settled(const struct khttpd_entry *entry);
-bool khttpd_entry_fresh(struct khttpd_entry *entry);
-bool khttpd_entry_valid(struct khttpd_entry *entry);
-void khttpd_entry_stamp(struct khttpd_entry *entry);
-
-/* lookup.c */
-int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
-		struct path *result);
-int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
-struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
-					const struct khttpd_path *path,
-					enum khttpd_coding coding);
-bool khttpd_path_add_index(struct khttpd_path *path, const char *index);
-
 /* job.c */
 int khttpd_jobs_init(void);
 void khttpd_jobs_wait(void);
@@ -810,36 +552,6 @@ struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 				   loff_t end);
 void khttpd_job_free(struct khttpd_job *job);
 void khttpd_job_drop(struct khttpd_conn *conn);
-
-/* site.c */
-struct khttpd_site *khttpd_site_create(const void *id, const char *name,
-				       const char *docroot,
-				       const struct khttpd_options *options,
-				       kuid_t uid, kgid_t gid);
-struct khttpd_site *khttpd_site_get(struct khttpd_site *site);
-void khttpd_site_put(struct khttpd_site *site);
-
-/* log.c */
-int khttpd_log_init(void);
-void khttpd_log_exit(void);
-void khttpd_log_reply(const struct sock *sk, const struct khttpd_site *site,
-		      const struct khttpd_request *req, const u8 *head, u16 status,
-		      u64 bytes);
-extern bool khttpd_log_on;
-
-/* As khttpd_log_reply(), which is seldom of use. */
-static inline void khttpd_log(const struct sock *sk, const struct khttpd_site *site,
-			      const struct khttpd_request *req, const u8 *head,
-			      u16 status, u64 bytes)
-{
-	if (unlikely(READ_ONCE(khttpd_log_on)))
-		khttpd_log_reply(sk, site, req, head, status, bytes);
-}
-
-/* configfs.c */
-int khttpd_configfs_init(void);
-void khttpd_configfs_exit(void);
-struct khttpd_site *khttpd_configfs_find(const char *name);
 
 /* dev.c */
 int khttpd_dev_init(void);
