@@ -170,6 +170,8 @@ void khttpd_entry_stamp(struct khttpd_entry *entry);
 /* lookup.c */
 int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
 		struct path *result);
+const struct super_block *khttpd_lookup_sb(struct khttpd_site *site,
+					   struct khttpd_path *path);
 int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
 struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
 					const struct khttpd_path *path,

@@ -1,22 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What may wait for disks is done by workers, a bounded number at a time, so
- * that the event loops never do. A job belongs to one connection.
+ * that the event loops never do. A file system that does not answer keeps only its
+ * own workers. A job belongs to one connection.
  */
 #include <linux/fadvise.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include "khttpd.h"
 
-/* Jobs that run at once. */
-#define KHTTPD_JOBS_MAX		64
+/* Jobs that run at once on one file system, and file systems told apart. All at work
+ * are 512 workers: what a workqueue may have.
+ */
+#define KHTTPD_LANE_JOBS	64
+#define KHTTPD_LANES		8
 /* Bytes asked to be read ahead of what a connection needs now. */
 #define KHTTPD_READAHEAD	(2 * 1024 * 1024)
 
 static struct workqueue_struct *khttpd_workqueue;
 
-/* The last thing done with a job: its connection may go on. */
+/**
+ * struct khttpd_lane - the jobs of a file system
+ * @sb: which one, to be compared only; another one may take a lane that has none
+ * @running: how many are at work; all that are allowed if any waits
+ * @waiting: those that wait for one of them, oldest first
+ */
+struct khttpd_lane {
+	const struct super_block *sb;
+	unsigned int running;
+	struct list_head waiting;
+};
+
+static DEFINE_SPINLOCK(khttpd_lanes_lock);
+static struct khttpd_lane khttpd_lanes[KHTTPD_LANES];
+
+static struct khttpd_lane *khttpd_lane_of(const struct super_block *sb)
+{
+	struct khttpd_lane *lane, *unused = NULL;
+
+	lockdep_assert_held(&khttpd_lanes_lock);
+	for (lane = khttpd_lanes; lane < khttpd_lanes + KHTTPD_LANES; lane++) {
+		if (!lane->running)
+			unused = lane;
+		else if (lane->sb == sb)
+			return lane;
+	}
+	/* More file systems than lanes: the rest have the last one together. */
+	if (!unused)
+		return lane - 1;
+	unused->sb = sb;
+	return unused;
+}
+
+static void khttpd_job_start(struct khttpd_job *job, const struct super_block *sb)
+{
+	struct khttpd_lane *lane;
+	bool now;
+
+	spin_lock(&khttpd_lanes_lock);
+	lane = khttpd_lane_of(sb);
+	job->lane = lane;
+	now = lane->running < KHTTPD_LANE_JOBS;
+	if (now)
+		lane->running++;
+	else
+		list_add_tail(&job->waiting, &lane->waiting);
+	spin_unlock(&khttpd_lanes_lock);
+	if (now)
+		queue_work(khttpd_workqueue, &job->work);
+}
+
+/* The last thing done with a job: the next of its lane and its connection may go on. */
 static void khttpd_job_finish(struct khttpd_job *job)
 {
+	struct khttpd_lane *lane = job->lane;
+	struct khttpd_job *next;
+
+	spin_lock(&khttpd_lanes_lock);
+	next = list_first_entry_or_null(&lane->waiting, struct khttpd_job, waiting);
+	if (next)
+		list_del(&next->waiting);
+	else
+		lane->running--;
+	spin_unlock(&khttpd_lanes_lock);
+	if (next)
+		queue_work(khttpd_workqueue, &next->work);
 	/* Its thread says that it is done: nothing of it is touched any more here. */
 	khttpd_thread_kick_job(job->conn->thread, job);
 }
@@ -74,7 +143,7 @@ struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
 	job->site = khttpd_site_get(site);
 	job->wish = *wish;
 	INIT_WORK(&job->work, khttpd_job_do_lookup);
-	queue_work(khttpd_workqueue, &job->work);
+	khttpd_job_start(job, khttpd_lookup_sb(site, &job->wish.path));
 	return job;
 }
 
@@ -105,7 +174,7 @@ struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 	job->entry = entry;
 	job->pos = pos;
 	INIT_WORK(&job->work, khttpd_job_do_read);
-	queue_work(khttpd_workqueue, &job->work);
+	khttpd_job_start(job, entry->inode->i_sb);
 	return job;
 }
 
@@ -147,8 +216,12 @@ void khttpd_job_drop(struct khttpd_conn *conn)
  */
 int khttpd_jobs_init(void)
 {
+	int i;
+
+	for (i = 0; i < KHTTPD_LANES; i++)
+		INIT_LIST_HEAD(&khttpd_lanes[i].waiting);
 	khttpd_workqueue = alloc_workqueue("khttpd", WQ_UNBOUND,
-					   KHTTPD_JOBS_MAX);
+					   KHTTPD_LANES * KHTTPD_LANE_JOBS);
 	return khttpd_workqueue ? 0 : -ENOMEM;
 }
 

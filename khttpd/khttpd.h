@@ -123,6 +123,8 @@ struct khttpd_handed {
 /**
  * struct khttpd_job - work that may sleep, done for one connection
  * @work: in khttpd_workqueue
+ * @lane: the file system's it belongs to, from its start on
+ * @waiting: link among those that wait there
  * @conn: who waits; does not go away before @done
  * @ready: link in the thread's list of those that are done
  * @done: results are valid, and the worker is through with this job; the thread's
@@ -138,6 +140,8 @@ struct khttpd_handed {
  */
 struct khttpd_job {
 	struct work_struct work;
+	struct khttpd_lane *lane;
+	struct list_head waiting;
 	struct khttpd_conn *conn;
 	struct llist_node ready;
 	bool done;

@@ -10,6 +10,9 @@
 #include "compat/fs.h"
 #include "khttpd.h"
 
+/* Mounts below the root are told apart down to this depth. */
+#define KHTTPD_MOUNT_DEPTH	8
+
 #define KHTTPD_LOOKUP_FLAGS \
 	(LOOKUP_FOLLOW | LOOKUP_BENEATH | LOOKUP_NO_MAGICLINKS)
 
@@ -33,6 +36,40 @@ int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
 			      KHTTPD_LOOKUP_FLAGS | flags, result);
 	revert_creds(old);
 	return err;
+}
+
+/**
+ * khttpd_lookup_sb() - whose file system must be asked for a path
+ * @site: where
+ * @path: what; the same again afterwards
+ *
+ * Context: process; does not wait for a disk.
+ * Return: the file system on which the path goes on behind what the dentry cache knows
+ * of it; to be compared only.
+ */
+const struct super_block *khttpd_lookup_sb(struct khttpd_site *site,
+					   struct khttpd_path *path)
+{
+	const struct super_block *sb = site->root.dentry->d_sb;
+	char *end = path->name;
+	struct path found;
+	int depth;
+
+	for (depth = 0; *end && depth < KHTTPD_MOUNT_DEPTH; depth++) {
+		char was;
+		int err;
+
+		end = strchrnul(end + 1, '/');
+		was = *end;
+		*end = '\0';
+		err = khttpd_walk(site, path->name, LOOKUP_CACHED, &found);
+		*end = was;
+		if (err)
+			break;
+		sb = found.dentry->d_sb;
+		path_put(&found);
+	}
+	return sb;
 }
 
 /**

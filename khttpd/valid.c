@@ -149,6 +149,21 @@ static bool khttpd_entry_judge(const struct khttpd_entry *entry, u64 *result)
 	return whole;
 }
 
+/* May the file be read? What the file system would have to be asked is refused if
+ * @flags say that nothing is waited for.
+ */
+static bool khttpd_entry_readable(const struct path *path, unsigned int flags)
+{
+	int err;
+
+	if (!(flags & LOOKUP_CACHED))
+		return !khttpd_path_permission(path, MAY_READ | MAY_OPEN);
+	rcu_read_lock();
+	err = khttpd_path_permission(path, MAY_READ | MAY_OPEN | MAY_NOT_BLOCK);
+	rcu_read_unlock();
+	return !err;
+}
+
 /* Would a walk now lead to the entry's file, and may it be read? */
 static bool khttpd_entry_found(struct khttpd_entry *entry, unsigned int flags)
 {
@@ -160,7 +175,7 @@ static bool khttpd_entry_found(struct khttpd_entry *entry, unsigned int flags)
 		return false;
 	old = override_creds(entry->site->cred);
 	same = path_equal(&path, &entry->file->f_path) &&
-	       !khttpd_path_permission(&path, MAY_READ | MAY_OPEN);
+	       khttpd_entry_readable(&path, flags);
 	revert_creds(old);
 	path_put(&path);
 	return same;
