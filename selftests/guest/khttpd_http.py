@@ -329,30 +329,65 @@ def changed_links_are_noticed(place):
     ktap.run("rm", "-r", f"{khttpd.WWW}/{base}")
 
 
-@everywhere
-def file_cut_while_sent_ends_short(place):
-    path = khttpd.write("cut.bin", DATA)
+def changed_while_sent(place, change):
+    """The body of a file of which @change has been made something else meanwhile."""
+    path = khttpd.write("sent.bin", DATA)
+    blocked = khttpd.count("send_blocked")
     with place.connect() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        sock.sendall(khttpd.get("/cut.bin"))
+        sock.sendall(khttpd.get("/sent.bin", "Connection: close\r\n"))
         got = sock.recv(1000)
         ktap.wait_for(10, "the sender is blocked",
-                      lambda: khttpd.count("send_blocked") > 0)
-        os.truncate(path, 0)
+                      lambda: khttpd.count("send_blocked") > blocked)
+        change(path)
         # What was sent before drains fast: a window of a page takes half a minute.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         try:
-            while True:
-                data = sock.recv(65536)
-                if not data:
-                    break
+            while data := sock.recv(65536):
                 got += data
         except ConnectionResetError:
             pass
     head, body = got.split(b"\r\n\r\n", 1)
     ktap.true(f"Content-Length: {len(DATA)}".encode() in head, "announced")
+    return body
+
+
+@everywhere
+def file_cut_while_sent_ends_short(place):
+    body = changed_while_sent(place, lambda path: os.truncate(path, 0))
     ktap.true(len(body) < len(DATA), "the body is shorter than announced")
     ktap.true(DATA.startswith(body), "no byte of it is wrong")
+
+
+def appended(path):
+    with open(path, "ab") as file:
+        file.write(b"more")
+
+
+def replaced(path):
+    os.rename(khttpd.write("other.bin", b"other"), path)
+
+
+@everywhere
+def file_that_is_another_while_sent_is_the_old_one(place):
+    for change in (appended, replaced, os.unlink):
+        ktap.true(changed_while_sent(place, change) == DATA, f"all of it, then {change.__name__}")
+
+
+@everywhere
+def file_rewritten_while_sent_is_of_both(place):
+    """As much as announced, and each byte the old one or the new one of its place."""
+    new = bytes(byte ^ 255 for byte in DATA)
+
+    def rewrite(path):
+        with open(path, "r+b") as file:
+            file.write(new)
+    body = changed_while_sent(place, rewrite)
+    ktap.equal(len(body), len(DATA), "length")
+    kept = next((at for at in range(len(DATA)) if body[at] != DATA[at]), len(DATA))
+    ktap.true(0 < kept < len(DATA), f"old up to {kept}, new then")
+    wrong = [at for at in range(kept, len(DATA)) if body[at] not in (DATA[at], new[at])]
+    ktap.equal(wrong, [], "places of wrong bytes")
 
 
 @ktap.test

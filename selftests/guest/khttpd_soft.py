@@ -424,16 +424,13 @@ class Load:
 def files_change_under_load():
     versions = [bytes([65 + n]) * (100 * (1 + n) ** 3) for n in range(8)]
     # What changes in a directory is no concern of the one above it.
-    khttpd.write("c/churn", versions[0])
+    churn = khttpd.Churn("c", versions, 5_000 if not ktap.CHECKING else 2_000, 65536)
     load = Load((("/c/churn", versions), ("/c/cut", None), STATIC[3]))
     try:
-        turn, before, end = 0, hits(), time.monotonic() + 3
-        while time.monotonic() < end or hits() < before + 50:
-            turn += 1
-            khttpd.write("c/churn.new", versions[turn % 8])
-            os.rename(f"{khttpd.WWW}/c/churn.new", f"{khttpd.WWW}/c/churn")
-            khttpd.write("c/cut", DATA[:turn * 7919 % 65536])
-        ktap.diag(f"{turn} changes, {hits() - before} hits")
+        before = hits()
+        churn.end()
+        ktap.wait_for(20, "hits", lambda: hits() > before + 50)
+        ktap.diag(f"{hits() - before} hits meanwhile")
     finally:
         load.stop()
     gone()
@@ -476,6 +473,31 @@ def attached_and_detached_under_load():
                 server.attach()
         finally:
             load.stop()
+    gone()
+
+
+def stalled():
+    before = hits()
+    time.sleep(0.1)
+    return hits() == before
+
+
+@ktap.test
+def the_interface_goes_down_and_comes_back_under_load():
+    load = Load(STATIC[3:])
+    try:
+        for _ in range(TURNS):
+            before = hits()
+            ktap.wait_for(20, "hits", lambda before=before: hits() > before + 20)
+            PLACE.server.ip("link", "set", "s0", "down")
+            ktap.wait_for(20, "nobody is served", stalled)
+            PLACE.server.ip("link", "set", "s0", "up")
+            PLACE.server.run(f"{khttpd.TOP}/tools/net6ctl", "add", "address",
+                             f"{PLACE.address}/64", "dev", "s0", check=False)
+            ktap.wait_for(20, "the address is there again", lambda: khttpd.net6_preferred(
+                PLACE.server, "s0", PLACE.address))
+    finally:
+        load.stop()
     gone()
 
 

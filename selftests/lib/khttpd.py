@@ -350,6 +350,42 @@ class Clients:
         ktap.equal(self.wrong, [], "wrong replies")
 
 
+class Churn:
+    """A process that changes two files of a directory, @count times, each a thousand times
+    a second unless the machine is slower: "churn" by a rename, to the next of @versions,
+    and the length of "cut", to less than @size. Clients do not keep it from that.
+    """
+
+    PROGRAM = """if True:
+        import os, sys, time
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        os.chdir(sys.argv[1])
+        count, size, start = int(sys.argv[2]), int(sys.argv[3]), time.monotonic()
+        cut = os.open("cut", os.O_WRONLY)
+        for turn in range(count):
+            os.link(f"version{turn % 8}", "churn.new")
+            os.rename("churn.new", "churn")
+            os.ftruncate(cut, turn * 7919 % size)
+            time.sleep(max(0, start + turn / 1000 - time.monotonic()))
+        print(f"{count} changes of each of two files, "
+              f"{count / (time.monotonic() - start):.0f} a second")"""
+
+    def __init__(self, directory, versions, count, size):
+        for number in range(8):
+            write(f"{directory}/version{number}", versions[number % len(versions)])
+        write(f"{directory}/churn", versions[0])
+        write(f"{directory}/cut", bytes(size))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", self.PROGRAM, f"{WWW}/{directory}", str(count), str(size)],
+            stdout=subprocess.PIPE, text=True)
+
+    def end(self):
+        """Waits for it, and tells how fast it was."""
+        said = self.process.communicate()[0]
+        ktap.equal(self.process.returncode, 0, "status of the process that changes files")
+        ktap.diag(said.strip())
+
+
 NGINX = """
 user {user}; daemon on; worker_processes {workers}; pid {dir}/pid;
 error_log {dir}/error;

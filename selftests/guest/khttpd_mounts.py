@@ -1,0 +1,329 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# File systems that go away, become read-only, fail or never answer while their files are
+# served: unmounting is possible, what is sent is right or ends short, and other requests
+# are answered.
+#
+#	[ clients and server on lo ]    [ client ] c0 ------ s0 [ server ] with net6
+#
+# guest: stock+
+# timeout: 240
+# pylint: disable=missing-function-docstring
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import fusefs  # pylint: disable=wrong-import-position
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+DATA = os.urandom(700_001)
+GET = khttpd.get
+PLACES = [khttpd.V4]
+DISK, DOCROOT, BELOW = "/srv/disk", "/srv/docroot", f"{khttpd.WWW}/below"
+FUSE = f"{khttpd.WWW}/fuse"
+# More than may be at work for one file system at once.
+HUNG, UNKNOWN = 80, 20
+
+
+def setup():
+    ktap.kmod("loop", "ext4", "fuse")
+    PLACES.append(khttpd.net6_place())
+    khttpd.fresh()
+    khttpd.write("small", b"small")
+    for path in (DOCROOT, BELOW, FUSE):
+        os.makedirs(path, exist_ok=True)
+    for path in (DOCROOT, BELOW, FUSE):
+        ktap.at_exit(lambda path=path: ktap.run("umount", "-l", path, check=False))
+
+
+def serve(docroot=khttpd.WWW):
+    for number, place in enumerate(PLACES):
+        words = ("serve", "--site", f"site{number}", "--docroot", docroot, "--listen",
+                 place.listen)
+        if place.server:
+            with place.server:
+                khttpd.ctl(*words)
+        else:
+            khttpd.ctl(*words)
+
+
+def stop():
+    khttpd.ctl("stop", "--all")
+
+
+class Disk:
+    """A file system with two files, mounted."""
+
+    def __init__(self, at):
+        self.at = at
+        ktap.run("truncate", "-s", "32M", DISK)
+        ktap.run("mkfs.ext4", "-q", DISK)
+        ktap.run("mount", "-o", "loop", DISK, at)
+        self.loop = os.path.basename(ktap.run("findmnt", "-no", "SOURCE", at).strip())
+        os.chmod(at, 0o755)
+        for name, data in (("small", b"small"), ("big", DATA)):
+            with open(f"{at}/{name}", "wb") as file:
+                file.write(data)
+
+    def is_open(self):
+        """It is until nothing of the file system is used any more."""
+        return os.path.exists(f"/sys/block/{self.loop}/loop")
+
+    def umount(self, *options):
+        return ktap.run("umount", *options, self.at, check=False)
+
+    def busy(self):
+        return "busy" in self.umount()
+
+    def gone(self):
+        ktap.wait_for(20, "the file system is gone", lambda: not self.is_open())
+
+
+class Load:
+    """Clients everywhere, for files of a disk that is served below @path."""
+
+    def __init__(self, path=""):
+        files = ((f"{path}/small", (b"small",)), (f"{path}/big", (DATA,)), ("/nope", None))
+        self.clients = [khttpd.Clients(place, files, threads=3) for place in PLACES]
+
+    def served(self):
+        """All of them get replies that come after this."""
+        before = [clients.replies for clients in self.clients]
+        ktap.wait_for(20, "clients are served", lambda: all(
+            clients.replies > old + 20 for clients, old in zip(self.clients, before)),
+                      look=lambda: self.look(before))
+
+    def look(self, before):
+        ktap.diag(f"replies {before}, now {[clients.replies for clients in self.clients]}")
+        for place in PLACES:
+            khttpd.look(place)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for clients in self.clients:
+            clients.stop()
+
+
+def status(place, path):
+    return khttpd.exchange(place, GET(path)).status
+
+
+@ktap.test
+def the_document_root_is_unmounted_under_load():
+    disk = Disk(DOCROOT)
+    serve(DOCROOT)
+    with Load() as load:
+        load.served()
+        ktap.true(disk.busy(), "its sites hold it")
+        ktap.equal(disk.umount("-l"), "", "umount -l")
+        load.served()
+        for place in PLACES:
+            ktap.equal(status(place, "/small"), 200, f"status on {place.name}")
+        ktap.true(disk.is_open(), "its sites still have it")
+        stop()
+        disk.gone()
+
+
+@ktap.test
+def what_is_mounted_below_is_unmounted_under_load():
+    serve()
+    old = khttpd.limit("cache_idle", 500)
+    try:
+        disk = Disk(BELOW)
+        with Load("/below") as load:
+            load.served()
+            ktap.equal(disk.umount("-l"), "", "umount -l")
+            for place in PLACES:
+                ktap.wait_for(20, "it is missing", lambda p=place: status(p, "/below/small") == 404)
+            disk.gone()
+            load.served()
+    finally:
+        khttpd.limit("cache_idle", old)
+        stop()
+
+
+@ktap.test
+def open_files_are_let_go_when_asked():
+    """With caches that are dropped, or for what nobody has asked for of late."""
+    serve()
+    try:
+        for name in ("dropped", "idle"):
+            disk = Disk(BELOW)
+            for place in PLACES:
+                ktap.equal(status(place, "/below/big"), 200, "status")
+            ktap.true(disk.busy(), "the cache has a file of it")
+            if name == "dropped":
+                with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+                    file.write("2")
+            old = khttpd.limit("cache_idle", 200)
+            ktap.wait_for(20, f"files are {name}", lambda d=disk: not d.umount())
+            khttpd.limit("cache_idle", old)
+            disk.gone()
+    finally:
+        stop()
+
+
+@ktap.test
+def remounted_reclaimed_and_punched_under_load():
+    """Pages go away all the time, and come back from the disk."""
+    serve()
+    disk = Disk(BELOW)
+    try:
+        with Load("/below") as load:
+            for turn in range(10 if not ktap.CHECKING else 4):
+                ktap.run("mount", "-o", "remount," + ("ro", "rw")[turn % 2], BELOW)
+                ktap.run("sync")
+                with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+                    file.write("1")
+                load.served()
+        for place in PLACES:
+            before = khttpd.exchange(place, GET("/below/big"))
+            with open(f"{BELOW}/big", "wb") as file:
+                file.write(DATA)
+            ktap.run("fallocate", "-p", "-o", "100000", "-l", "200000", f"{BELOW}/big")
+            after = khttpd.exchange(place, GET("/below/big"))
+            ktap.true(after.body == DATA[:100000] + bytes(200000) + DATA[300000:],
+                      "a hole is zeros")
+            ktap.true(before.fields["etag"] != after.fields["etag"], "new ETag")
+            with open(f"{BELOW}/big", "wb") as file:
+                file.write(DATA)
+    finally:
+        stop()
+        ktap.equal(disk.umount(), "", "umount")
+        disk.gone()
+
+
+class Program:
+    """fusefs.py, mounted."""
+
+    def __init__(self, *options):
+        for path in (fusefs.HOLD, fusefs.QUESTIONS):
+            if os.path.exists(path):
+                os.unlink(path)
+        self.process = subprocess.Popen([sys.executable, fusefs.__file__, FUSE, *options])
+        ktap.wait_for(20, "it is mounted", lambda: os.path.ismount(FUSE))
+
+    @staticmethod
+    def questions():
+        """How many have no answer."""
+        return os.path.getsize(fusefs.QUESTIONS) if os.path.exists(fusefs.QUESTIONS) else 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        ktap.run("umount", "-l", FUSE)
+
+
+def asked(place, path):
+    sock = place.connect()
+    sock.sendall(GET(path, "Connection: close\r\n"))
+    return sock
+
+
+def until_its_end(sock):
+    """All that a connection gives before it ends, in one way or the other."""
+    got = b""
+    try:
+        while more := sock.recv(65536):
+            got += more
+    except ConnectionResetError:
+        pass
+    return got
+
+
+def others_are_served(what):
+    """What is cached, what is not yet, what is missing: everywhere."""
+    for number, place in enumerate(PLACES):
+        name = khttpd.write(f"new-{what}-{number}", b"new").rsplit("/", 1)[1]
+        for _ in range(3):
+            for path, body in (("/small", b"small"), (f"/{name}", b"new")):
+                ktap.equal(khttpd.exchange(place, GET(path)).body, body, f"{path} {what}")
+            ktap.equal(status(place, f"/nope-{what}"), 404, f"missing {what}")
+
+
+def ended(socks):
+    """All connections come to an end, without the files."""
+    for sock in socks:
+        with sock:
+            ktap.true(len(until_its_end(sock)) < len(fusefs.DATA), "no file")
+    ktap.wait_for(20, "connections are gone", lambda: khttpd.count("connections") == 0)
+
+
+@ktap.test
+def files_of_a_program():
+    serve()
+    try:
+        with Program():
+            for place in PLACES:
+                for _ in range(2):
+                    ktap.true(khttpd.exchange(place, GET("/fuse/whole")).body == fusefs.DATA,
+                              "all of it")
+                part = khttpd.exchange(place, GET("/fuse/whole", "Range: bytes=5-300004\r\n"))
+                ktap.true(part.body == fusefs.DATA[5:300005], "a part of it")
+                ktap.equal(status(place, "/fuse/none"), 404, "status of what is missing")
+    finally:
+        stop()
+
+
+@ktap.test
+def a_read_error_ends_the_reply_short():
+    serve()
+    try:
+        with Program():
+            for place in PLACES:
+                errors = khttpd.count("read_errors")
+                with asked(place, "/fuse/broken") as sock:
+                    head, body = until_its_end(sock).split(b"\r\n\r\n", 1)
+                ktap.true(f"Content-Length: {len(fusefs.DATA)}".encode() in head, "announced")
+                ktap.true(len(body) <= fusefs.BROKEN and fusefs.DATA.startswith(body),
+                          f"{len(body)} bytes, and right ones")
+                ktap.equal(khttpd.count("read_errors"), errors + 1, "read errors")
+    finally:
+        stop()
+
+
+@ktap.test
+def a_file_system_that_hangs_stops_nobody_else():
+    serve()
+    try:
+        with Program() as program:
+            socks = [asked(PLACES[n % 2], f"/fuse/hung{n}") for n in range(HUNG)]
+            ktap.wait_for(20, "readers hang", lambda: program.questions() > 8)
+            socks += [asked(PLACES[n % 2], f"/fuse/unknown{n}") for n in range(UNKNOWN)]
+            others_are_served("beside-hung-files")
+        ended(socks)
+    finally:
+        stop()
+
+
+@ktap.test
+def a_permission_that_is_never_told_stops_nobody_else():
+    """The event loops ask nobody whether a file of theirs may still be read."""
+    seconds = 3 * ktap.SCALE
+    serve()
+    try:
+        with Program(f"attr_timeout={seconds}", "entry_timeout=1000") as program:
+            for place in PLACES:
+                ktap.equal(status(place, "/fuse/late"), 200, "status")
+            # What is known of the file is too old now; of its directory it is not.
+            time.sleep(seconds + 0.2)
+            os.stat(FUSE)
+            with open(fusefs.HOLD, "wb"):
+                pass
+            socks = [asked(PLACES[n % 2], "/fuse/late") for n in range(8)]
+            ktap.wait_for(20, "somebody waits", lambda: program.questions() > 0)
+            others_are_served("beside-a-late-answer")
+        ended(socks)
+    finally:
+        stop()
+
+
+ktap.main(setup)

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""A file system of a program's, for tests, of files that can be read, or not to their
+end, or of which some question is never answered.
+
+    fusefs.py DIRECTORY [OPTION=SECONDS]...     until it is killed
+
+"whole": can be read. "broken": EIO in its middle. "hung*": reading it never ends.
+"unknown*": looking for it never ends. "late": only reading it ends once there is a
+file HOLD. Each question that is left open makes QUESTIONS a byte longer.
+"""
+
+import errno
+import os
+import random
+import stat
+import sys
+import threading
+
+import fusepy
+
+HOLD, QUESTIONS = "/tmp/fusefs.hold", "/tmp/fusefs.questions"
+DATA = random.Random(6).randbytes(1_000_001)
+BROKEN = 600_000
+
+
+def never():
+    with open(QUESTIONS, "ab") as file:
+        file.write(b"?")
+    threading.Event().wait()
+
+
+class Files(fusepy.Operations):
+    """What the kernel asks, the kernel's arguments."""
+
+    def getattr(self, path, fh=None):
+        """Ownership and size, or that there is no such file."""
+        if path == "/":
+            # Linux looks for the access list of a directory that its group may use, and has
+            # none without asking: then nothing below is found without waiting.
+            return {"st_mode": stat.S_IFDIR | 0o705, "st_nlink": 2}
+        if path.startswith("/unknown") or (path == "/late" and os.path.exists(HOLD)):
+            never()
+        if not path.startswith(("/whole", "/broken", "/hung", "/late")):
+            raise fusepy.FuseOSError(errno.ENOENT)
+        return {"st_mode": stat.S_IFREG | 0o644, "st_nlink": 1, "st_size": len(DATA),
+                "st_mtime": 1_000_000_000, "st_ctime": 1_000_000_000}
+
+    def read(self, path, size, offset, fh):
+        """Its bytes."""
+        if path.startswith("/hung"):
+            never()
+        if path == "/broken" and offset + size > BROKEN:
+            raise fusepy.FuseOSError(errno.EIO)
+        return DATA[offset:offset + size]
+
+    def readdir(self, path, fh):
+        """Names that can be asked for without harm."""
+        return [".", "..", "whole", "broken"]
+
+
+def main():
+    """Mounts it and stays."""
+    times = dict(word.split("=") for word in sys.argv[2:])
+    fusepy.FUSE(Files(), sys.argv[1], foreground=True, allow_other=True,
+                default_permissions=True, **times)
+
+
+if __name__ == "__main__":
+    main()
