@@ -73,7 +73,7 @@ def loaded_and_unloaded_a_hundred_times():
 def files_renamed_and_cut_all_the_time():
     serve()
     versions = [bytes([65 + n]) * (100 * (1 + n) ** 4) for n in range(8)]
-    churn = khttpd.Churn("c", versions, 10_000 if not ktap.CHECKING else 3_000, len(DATA))
+    churn = khttpd.Churn("c", versions, 3_000 if not ktap.CHECKING else 1_000, len(DATA))
     # Cut files end short or mixed; renamed ones are whole.
     clients = khttpd.Clients(khttpd.V4, (("/c/churn", versions), ("/small", (b"small",)),
                                   ("/c/cut", None), ("/big", (DATA,))))

@@ -424,7 +424,7 @@ class Load:
 def files_change_under_load():
     versions = [bytes([65 + n]) * (100 * (1 + n) ** 3) for n in range(8)]
     # What changes in a directory is no concern of the one above it.
-    churn = khttpd.Churn("c", versions, 5_000 if not ktap.CHECKING else 2_000, 65536)
+    churn = khttpd.Churn("c", versions, 2_000 if not ktap.CHECKING else 1_000, 65536)
     load = Load((("/c/churn", versions), ("/c/cut", None), STATIC[3]))
     try:
         before = hits()

@@ -38,6 +38,7 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 MNT_DETACH = 2
 SCALE = int(os.environ.get("NET6_SCALE") or 1)
 CHECKING = os.environ.get("NET6_KERNEL") == "checking"
+VIRTUAL = bool(os.environ.get("NET6_VIRTUAL_TIME"))
 BUILD = os.environ.get("NET6_BUILD", "")
 OUT = os.environ.get("NET6_OUT", "/tmp")
 
@@ -114,10 +115,11 @@ def diag(text):
 
 
 def run(*command, check=True, timeout=60, **options):
-    """Runs a command, returns its standard output."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
-                          stderr=subprocess.STDOUT, timeout=timeout * SCALE,
-                          check=False, **options)
+    """Runs a command, returns its standard output. In virtual time there is no time-out:
+    the clock jumps while a program waits for files of a host that is slow.
+    """
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, stderr=subprocess.STDOUT,
+                          timeout=None if VIRTUAL else timeout * SCALE, check=False, **options)
     if check and done.returncode:
         raise Fail(f"status {done.returncode} of {' '.join(command)}: "
                    f"{done.stdout[-1000:]}")
