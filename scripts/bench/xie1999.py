@@ -19,7 +19,7 @@ QUICK_SIZES = [1, 1024, 8192, 65536]
 # so many boots of so many connections of so many messages, and netbench shakes the lists before
 # each of them. The mean of them, without a twentieth at either end: now and then one meets an empty
 # list. (One of four messages of 8 KB begins a new block of pages, which is no exception.)
-BOOTS = 4
+BOOTS = 6
 CONNECTIONS = 5
 MESSAGES = 8
 EXCEPTIONS = 0.05
