@@ -80,7 +80,7 @@ def files_renamed_and_cut_all_the_time():
     try:
         churn.end()
         ktap.diag(f"{clients.replies} replies meanwhile")
-        ktap.true(clients.replies > 100, "clients were served")
+        ktap.wait_for(20, "clients were served", lambda: clients.replies > 100)
     finally:
         clients.stop()
         khttpd.ctl("stop")
