@@ -351,16 +351,16 @@ class Clients:
 
 
 class Churn:
-    """A process that changes two files of a directory, @count times, each a thousand times
-    a second unless the machine is slower: "churn" by a rename, to the next of @versions,
-    and the length of "cut", to less than @size. Clients do not keep it from that.
+    """A process that changes two files of a directory, @count times, each @rate times a
+    second unless the machine is slower: "churn" by a rename, to the next of @versions, and
+    the length of "cut", to less than @size. Clients do not keep it from that.
     """
 
     PROGRAM = """if True:
         import os, sys, time
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         os.chdir(sys.argv[1])
-        count, size = int(sys.argv[2]), int(sys.argv[3])
+        count, size, rate = map(int, sys.argv[2:])
         cut = os.open("cut", os.O_WRONLY)
         for turn in range(-100, count):
             if turn <= 0:
@@ -368,17 +368,17 @@ class Churn:
             os.link(f"version{turn % 8}", "churn.new")
             os.rename("churn.new", "churn")
             os.ftruncate(cut, turn * 7919 % size)
-            time.sleep(max(0, start + turn / 1000 - time.monotonic()))
+            time.sleep(max(0, start + turn / rate - time.monotonic()))
         print(count / (time.monotonic() - start))"""
 
-    def __init__(self, directory, versions, count, size):
+    def __init__(self, directory, versions, count, size, rate=1000):
         for number in range(8):
             write(f"{directory}/version{number}", versions[number % len(versions)])
         write(f"{directory}/churn", versions[0])
         write(f"{directory}/cut", bytes(size))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", self.PROGRAM, f"{WWW}/{directory}", str(count), str(size)],
-            stdout=subprocess.PIPE, text=True)
+            [sys.executable, "-c", self.PROGRAM, f"{WWW}/{directory}", str(count), str(size),
+             str(rate)], stdout=subprocess.PIPE, text=True)
 
     def end(self):
         """Waits for it. Returns how often a second it changed each of them."""
