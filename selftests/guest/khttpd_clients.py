@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# A tree of files, fetched from khttpd by the programs that people use, byte for byte: over
+# native IPv4, native IPv6 and, under net6-run, net6. go-fetch is static, so it does not go
+# under net6-run.
+#
+#	[ clients and server on lo ]    [ client ] c0 ------ s0 [ server ] with net6
+#
+# guest: named
+# guest-options: --memory 3G
+# timeout: 900
+# pylint: disable=missing-function-docstring
+import json
+import os
+import random
+import re
+import shutil
+import sys
+import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+MADE = os.path.join(khttpd.TOP, "build/programs")
+OUT = "/tmp/fetched"
+SIZES = (0, 1, 63, 4095, 4096, 4097, 8192, 8193, 65536, 300_001, 3_000_001)
+TREE = {f"{folder}{size}.bin": random.Random(size).randbytes(size)
+        for folder in ("", "a/", "a/b c/") for size in SIZES}
+PLACES = [khttpd.V4, khttpd.V6]
+
+PYTHON = """if True:
+    import os, sys, urllib.parse, urllib.request
+    for name in sys.argv[3:]:
+        to = os.path.join(sys.argv[2], urllib.parse.unquote(name))
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        urllib.request.urlretrieve(f"{sys.argv[1]}/{name}", to)
+"""
+NODE = """
+const fs = require('fs'), path = require('path'), http = require('http');
+const [base, to, ...names] = process.argv.slice(1);
+const agent = new http.Agent({keepAlive: true, maxSockets: 4});
+for (const name of names)
+    http.get(`${base}/${name}`, {agent}, reply => {
+        const file = path.join(to, decodeURIComponent(name));
+        if (reply.statusCode != 200) throw new Error(`${name}: ${reply.statusCode}`);
+        fs.mkdirSync(path.dirname(file), {recursive: true});
+        reply.pipe(fs.createWriteStream(file));
+    });
+"""
+# A browser keeps what it fetches: the page tells the length and CRC of each.
+PAGE = """<!DOCTYPE html><title>tree</title><body><script>
+const table = [...Array(256).keys()].map(n => {
+    for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ n >>> 1 : n >>> 1;
+    return n;
+});
+(async () => {
+    const found = await Promise.all(%s.map(async name => {
+        const reply = await fetch(name), bytes = new Uint8Array(await reply.arrayBuffer());
+        let crc = -1;
+        for (const byte of bytes) crc = table[(crc ^ byte) & 255] ^ crc >>> 8;
+        return [name, reply.status, bytes.length, ~crc >>> 0];
+    }));
+    document.body.textContent = 'FOUND' + JSON.stringify(found) + 'DNUOF';
+})();
+</script></body>
+"""
+
+
+def setup():
+    PLACES.append(khttpd.net6_place())
+    khttpd.fresh()
+    for name, data in TREE.items():
+        khttpd.write(name, data)
+    words = ("serve", "--docroot", khttpd.WWW, "--set", "listing=1")
+    khttpd.ctl(*words, "--listen", khttpd.V4.listen, "--listen", khttpd.V6.listen)
+    with PLACES[2].server:
+        khttpd.ctl(*words, "--site", "six", "--listen", PLACES[2].listen)
+
+
+def quoted(name):
+    return name.replace(" ", "%20")
+
+
+def run(place, *command, timeout=300):
+    if place.client:
+        return place.client.run(f"{khttpd.TOP}/tools/net6-run", *command, timeout=timeout)
+    return ktap.run(*command, timeout=timeout)
+
+
+def fetched(what, program, *command, names=tuple(TREE), places=None):
+    """All files are there, with the bytes that they have, and were replies of khttpd."""
+    if not shutil.which(program):
+        raise ktap.Skip(f"no {program}")
+    for place in places or PLACES:
+        shutil.rmtree(OUT, ignore_errors=True)
+        os.makedirs(OUT)
+        before = khttpd.count("replies_file")
+        run(place, program, *(word for part in command for word in
+                              (part(place) if callable(part) else (part,))))
+        for name in names:
+            with open(f"{OUT}/{name}", "rb") as file:
+                ktap.true(file.read() == TREE[name], f"{name} by {what} over {place.name}")
+        ktap.true(khttpd.count("replies_file") >= before + len(names), "khttpd has served them")
+
+
+def base(place):
+    return (place.url(""),)
+
+
+NAMES = [quoted(name) for name in TREE]
+
+
+@ktap.test
+def curl():
+    """One connection; four at once."""
+    for options in ((), ("--parallel", "--parallel-max", "4")):
+        fetched("curl", "curl", "-sS", "--fail", "--globoff", "--create-dirs", "--output-dir", OUT,
+                *options, lambda place: [word for name in TREE for word in
+                                         ("-o", name, place.url("/" + quoted(name)))])
+
+
+@ktap.test
+def wget():
+    """It finds them by the listings."""
+    fetched("wget", "wget", "-q", "-r", "-l", "inf", "-np", "-nH", "-P", OUT,
+            lambda place: (place.url("/"),))
+
+
+@ktap.test
+def python():
+    fetched("Python", "/usr/bin/python3", "-c", PYTHON, base, OUT, *NAMES)
+
+
+@ktap.test
+def node():
+    fetched("node", "node", "-e", NODE, base, OUT, *NAMES)
+
+
+# These keep files by their names in the URL: names without blanks.
+PLAIN = [name for name in TREE if " " not in name]
+
+
+@ktap.test
+def java():
+    fetched("Java", "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-cp",
+            MADE, "JavaFetch", base, OUT, *PLAIN, names=PLAIN)
+
+
+@ktap.test
+def go():
+    fetched("Go", f"{MADE}/go-fetch", base, OUT, *PLAIN, names=PLAIN, places=PLACES[:2])
+
+
+@ktap.test
+def chromium():
+    browser = next(filter(shutil.which, ("chromium-headless-shell", "chromium")), None)
+    if not browser:
+        raise ktap.Skip("no chromium")
+    khttpd.write("page.html", (PAGE % json.dumps(NAMES)).encode())
+    for place in PLACES:
+        out = run(place, browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-zygote",
+                  "--disable-dev-shm-usage", "--no-first-run", "--disable-crash-reporter",
+                  "--no-proxy-server", "--user-data-dir=/tmp/chromium", "--dump-dom",
+                  "--virtual-time-budget=600000", place.url("/page.html"), timeout=600)
+        found = re.search(r"FOUND(\[.*\])DNUOF", out)
+        ktap.true(found, f"the page says what it found: {out[-500:]}")
+        wanted = [[quoted(name), 200, len(data), zlib.crc32(data)] for name, data in TREE.items()]
+        ktap.equal(json.loads(found[1]), wanted, f"what was fetched over {place.name}")
+
+
+ktap.main(setup)
