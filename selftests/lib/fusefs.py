@@ -6,8 +6,8 @@ end, or of which some question is never answered.
     fusefs.py DIRECTORY [OPTION=SECONDS]...     until it is killed
 
 "whole": can be read. "broken": EIO in its middle. "hung*": reading it never ends.
-"unknown*": looking for it never ends. "late": only reading it ends once there is a
-file HOLD. Each question that is left open makes QUESTIONS a byte longer.
+"unknown*": looking for it never ends. "late": can be read; once there is a file HOLD, what
+it is is never told. Each question that is left open makes QUESTIONS a byte longer.
 """
 
 import errno
