@@ -69,6 +69,8 @@ static void khttpd_job_start(struct khttpd_job *job, const struct super_block *s
 	spin_unlock(&khttpd_lanes_lock);
 	if (now)
 		queue_work(khttpd_workqueue, &job->work);
+	else
+		khttpd_count(jobs_waited);
 }
 
 /* The last thing done with a job: the next of its lane and its connection may go on. */

@@ -48,6 +48,7 @@
 	X(negative_hits, "paths known to lead to nothing, without a lookup") \
 	X(lookups, "paths walked by a worker") \
 	X(cold_reads, "pages fetched by a worker") \
+	X(jobs_waited, "lookups and reads that waited: too many at work there") \
 	X(soft_hits, "files answered in softirq") \
 	X(soft_given, "connections taken in softirq, then left to threads") \
 	X(soft_handed, "connections given to a server in softirq") \

@@ -9,6 +9,7 @@
 # guest: stock+
 # timeout: 240
 # pylint: disable=missing-function-docstring
+import contextlib
 import os
 import subprocess
 import sys
@@ -24,7 +25,8 @@ GET = khttpd.get
 PLACES = [khttpd.V4]
 DISK, DOCROOT, BELOW = "/srv/disk", "/srv/docroot", f"{khttpd.WWW}/below"
 FUSE = f"{khttpd.WWW}/fuse"
-# More than may be at work for one file system at once.
+# KHTTPD_LANE_JOBS: how many may be at work for one file system at once; less than ask.
+AT_WORK = 64
 HUNG, UNKNOWN = 80, 20
 
 
@@ -39,15 +41,15 @@ def setup():
         ktap.at_exit(lambda path=path: ktap.run("umount", "-l", path, check=False))
 
 
-def serve(docroot=khttpd.WWW):
+@contextlib.contextmanager
+def serving(docroot=khttpd.WWW):
+    """A site everywhere, while in here."""
     for number, place in enumerate(PLACES):
-        words = ("serve", "--site", f"site{number}", "--docroot", docroot, "--listen",
-                 place.listen)
-        if place.server:
-            with place.server:
-                khttpd.ctl(*words)
-        else:
-            khttpd.ctl(*words)
+        khttpd.serve(place, site=f"site{number}", docroot=docroot)
+    try:
+        yield
+    finally:
+        stop()
 
 
 def stop():
@@ -109,6 +111,11 @@ class Load:
             clients.stop()
 
 
+def drop_caches(what):
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+        file.write(str(what))
+
+
 def status(place, path):
     return khttpd.exchange(place, GET(path)).status
 
@@ -116,8 +123,7 @@ def status(place, path):
 @ktap.test
 def the_document_root_is_unmounted_under_load():
     disk = Disk(DOCROOT)
-    serve(DOCROOT)
-    with Load() as load:
+    with serving(DOCROOT), Load() as load:
         load.served()
         ktap.true(disk.busy(), "its sites hold it")
         ktap.equal(disk.umount("-l"), "", "umount -l")
@@ -131,11 +137,10 @@ def the_document_root_is_unmounted_under_load():
 
 @ktap.test
 def what_is_mounted_below_is_unmounted_under_load():
-    serve()
     old = khttpd.limit("cache_idle", 500)
+    disk = Disk(BELOW)
     try:
-        disk = Disk(BELOW)
-        with Load("/below") as load:
+        with serving(), Load("/below") as load:
             load.served()
             ktap.equal(disk.umount("-l"), "", "umount -l")
             for place in PLACES:
@@ -144,58 +149,54 @@ def what_is_mounted_below_is_unmounted_under_load():
             load.served()
     finally:
         khttpd.limit("cache_idle", old)
-        stop()
 
 
 @ktap.test
 def open_files_are_let_go_when_asked():
     """With caches that are dropped, or for what nobody has asked for of late."""
-    serve()
-    try:
+    with serving():
         for name in ("dropped", "idle"):
             disk = Disk(BELOW)
             for place in PLACES:
                 ktap.equal(status(place, "/below/big"), 200, "status")
             ktap.true(disk.busy(), "the cache has a file of it")
             if name == "dropped":
-                with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-                    file.write("2")
+                drop_caches(2)
             old = khttpd.limit("cache_idle", 200)
             ktap.wait_for(20, f"files are {name}", lambda d=disk: not d.umount())
             khttpd.limit("cache_idle", old)
             disk.gone()
-    finally:
-        stop()
 
 
 @ktap.test
-def remounted_reclaimed_and_punched_under_load():
+def remounted_and_reclaimed_under_load():
     """Pages go away all the time, and come back from the disk."""
-    serve()
     disk = Disk(BELOW)
-    try:
-        with Load("/below") as load:
-            for turn in range(10 if not ktap.CHECKING else 4):
-                ktap.run("mount", "-o", "remount," + ("ro", "rw")[turn % 2], BELOW)
-                ktap.run("sync")
-                with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-                    file.write("1")
-                load.served()
+    with serving(), Load("/below") as load:
+        for turn in range(10 if not ktap.CHECKING else 4):
+            ktap.run("mount", "-o", "remount," + ("ro", "rw")[turn % 2], BELOW)
+            ktap.run("sync")
+            drop_caches(1)
+            load.served()
+    ktap.equal(disk.umount(), "", "umount")
+    disk.gone()
+
+
+@ktap.test
+def a_hole_is_zeros():
+    disk = Disk(BELOW)
+    with serving():
         for place in PLACES:
             before = khttpd.exchange(place, GET("/below/big"))
-            with open(f"{BELOW}/big", "wb") as file:
-                file.write(DATA)
             ktap.run("fallocate", "-p", "-o", "100000", "-l", "200000", f"{BELOW}/big")
             after = khttpd.exchange(place, GET("/below/big"))
-            ktap.true(after.body == DATA[:100000] + bytes(200000) + DATA[300000:],
-                      "a hole is zeros")
+            ktap.true(before.body == DATA, "before")
+            ktap.true(after.body == DATA[:100000] + bytes(200000) + DATA[300000:], "after")
             ktap.true(before.fields["etag"] != after.fields["etag"], "new ETag")
             with open(f"{BELOW}/big", "wb") as file:
                 file.write(DATA)
-    finally:
-        stop()
-        ktap.equal(disk.umount(), "", "umount")
-        disk.gone()
+    ktap.equal(disk.umount(), "", "umount")
+    disk.gone()
 
 
 class Program:
@@ -259,57 +260,54 @@ def ended(socks):
 
 @ktap.test
 def files_of_a_program():
-    serve()
-    try:
-        with Program():
-            for place in PLACES:
-                for _ in range(2):
-                    ktap.true(khttpd.exchange(place, GET("/fuse/whole")).body == fusefs.DATA,
-                              "all of it")
-                part = khttpd.exchange(place, GET("/fuse/whole", "Range: bytes=5-300004\r\n"))
-                ktap.true(part.body == fusefs.DATA[5:300005], "a part of it")
-                ktap.equal(status(place, "/fuse/none"), 404, "status of what is missing")
-    finally:
-        stop()
+    with serving(), Program():
+        for place in PLACES:
+            for _ in range(2):
+                ktap.true(khttpd.exchange(place, GET("/fuse/whole")).body == fusefs.DATA,
+                          "all of it")
+            part = khttpd.exchange(place, GET("/fuse/whole", "Range: bytes=5-300004\r\n"))
+            ktap.true(part.body == fusefs.DATA[5:300005], "a part of it")
+            ktap.equal(status(place, "/fuse/none"), 404, "status of what is missing")
 
 
 @ktap.test
 def a_read_error_ends_the_reply_short():
-    serve()
-    try:
-        with Program():
-            for place in PLACES:
-                errors = khttpd.count("read_errors")
-                with asked(place, "/fuse/broken") as sock:
-                    head, body = until_its_end(sock).split(b"\r\n\r\n", 1)
-                ktap.true(f"Content-Length: {len(fusefs.DATA)}".encode() in head, "announced")
-                ktap.true(len(body) <= fusefs.BROKEN and fusefs.DATA.startswith(body),
-                          f"{len(body)} bytes, and right ones")
-                ktap.equal(khttpd.count("read_errors"), errors + 1, "read errors")
-    finally:
-        stop()
+    with serving(), Program():
+        for place in PLACES:
+            errors = khttpd.count("read_errors")
+            with asked(place, "/fuse/broken") as sock:
+                head, body = until_its_end(sock).split(b"\r\n\r\n", 1)
+            ktap.true(f"Content-Length: {len(fusefs.DATA)}".encode() in head, "announced")
+            ktap.true(len(body) <= fusefs.BROKEN and fusefs.DATA.startswith(body),
+                      f"{len(body)} bytes, and right ones")
+            ktap.equal(khttpd.count("read_errors"), errors + 1, "read errors")
+
+
+def hang(program):
+    """More requests than may be at work at once, for what never answers: their sockets."""
+    before = khttpd.count("jobs_waited")
+    socks = [asked(PLACES[n % 2], f"/fuse/hung{n}") for n in range(HUNG)]
+    ktap.wait_for(20, "readers hang", lambda: program.questions() > 8)
+    socks += [asked(PLACES[n % 2], f"/fuse/unknown{n}") for n in range(UNKNOWN)]
+    ktap.wait_for(20, "some wait for those at work",
+                  lambda: khttpd.count("jobs_waited") >= before + HUNG + UNKNOWN - AT_WORK)
+    return socks
 
 
 @ktap.test
 def a_file_system_that_hangs_stops_nobody_else():
-    serve()
-    try:
+    with serving():
         with Program() as program:
-            socks = [asked(PLACES[n % 2], f"/fuse/hung{n}") for n in range(HUNG)]
-            ktap.wait_for(20, "readers hang", lambda: program.questions() > 8)
-            socks += [asked(PLACES[n % 2], f"/fuse/unknown{n}") for n in range(UNKNOWN)]
+            socks = hang(program)
             others_are_served("beside-hung-files")
         ended(socks)
-    finally:
-        stop()
 
 
 @ktap.test
 def a_permission_that_is_never_told_stops_nobody_else():
     """The event loops ask nobody whether a file of theirs may still be read."""
     seconds = 3 * ktap.SCALE
-    serve()
-    try:
+    with serving():
         with Program(f"attr_timeout={seconds}", "entry_timeout=1000") as program:
             for place in PLACES:
                 ktap.equal(status(place, "/fuse/late"), 200, "status")
@@ -322,8 +320,26 @@ def a_permission_that_is_never_told_stops_nobody_else():
             ktap.wait_for(20, "somebody waits", lambda: program.questions() > 0)
             others_are_served("beside-a-late-answer")
         ended(socks)
-    finally:
-        stop()
+
+
+@ktap.test
+def namespace_sites_and_module_end_while_jobs_wait():
+    """All of them do once the file system is gone, and not before."""
+    with serving():
+        with Program() as program:
+            socks = hang(program)
+            PLACES[1].server.delete()
+            # pylint: disable-next=consider-using-with
+            stopping = subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "stop", "--all"])
+            khttpd.quiet_for(1)
+            ktap.equal(stopping.poll(), None, "stopping waits")
+            ktap.true("in use" in ktap.run("rmmod", "khttpd", check=False), "it is used")
+        ktap.equal(stopping.wait(20 * ktap.SCALE), 0, "status of stopping")
+    ktap.equal(khttpd.count("connections"), 0, "connections")
+    ktap.run("rmmod", "khttpd")
+    ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+    for sock in socks:
+        sock.close()
 
 
 ktap.main(setup)

@@ -194,6 +194,12 @@ V4 = Place("IPv4", socket.AF_INET, "127.0.0.1", "127.0.0.1:8080")
 V6 = Place("IPv6", socket.AF_INET6, "::1", "[::1]:8080")
 
 
+def serve(place, *more, site="default", docroot=WWW):
+    """Starts a site at @place, in its namespace if it has one of its own."""
+    with place.server or contextlib.nullcontext():
+        ctl("serve", "--site", site, "--docroot", docroot, "--listen", place.listen, *more)
+
+
 class Reply:
     """A reply read to its end: status, fields by lower-case name, body."""
 
