@@ -43,9 +43,7 @@ def setup():
 
 
 def serve():
-    with PLACES[0].server:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", PLACES[0].listen,
-                   "--listen", "127.0.0.1:8080")
+    khttpd.serve(PLACES[0], "--listen", "127.0.0.1:8080")
 
 
 @contextlib.contextmanager

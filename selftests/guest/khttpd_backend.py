@@ -42,13 +42,8 @@ class Server(khttpd.Server):
 
 
 def start(*places):
-    args = [word for place in places for word in ("--listen", place.listen)]
-    ns = places[0].server
-    if ns:
-        with ns:
-            khttpd.ctl("serve", "--docroot", khttpd.WWW, *args)
-    else:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, *args)
+    khttpd.serve(places[0], *(word for place in places[1:]
+                              for word in ("--listen", place.listen)))
 
 
 @ktap.test

@@ -33,12 +33,7 @@ def setup():
 
 
 def churned(place):
-    serve = ("serve", "--docroot", khttpd.WWW, "--listen", place.listen)
-    if place.server:
-        with place.server:
-            khttpd.ctl(*serve)
-    else:
-        khttpd.ctl(*serve)
+    khttpd.serve(place)
     churn = khttpd.Churn("c", VERSIONS, COUNT, len(DATA), RATE)
     clients = khttpd.Clients(place, PATHS)
     try:

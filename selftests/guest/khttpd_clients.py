@@ -72,10 +72,8 @@ def setup():
     khttpd.fresh()
     for name, data in TREE.items():
         khttpd.write(name, data)
-    words = ("serve", "--docroot", khttpd.WWW, "--set", "listing=1")
-    khttpd.ctl(*words, "--listen", khttpd.V4.listen, "--listen", khttpd.V6.listen)
-    with PLACES[2].server:
-        khttpd.ctl(*words, "--site", "six", "--listen", PLACES[2].listen)
+    khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen, "--set", "listing=1")
+    khttpd.serve(PLACES[2], "--set", "listing=1", site="six")
 
 
 def quoted(name):

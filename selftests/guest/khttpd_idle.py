@@ -127,16 +127,6 @@ def measure(name, place, pids=()):
     drop(socks)
 
 
-def serve(place):
-    listen = [f"{place.listen.replace('8080', str(port))}" for port in PORTS]
-    words = ["serve", "--docroot", khttpd.WWW] + [w for at in listen for w in ("--listen", at)]
-    if place.server:
-        with place.server:
-            khttpd.ctl(*words)
-    else:
-        khttpd.ctl(*words)
-
-
 @ktap.test
 def nginx_native():
     nginx = khttpd.Nginx([f"[::1]:{port}" for port in PORTS], root=khttpd.WWW,
@@ -150,9 +140,11 @@ def nginx_native():
 
 
 def khttpd_on(stack):
-    serve(PLACES[stack])
+    place = PLACES[stack]
+    khttpd.serve(place, *(word for port in PORTS[1:] for word in
+                          ("--listen", place.listen.replace("8080", str(port)))))
     try:
-        measure(f"khttpd, {stack}", PLACES[stack])
+        measure(f"khttpd, {stack}", place)
         ktap.true(cost[f"khttpd, {stack}"] <= cost["nginx, native"], f"{cost}")
     finally:
         khttpd.ctl("stop")

@@ -29,8 +29,8 @@ def setup():
     khttpd.write("big", DATA)
 
 
-def serve(place=khttpd.V4):
-    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", place.listen)
+def serve():
+    khttpd.serve(khttpd.V4)
 
 
 @ktap.test

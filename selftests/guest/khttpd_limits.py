@@ -37,11 +37,8 @@ def setup():
     khttpd.net6ctl(net6.client, "add", "address", "fd02::3/64", "dev", "c0")
     ktap.wait_for(15, "fd02::3 is preferred",
                   lambda: khttpd.net6_preferred(net6.client, "c0", "fd02::3"))
-    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
-               "--listen", khttpd.V6.listen)
-    with net6.server:
-        khttpd.ctl("serve", "--site", "net6", "--docroot", khttpd.WWW, "--listen",
-                   net6.listen)
+    khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen)
+    khttpd.serve(net6, site="net6")
 
 
 @contextlib.contextmanager

@@ -31,9 +31,7 @@ def setup():
         khttpd.write(f"size{size}", DATA[:size])
     PLACE.server.ip("addr", "add", "192.0.2.1/24", "dev", "s0")
     PLACE.client.ip("addr", "add", "192.0.2.2/24", "dev", "c0")
-    with PLACE.server:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", PLACE.listen,
-                   "--listen", "192.0.2.1:8080")
+    khttpd.serve(PLACE, "--listen", "192.0.2.1:8080")
 
 
 @ktap.test

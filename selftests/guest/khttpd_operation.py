@@ -35,8 +35,7 @@ def setup():
 
 
 def serve(*more):
-    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
-               "--listen", khttpd.V6.listen, *more)
+    khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen, *more)
 
 
 def behind(name, names):

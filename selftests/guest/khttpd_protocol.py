@@ -62,9 +62,8 @@ def setup():
     for name, text in (("rules", RULES), ("types", TYPES)):
         with open(f"/srv/{name}", "w", encoding="ascii") as file:
             file.write(text)
-    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
-               "--set", "listing=1", "--set", "precompressed=1",
-               "--set", "rules=@/srv/rules", "--set", "types=@/srv/types")
+    khttpd.serve(khttpd.V4, "--set", "listing=1", "--set", "precompressed=1",
+                 "--set", "rules=@/srv/rules", "--set", "types=@/srv/types")
     # What has changed just now gets weak tags: let some time pass.
     time.sleep(0.1)
 

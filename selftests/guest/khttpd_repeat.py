@@ -36,8 +36,7 @@ def setup():
 
 
 def serve(*more):
-    with PLACE.server:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", PLACE.listen, *more)
+    khttpd.serve(PLACE, *more)
 
 
 def hits():

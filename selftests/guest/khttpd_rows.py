@@ -25,11 +25,8 @@ def setup():
     PLACES.append(khttpd.net6_place())
     khttpd.fresh()
     httprows.files()
-    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", khttpd.V4.listen,
-               "--listen", khttpd.V6.listen)
-    with PLACES[2].server:
-        khttpd.ctl("serve", "--site", "six", "--docroot", khttpd.WWW, "--listen",
-                   PLACES[2].listen)
+    khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen)
+    khttpd.serve(PLACES[2], site="six")
     khttpd.Nginx([f"127.0.0.1:{CONTROL}"], root=khttpd.WWW)
 
 

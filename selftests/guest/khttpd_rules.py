@@ -61,11 +61,8 @@ def setup():
         file.write(RULES)
     PLACE.server.ip("addr", "add", "192.0.2.1/24", "dev", "s0")
     PLACE.client.ip("addr", "add", "192.0.2.2/24", "dev", "c0")
-    with PLACE.server:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", PLACE.listen,
-                   "--set", "rules=@/srv/rules")
-    khttpd.ctl("serve", "--site", "lo", "--docroot", khttpd.WWW, "--listen",
-               khttpd.V4.listen, "--set", "rules=@/srv/rules")
+    khttpd.serve(PLACE, "--set", "rules=@/srv/rules")
+    khttpd.serve(khttpd.V4, "--set", "rules=@/srv/rules", site="lo")
     time.sleep(0.1)
 
 

@@ -39,11 +39,7 @@ def setup():
 
 
 def start(place):
-    if place.server:
-        with place.server:
-            khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", place.listen)
-    else:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", place.listen)
+    khttpd.serve(place)
     for _ in range(5):
         khttpd.exchange(place, GET("/small"))
         khttpd.exchange(place, GET("/big"))

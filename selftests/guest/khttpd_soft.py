@@ -37,8 +37,7 @@ def setup():
 
 
 def serve(*more):
-    with PLACE.server:
-        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", PLACE.listen, *more)
+    khttpd.serve(PLACE, *more)
 
 
 def again(*more):
