@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""nginx and khttpd: what a request costs, and how much of it is the server's side. No paper's;
-run by name only."""
+"""nginx and khttpd: what a request costs, and how much of it is the server's side, under a load
+that fits and under one that does not. No paper's; run by name only."""
+import functools
 import os
 import time
 
-from sides import (CLASSIFIERS, CLIENT, OTHER, PARTS, REST, SERVER, TASK, code_of, functions,
-                   kernel_ranges, part_of, tag_packets)
+import sides
+from sides import (CLASSIFIERS, CLIENT, OTHER, PARTS, REST, SERVER, TASK, code_of, kernel_ranges,
+                   part_of, tag_packets)
 from xie1999 import Symbols, dumps
 
 TITLE = "The server's side of a request"
 PAPER = "none: two web servers are compared with each other"
-NEEDS = ["wrk", "nginx", "count.so"]
+NEEDS = ["wrk", "httperf", "nginx", "count.so"]
 COUNTED = True		# this guest runs under the counting plugin
 
 STACKS = ("net6", "native")
@@ -24,20 +26,26 @@ FRONT = {"nginx": 8000, "khttpd": 80}
 # Milliseconds counted, of a processor that does 500 million instructions a second.
 WINDOW = {65536: 300, 1048576: 600}
 SHORT_WINDOW = 150
-# wrk makes one such call for each request.
-REQUEST = "ksys_write"
+# Connections offered in a second: what khttpd can answer on net6, and twice that.
+OFFERED = (6000, 12000)
+# wrk makes one call of the first for each request, httperf one of the other.
+REQUEST = ("ksys_write", "do_writev")
 SMALL = 40		# functions with fewer instructions for both servers are one line
 
 
 def cases(quick):
-    """(what, bytes, page, ports, wrk's options)"""
-    close = ("-H", "Connection: close")
-    found = [("keep-alive", size, f"/{size}.html", PORTS, ())
+    """(stack, what, bytes, page, ports, client)"""
+    close = functools.partial(wrk, options=("-H", "Connection: close"))
+    found = [("keep-alive", size, f"/{size}.html", PORTS, wrk)
              for size in (QUICK_SIZES if quick else SIZES)]
     found.append(("connection a request", 1024, "/1024.html", PORTS, close))
     if not quick:
-        found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, ()))
+        found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, wrk))
         found.append(("handed over, connection a request", 0, "/dynamic", FRONT, close))
+    found = [(stack, *case) for stack in STACKS for case in found]
+    if not quick:
+        found += [("net6", f"{rate} connections offered a second", 1024, "/1024.html", PORTS,
+                   functools.partial(httperf, rate=rate)) for rate in OFFERED]
     return found
 
 
@@ -47,11 +55,12 @@ def run(lab):
     lab.network()
     start_servers(lab)
     tag_packets(lab)
-    todo = [(stack, case) for stack in STACKS for case in cases(lab.quick)]
+    todo = cases(lab.quick)
     lab.plan(len(todo) * len(PORTS))
-    lab.run(lab.netbench_program, "hook", f"{functions([REQUEST])[REQUEST][0]:x}", 0)
+    for start, _ in sides.functions(REQUEST).values():
+        lab.run(lab.netbench_program, "hook", f"{start:x}", 0)
     label = 0
-    for stack, (what, size, page, ports, options) in todo:
+    for stack, what, size, page, ports, client in todo:
         for server, port in ports.items():
             label += 1
             lab.step(f"{what}, {size} B, {server} over {stack}")
@@ -60,17 +69,35 @@ def run(lab):
                 for _ in range(4):
                     lab.wait_for(page, lambda: answers(lab, stack, port, page))
                     time.sleep(0.02)
-                sides(lab, label, WINDOW.get(size, SHORT_WINDOW),
-                      wrk(lab, stack, port, page, options))
+                count(lab, label, WINDOW.get(size, SHORT_WINDOW),
+                      client(lab, stack, port, page))
                 lab.write({"label": label, "case": {"what": what, "bytes": size, "over": stack},
                            "server": server})
     with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
         out.writelines(line for line in f if line.split()[1] in "tTwW")
 
 
-def wrk(lab, stack, port, page, options):
+def wrk(lab, stack, port, page, options=()):
+    """Four connections, on each a request when there is a reply."""
     return [*lab.wrap(stack), "wrk", "-t1", "-c4", "-d3", *options,
             f"http://{URL[stack]}:{port}{page}"]
+
+
+def httperf(lab, stack, port, page, rate):
+    """Connections with a request each; httperf knows IPv4 only."""
+    return [*lab.wrap(stack, "-m", "10.1.0.2=fd00:2::2"), "httperf", "--server", "10.1.0.2",
+            "--port", port, "--uri", page, "--rate", rate, "--num-conns", 4 * rate,
+            "--timeout", 2]
+
+
+def has_socket(pid):
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):
+                return True
+        except FileNotFoundError:	# closed meanwhile
+            pass
+    return False
 
 
 def start_servers(lab):
@@ -107,14 +134,14 @@ def nginx(name):
 
 # ---- whose work is it? ----
 
-def sides(lab, label, window, command):
+def count(lab, label, window, command):
     """Counts while the command is under way: in user space by the program, in the kernel by
     the task that runs or by the end that a packet has come to."""
     ranges = kernel_ranges(khttpd_thread_main=TASK | SERVER)
     client = lab.background(*command, ns="client")
-    # It has begun its thread when all of its code is mapped.
-    lab.wait_for("wrk", lambda: len(os.listdir(f"/proc/{client.pid}/task")) > 1)
-    time.sleep(0.1)
+    lab.wait_for(f"{command}", lambda: has_socket(client.pid))
+    # All of its code is mapped then, and as many connections are open as will be.
+    time.sleep(0.5)
     ranges += [f"{code}:{TASK | CLIENT}" for code in code_of(client.pid)]
     for name in ("native", "net6"):
         ranges += [f"{code}:{TASK | SERVER}" for code in code_of(nginx(name))]
