@@ -90,14 +90,14 @@ def httperf(lab, stack, port, page, rate):
             "--timeout", 2]
 
 
-def has_socket(pid):
-    for name in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            if os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:"):
-                return True
-        except FileNotFoundError:	# closed meanwhile
-            pass
-    return False
+def begun(pid):
+    """wrk or httperf is what runs there (no longer "ip netns exec"), and it has a socket."""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) in ("wrk", "httperf") and any(
+            os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:")
+            for name in os.listdir(f"/proc/{pid}/fd"))
+    except FileNotFoundError:	# closed meanwhile
+        return False
 
 
 def start_servers(lab):
@@ -139,7 +139,7 @@ def count(lab, label, window, command):
     the task that runs or by the end that a packet has come to."""
     ranges = kernel_ranges(khttpd_thread_main=TASK | SERVER)
     client = lab.background(*command, ns="client")
-    lab.wait_for(f"{command}", lambda: has_socket(client.pid))
+    lab.wait_for(f"{command}", lambda: begun(client.pid))
     # All of its code is mapped then, and as many connections are open as will be.
     time.sleep(0.5)
     ranges += [f"{code}:{TASK | CLIENT}" for code in code_of(client.pid)]
