@@ -62,6 +62,7 @@
  * @wait: our entry in the socket's wait queue
  * @ready: link in a thread's list of listeners to accept from
  * @accept_lock: one thread accepts at a time; @stopped changes under it
+ * @shut_lock: held while the socket of our own is closed
  * @stopped: no accept any more
  * @detaching: somebody is giving it back to its server
  * @closing: replies under way are not waited for any more
@@ -89,6 +90,7 @@ struct khttpd_listener {
 	wait_queue_entry_t wait;
 	struct llist_node ready;
 	struct mutex accept_lock;	/* accepting, @stopped */
+	struct mutex shut_lock;		/* closing the socket; outside @accept_lock */
 	bool stopped;
 	bool detaching;
 	bool closing;

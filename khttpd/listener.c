@@ -87,6 +87,7 @@ struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
 	INIT_LIST_HEAD(&listener->queue);
 	INIT_HLIST_NODE(&listener->hash);
 	mutex_init(&listener->accept_lock);
+	mutex_init(&listener->shut_lock);
 	spin_lock_init(&listener->queue_lock);
 	init_waitqueue_head(&listener->idle);
 	init_waitqueue_func_entry(&listener->wait, khttpd_listener_wake);
@@ -172,8 +173,10 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 
 	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol,
 			       &sock);
-	if (err)
+	if (err) {
+		khttpd_count(no_memory);
 		return err;
+	}
 	err = khttpd_ops_accept(listener->ops, listener->sock, sock,
 				O_NONBLOCK, !listener->attached);
 	if (err) {
@@ -362,17 +365,16 @@ fail:
  *
  * Those at which no reply is under way are closed all the same.
  *
- * Context: process.
+ * Context: process. The socket is closed when this returns, whoever did it.
  */
 void khttpd_listener_shut(struct khttpd_listener *listener)
 {
+	mutex_lock(&listener->shut_lock);
 	if (khttpd_listener_unwatch(listener)) {
-		mutex_lock(&khttpd_listeners_lock);
-		list_del_init(&listener->node);
-		mutex_unlock(&khttpd_listeners_lock);
 		khttpd_soft_stop(listener->soft, false);
 		sock_release(listener->sock);
 	}
+	mutex_unlock(&listener->shut_lock);
 	khttpd_threads_scan();
 }
 
@@ -389,11 +391,15 @@ void khttpd_listener_stop(struct khttpd_listener *listener,
 	long left = deadline - jiffies;
 
 	khttpd_listener_shut(listener);
-	if (left > 0 && khttpd_listener_wait(listener, left))
-		return;
-	WRITE_ONCE(listener->closing, true);
-	khttpd_threads_scan();
-	wait_event(listener->idle, !atomic_read(&listener->connections));
+	if (left <= 0 || !khttpd_listener_wait(listener, left)) {
+		WRITE_ONCE(listener->closing, true);
+		khttpd_threads_scan();
+		wait_event(listener->idle, !atomic_read(&listener->connections));
+	}
+	/* Not before: a namespace that goes now must wait for its connections, too. */
+	mutex_lock(&khttpd_listeners_lock);
+	list_del_init(&listener->node);
+	mutex_unlock(&khttpd_listeners_lock);
 }
 
 /* The first listener in @net, referenced, or NULL. */
@@ -403,7 +409,7 @@ static struct khttpd_listener *khttpd_listener_of(const struct net *net)
 
 	mutex_lock(&khttpd_listeners_lock);
 	list_for_each_entry(listener, &khttpd_listeners, node) {
-		if (!net_eq(sock_net(listener->sock->sk), net))
+		if (!net_eq(listener->net, net))
 			continue;
 		refcount_inc(&listener->refs);
 		mutex_unlock(&khttpd_listeners_lock);

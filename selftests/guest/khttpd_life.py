@@ -9,6 +9,7 @@
 # pylint: disable=missing-function-docstring
 import os
 import socket
+import subprocess
 import sys
 import time
 
@@ -222,6 +223,40 @@ def network_namespace_goes_away_under_load():
         ktap.wait_for(20, "connections are gone",
                       lambda: khttpd.count("connections") == 0)
         khttpd.ctl("stop")
+
+
+@ktap.test
+def network_namespace_goes_away_while_its_site_stops():
+    """It is not freed before the connections are closed whose replies stopping waits for."""
+    net, far = ktap.Netns("gone"), ktap.Netns("far")
+    ktap.veth(net, "g0", far, "f0")
+    net.ip("addr", "add", "192.0.2.1/24", "dev", "g0")
+    far.ip("addr", "add", "192.0.2.2/24", "dev", "f0")
+    os.truncate(khttpd.write("huge", b""), 64 << 20)
+    old = {name: khttpd.limit(name, 600_000) for name in ("stop_timeout", "send_timeout")}
+    with net:
+        khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", "192.0.2.1:8080")
+    with far:
+        sock = socket.socket()
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.connect(("192.0.2.1", 8080))
+        blocked = khttpd.count("send_blocked")
+        sock.sendall(GET("/huge"))
+        ktap.wait_for(10, "a reply is under way", lambda: khttpd.count("send_blocked") > blocked)
+        # pylint: disable-next=consider-using-with
+        stopping = subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "stop"])
+        ktap.wait_for(10, "nobody listens",
+                      lambda: ":8080" not in net.run("ss", "-Htln"))
+        ktap.equal((stopping.poll(), khttpd.count("connections")), (None, 1), "still stopping")
+        net.delete()
+        ktap.wait_for(10, "the connection is gone", lambda: khttpd.count("connections") == 0)
+        ktap.equal(stopping.wait(20 * ktap.SCALE), 0, "status of stopping")
+    finally:
+        sock.close()
+        for name, value in old.items():
+            khttpd.limit(name, value)
+        far.delete()
 
 
 @ktap.test
