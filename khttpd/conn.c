@@ -144,6 +144,7 @@ static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
 {
 	if (conn->job && !conn->job->done) {
 		conn->closing = true;
+		conn->state = KHTTPD_CONN_JOB;
 		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
 		return;
 	}
@@ -332,8 +333,28 @@ static bool khttpd_conn_fast(const struct khttpd_conn *conn)
 }
 
 static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
+/* The listener is closing: the scan for that may have been before the thread knew this
+ * connection, so none goes on, nor is one of our own left to linger.
+ */
+static enum khttpd_step khttpd_conn_last(const struct khttpd_conn *conn,
+					 enum khttpd_step step)
 {
 	switch (step) {
+	case KHTTPD_STEP_BLOCKED:
+	case KHTTPD_STEP_AGAIN:
+	case KHTTPD_STEP_JOB:
+		return KHTTPD_STEP_ABORT;
+	case KHTTPD_STEP_FINISH:
+		return conn->listener->attached ? step : KHTTPD_STEP_CLOSE;
+	default:
+		return step;
+	}
+}
+
+{
+	switch (step) {
+	if (unlikely(READ_ONCE(conn->listener->closing)))
+		step = khttpd_conn_last(conn, step);
 	case KHTTPD_STEP_WAIT:
 		conn->state = KHTTPD_CONN_READ;
 		if (!conn->req.pos)

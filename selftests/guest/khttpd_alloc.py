@@ -21,6 +21,8 @@ import ktap    # pylint: disable=wrong-import-position
 FAULT = "/sys/kernel/debug/failslab"
 DATA = os.urandom(65536)
 FILES = (("/small", (DATA[:1000],)), ("/pages", (DATA,)), ("/nope", None))
+# Asked for once each: a worker opens them.
+COLD = 400
 PLACES = []
 REPLIES = 60
 
@@ -39,6 +41,8 @@ def setup():
     khttpd.fresh()
     khttpd.write("small", DATA[:1000])
     khttpd.write("pages", DATA)
+    for number in range(COLD):
+        khttpd.write(f"cold/{number}", b"cold")
     serve()
 
 
@@ -67,12 +71,12 @@ def answered(place, port=8080):
                   lambda: khttpd.count("connections") == 0)
 
 
-def fetched(place, port=8080, turns=5):
+def fetched(place, port=8080, turns=5, files=FILES, replies=REPLIES):
     """Clients, until they have what they wanted or all tries failed for a while."""
-    clients = [khttpd.Clients(place, FILES, 2, port, n) for n in (turns, 0)]
+    clients = [khttpd.Clients(place, files, 2, port, n) for n in (turns, 0)]
     try:
-        ktap.wait_for(60, f"{REPLIES} replies", lambda: sum(
-            c.replies for c in clients) >= REPLIES)
+        ktap.wait_for(60, f"{replies} replies", lambda: sum(
+            c.replies for c in clients) >= replies)
     finally:
         # Without failures, or those who wait for the last reply wait long.
         fault(probability=0)
@@ -93,9 +97,8 @@ def what_must_not_sleep():
         answered(place)
 
 
-@ktap.test
-def what_threads_ask_for():
-    place = PLACES[0]
+@contextlib.contextmanager
+def failing_threads():
     threads = ktap.run("pgrep", "^khttpd/").split()
     ktap.true(threads, "there are threads")
     for pid in threads:
@@ -104,11 +107,25 @@ def what_threads_ask_for():
     before = khttpd.count("no_memory")
     try:
         with failing(ignore_gfp_wait="N", task_filter="Y", probability=10):
-            fetched(place)
+            yield
     finally:
         fault(task_filter="N")
     ktap.diag(f"no memory: {khttpd.count('no_memory') - before}")
-    answered(place)
+
+
+@ktap.test
+def what_threads_ask_for():
+    with failing_threads():
+        fetched(PLACES[0])
+    answered(PLACES[0])
+
+
+@ktap.test
+def what_threads_ask_for_while_a_worker_opens_the_file():
+    files = [(f"/cold/{number}", (b"cold",)) for number in range(COLD)]
+    with failing_threads():
+        fetched(PLACES[0], files=files, replies=COLD)
+    answered(PLACES[0])
 
 
 @ktap.test
