@@ -24,11 +24,13 @@ static struct workqueue_struct *khttpd_workqueue;
  * struct khttpd_lane - the jobs of a file system
  * @sb: which one, to be compared only; another one may take a lane that has none
  * @running: how many are at work; all that are allowed if any waits
- * @waiting: those that wait for one of them, oldest first
+ * @nr_waiting: how many wait for one of them
+ * @waiting: those, oldest first
  */
 struct khttpd_lane {
 	const struct super_block *sb;
-	unsigned int running;
+	u32 running;
+	u32 nr_waiting;
 	struct list_head waiting;
 };
 
@@ -53,24 +55,46 @@ static struct khttpd_lane *khttpd_lane_of(const struct super_block *sb)
 	return unused;
 }
 
-static void khttpd_job_start(struct khttpd_job *job, const struct super_block *sb)
+/* A connection has one job at a time: besides those at work, a file system that hangs has
+ * half of all connections at most.
+ */
+static bool khttpd_lane_has_room(const struct khttpd_lane *lane)
+{
+	return lane->nr_waiting < READ_ONCE(khttpd_limits.max_connections) / 2;
+}
+
+/* Have it done, now or when one before it is done. Return: @job, or NULL if there are too
+ * many; it is gone then.
+ */
+static struct khttpd_job *khttpd_job_start(struct khttpd_job *job,
+					   const struct super_block *sb)
 {
 	struct khttpd_lane *lane;
-	bool now;
+	bool now, later = false;
 
 	spin_lock(&khttpd_lanes_lock);
 	lane = khttpd_lane_of(sb);
 	job->lane = lane;
 	now = lane->running < KHTTPD_LANE_JOBS;
-	if (now)
+	if (now) {
 		lane->running++;
-	else
+	} else if (khttpd_lane_has_room(lane)) {
+		later = true;
+		lane->nr_waiting++;
 		list_add_tail(&job->waiting, &lane->waiting);
+	}
 	spin_unlock(&khttpd_lanes_lock);
-	if (now)
+	if (now) {
 		queue_work(khttpd_workqueue, &job->work);
-	else
+		return job;
+	}
+	if (later) {
 		khttpd_count(jobs_waited);
+		return job;
+	}
+	khttpd_count(jobs_refused);
+	khttpd_job_free(job);
+	return NULL;
 }
 
 /* The last thing done with a job: the next of its lane and its connection may go on. */
@@ -81,10 +105,12 @@ static void khttpd_job_finish(struct khttpd_job *job)
 
 	spin_lock(&khttpd_lanes_lock);
 	next = list_first_entry_or_null(&lane->waiting, struct khttpd_job, waiting);
-	if (next)
+	if (next) {
 		list_del(&next->waiting);
-	else
+		lane->nr_waiting--;
+	} else {
 		lane->running--;
+	}
 	spin_unlock(&khttpd_lanes_lock);
 	if (next)
 		queue_work(khttpd_workqueue, &next->work);
@@ -122,6 +148,8 @@ static struct khttpd_job *khttpd_job_alloc(struct khttpd_conn *conn)
 
 	if (job)
 		job->conn = conn;
+	else
+		khttpd_count(no_memory);
 	return job;
 }
 
@@ -131,7 +159,7 @@ static struct khttpd_job *khttpd_job_alloc(struct khttpd_conn *conn)
  * @site: where
  * @wish: what
  *
- * Return: the job, or NULL without memory.
+ * Return: the job, or NULL without memory, or if too many wait for that file system.
  */
 struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
 				     struct khttpd_site *site,
@@ -145,8 +173,7 @@ struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
 	job->site = khttpd_site_get(site);
 	job->wish = *wish;
 	INIT_WORK(&job->work, khttpd_job_do_lookup);
-	khttpd_job_start(job, khttpd_lookup_sb(site, &job->wish.path));
-	return job;
+	return khttpd_job_start(job, khttpd_lookup_sb(site, &job->wish.path));
 }
 
 /**
@@ -156,7 +183,7 @@ struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
  * @pos: from where
  * @end: not beyond this offset
  *
- * Return: the job, or NULL without memory.
+ * Return: the job, or NULL without memory, or if too many wait for that file system.
  */
 struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 				   struct khttpd_entry *entry, loff_t pos,
@@ -169,6 +196,7 @@ struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 	job->len = min_t(loff_t, end - pos, KHTTPD_READ_SIZE);
 	job->data = kvmalloc(job->len, GFP_KERNEL);
 	if (!job->data) {
+		khttpd_count(no_memory);
 		kfree(job);
 		return NULL;
 	}
@@ -176,8 +204,7 @@ struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 	job->entry = entry;
 	job->pos = pos;
 	INIT_WORK(&job->work, khttpd_job_do_read);
-	khttpd_job_start(job, entry->inode->i_sb);
-	return job;
+	return khttpd_job_start(job, entry->inode->i_sb);
 }
 
 /**

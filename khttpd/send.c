@@ -180,11 +180,7 @@ static enum khttpd_step khttpd_out_read(struct khttpd_conn *conn)
 		return KHTTPD_STEP_ABORT;
 	}
 	conn->job = khttpd_job_read(conn, out->entry, out->pos, out->end);
-	if (!conn->job) {
-		khttpd_count(no_memory);
-		return KHTTPD_STEP_ABORT;
-	}
-	return KHTTPD_STEP_JOB;
+	return conn->job ? KHTTPD_STEP_JOB : KHTTPD_STEP_ABORT;
 }
 
 /* Send some pages. Return: KHTTPD_STEP_WAIT if there may be more to do. */

@@ -37,7 +37,7 @@
 	X(read_errors, "file could not be read while sent") \
 	X(aborted, "connection lost in mid-reply") \
 	X(lost, "connection lost while a request was awaited") \
-	X(no_memory, "allocation failed, connection ended") \
+	X(no_memory, "allocation failed: connection ended, or 503") \
 	X(cache_hits, "files found open and still true") \
 	X(cache_misses, "files not found open") \
 	X(cache_stale, "files found open and no longer true") \
@@ -49,6 +49,7 @@
 	X(lookups, "paths walked by a worker") \
 	X(cold_reads, "pages fetched by a worker") \
 	X(jobs_waited, "lookups and reads that waited: too many at work there") \
+	X(jobs_refused, "lookups and reads refused: too many wait there") \
 	X(soft_hits, "files answered in softirq") \
 	X(soft_given, "connections taken in softirq, then left to threads") \
 	X(soft_handed, "connections given to a server in softirq") \

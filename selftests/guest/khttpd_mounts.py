@@ -304,6 +304,27 @@ def a_file_system_that_hangs_stops_nobody_else():
 
 
 @ktap.test
+def a_file_system_that_hangs_has_half_of_the_connections():
+    most = 200
+    old = khttpd.limit("max_connections", most)
+    try:
+        with serving():
+            with Program():
+                waited, refused = khttpd.count("jobs_waited"), khttpd.count("jobs_refused")
+                socks = [asked(PLACES[n % 2], f"/fuse/hung{n}") for n in
+                         range(AT_WORK + most // 2)]
+                ktap.wait_for(20, "half of them wait", lambda: khttpd.count("jobs_waited") >=
+                              waited + most // 2)
+                for number in range(40):
+                    ktap.equal(status(PLACES[number % 2], f"/fuse/more{number}"), 503, "status")
+                ktap.equal(khttpd.count("jobs_refused"), refused + 40, "refused")
+                others_are_served("beside-too-many")
+            ended(socks)
+    finally:
+        khttpd.limit("max_connections", old)
+
+
+@ktap.test
 def a_permission_that_is_never_told_stops_nobody_else():
     """The event loops ask nobody whether a file of theirs may still be read."""
     seconds = 3 * ktap.SCALE
