@@ -363,6 +363,7 @@ static enum khttpd_step khttpd_batch_settle(struct khttpd_conn *conn,
 				khttpd_count(no_memory);
 				return KHTTPD_STEP_ABORT;
 			}
+			conn->repeats += batch->replies - i - 1;
 			return KHTTPD_STEP_BLOCKED;
 		}
 		sent -= reply->bytes;

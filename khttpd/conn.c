@@ -236,6 +236,7 @@ static enum khttpd_step khttpd_conn_refuse(struct khttpd_conn *conn)
 
 	if (!conn->refused) {
 		conn->refused = true;
+		conn->repeats = 0;
 		khttpd_conn_adopt(conn);
 		khttpd_out_clear(&conn->out);
 		khttpd_request_reset(&conn->req);
@@ -332,7 +333,6 @@ static bool khttpd_conn_fast(const struct khttpd_conn *conn)
 	return taken >= max(least, 1ULL);
 }
 
-static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 /* The listener is closing: the scan for that may have been before the thread knew this
  * connection, so none goes on, nor is one of our own left to linger.
  */
@@ -351,10 +351,11 @@ static enum khttpd_step khttpd_conn_last(const struct khttpd_conn *conn,
 	}
 }
 
+static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 {
-	switch (step) {
 	if (unlikely(READ_ONCE(conn->listener->closing)))
 		step = khttpd_conn_last(conn, step);
+	switch (step) {
 	case KHTTPD_STEP_WAIT:
 		conn->state = KHTTPD_CONN_READ;
 		if (!conn->req.pos)

@@ -113,7 +113,8 @@ static int khttpd_interpose_sleep(struct khttpd_listener *listener,
 	finish_wait(&sock->wq.wait, &wait);
 	if (*timeout != MAX_SCHEDULE_TIMEOUT)
 		*timeout -= nap - left;
-	if (signal_pending(current))
+	/* Woken alone of several that sleep, it takes what is there all the same. */
+	if (signal_pending(current) && !khttpd_handover_pending(listener))
 		err = sock_intr_errno(*timeout);
 	return err;
 }

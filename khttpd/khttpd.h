@@ -247,6 +247,8 @@ struct khttpd_out {
  * @server: what is not ours is a server's: its bytes are peeked at only
  * @counted: the request being answered counts in its client's rate already
  * @too_fast: it came too early, and gets 429
+ * @repeats: how many requests from here on were answered before, logged and counted, but
+ *	their replies did not fit behind others
  * @refused: it came back from a server, or cannot go there: 503 is all it gets
  * @unread: bytes of the peer may be left unread when we close
  * @closing: close as soon as @job is done
@@ -276,6 +278,7 @@ struct khttpd_conn {
 	bool server;
 	bool counted;
 	bool too_fast;
+	u16 repeats;
 	bool refused;
 	bool unread;
 	bool closing;

@@ -187,6 +187,25 @@ bool khttpd_peer_rate(struct khttpd_peer *peer)
 	return may;
 }
 
+/**
+ * khttpd_peer_rate_undo() - what it asked for is asked for again, by somebody else here
+ * @peer: the client; it was counted
+ *
+ * Context: any but hard interrupts.
+ */
+void khttpd_peer_rate_undo(struct khttpd_peer *peer)
+{
+	u32 rate = READ_ONCE(khttpd_limits.request_rate);
+	struct khttpd_peer_bucket *bucket;
+
+	if (!rate)
+		return;
+	bucket = &khttpd_peers[peer->bucket];
+	spin_lock_bh(&bucket->lock);
+	khttpd_rate_undo(&peer->due, rate);
+	spin_unlock_bh(&bucket->lock);
+}
+
 static void khttpd_peers_forget(struct khttpd_peer_bucket *bucket, u64 now)
 {
 	struct khttpd_peer *peer;

@@ -13,11 +13,19 @@ void khttpd_peers_exit(void);
 struct khttpd_peer *khttpd_peer_get(const struct sock *sk);
 void khttpd_peer_put(struct khttpd_peer *peer);
 bool khttpd_peer_rate(struct khttpd_peer *peer);
+void khttpd_peer_rate_undo(struct khttpd_peer *peer);
 
 /* As khttpd_peer_rate(); NULL, who has no limits, may always. */
 static inline bool khttpd_peer_request(struct khttpd_peer *peer)
 {
 	return likely(!peer) || khttpd_peer_rate(peer);
+}
+
+/* As khttpd_peer_rate_undo(), for whoever may have limits. */
+static inline void khttpd_peer_request_undo(struct khttpd_peer *peer)
+{
+	if (unlikely(peer))
+		khttpd_peer_rate_undo(peer);
 }
 
 #endif /* _KHTTPD_PEER_H */

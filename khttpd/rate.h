@@ -35,6 +35,16 @@ static inline bool khttpd_rate_take(u64 *due, u64 now, u32 rate, u32 burst)
 }
 
 /**
+ * khttpd_rate_undo() - it has not happened after all
+ * @due: what is remembered; it was taken
+ * @rate: how often in a second, not 0
+ */
+static inline void khttpd_rate_undo(u64 *due, u32 rate)
+{
+	*due -= min_t(u64, *due, div_u64(KHTTPD_RATE_SECOND, rate) + 1);
+}
+
+/**
  * khttpd_rate_rested() - has the pause been long enough to forget it?
  * @due: what is remembered
  * @now: in ns

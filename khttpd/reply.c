@@ -82,8 +82,9 @@ static enum khttpd_tail khttpd_tail_for(const struct khttpd_ask *ask)
 static void khttpd_reply_log(const struct khttpd_ask *ask, u16 status,
 			     u64 bytes)
 {
-	khttpd_log(ask->conn->sock->sk, ask->site, &ask->conn->req, ask->head,
-		   status, bytes);
+	if (likely(!ask->conn->repeats))
+		khttpd_log(ask->conn->sock->sk, ask->site, &ask->conn->req,
+			   ask->head, status, bytes);
 }
 
 static enum khttpd_verdict khttpd_reply_done(const struct khttpd_ask *ask)

@@ -92,6 +92,18 @@ static bool khttpd_input_keep(struct khttpd_conn *conn, struct khttpd_input *in)
 	return true;
 }
 
+/* Not all replies fit: go on behind the last that did. The request that was looked at
+ * when they were sent comes again later than now.
+ */
+static void khttpd_input_back(struct khttpd_conn *conn, struct khttpd_input *in,
+			      u32 off)
+{
+	in->off = off;
+	if (conn->counted && !conn->too_fast)
+		khttpd_peer_request_undo(conn->peer);
+	conn->counted = false;
+}
+
 /* Send the batch and, if the last reply has a rest, that too. */
 static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
 					  struct khttpd_input *in)
@@ -101,7 +113,8 @@ static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
 
 	step = khttpd_batch_send(conn, &done);
 	if (step == KHTTPD_STEP_BLOCKED) {
-		in->off = done;
+		if (in->off != done)
+			khttpd_input_back(conn, in, done);
 		khttpd_request_reset(&conn->req);
 		step = khttpd_out_send(conn);
 	}
@@ -114,7 +127,7 @@ static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
 static enum khttpd_verdict khttpd_input_respond(struct khttpd_conn *conn,
 						const u8 *head, u32 end)
 {
-	if (!conn->counted) {
+	if (!conn->counted && !conn->repeats) {
 		conn->counted = true;
 		conn->too_fast = !khttpd_peer_request(conn->peer);
 		if (conn->too_fast)
@@ -125,6 +138,18 @@ static enum khttpd_verdict khttpd_input_respond(struct khttpd_conn *conn,
 		return khttpd_respond_refused(conn, head, 429, end);
 	}
 	return khttpd_respond(conn, head, end);
+}
+
+/* The request is answered, in the batch at least. */
+static void khttpd_input_answered(struct khttpd_conn *conn,
+				  struct khttpd_input *in, u32 end)
+{
+	in->off = end;
+	conn->counted = false;
+	conn->too_fast = false;
+	if (conn->repeats)
+		conn->repeats--;
+	khttpd_request_reset(&conn->req);
 }
 
 /* A head is refused: count why, when that is said. */
@@ -153,7 +178,7 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 	enum khttpd_parse_result result;
 	enum khttpd_verdict verdict;
 	enum khttpd_step step;
-	u32 end = in->len;
+	u32 end = in->len, off;
 
 	result = khttpd_parse_again(req, &thread->again, head, in->len - in->off);
 	if (!thread->again.same)
@@ -173,22 +198,21 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 
 	switch (verdict) {
 	case KHTTPD_VERDICT_NEXT:
-		in->off = end;
-		conn->counted = false;
-		khttpd_request_reset(req);
+		khttpd_input_answered(conn, in, end);
 		return KHTTPD_STEP_WAIT;
 	case KHTTPD_VERDICT_SEND:
-		in->off = end;
-		conn->counted = false;
-		khttpd_request_reset(req);
+		khttpd_input_answered(conn, in, end);
 		return khttpd_input_send(conn, in);
 	case KHTTPD_VERDICT_FLUSH:
 		return khttpd_input_send(conn, in);
 	case KHTTPD_VERDICT_JOB:
 		return KHTTPD_STEP_JOB;
 	case KHTTPD_VERDICT_HANDOVER:
+		off = in->off;
 		step = khttpd_input_send(conn, in);
-		return step == KHTTPD_STEP_WAIT ? KHTTPD_STEP_HANDOVER : step;
+		/* Replies to others before it may have to be made once more. */
+		return step == KHTTPD_STEP_WAIT && in->off == off ?
+		       KHTTPD_STEP_HANDOVER : step;
 	default:
 		khttpd_count(no_memory);
 		return KHTTPD_STEP_ABORT;

@@ -132,5 +132,6 @@ void khttpd_site_put(struct khttpd_site *site)
 	put_cred(site->cred);
 	kfree(site->options.rules);
 	kvfree(site->options.types);
-	kfree(site);
+	/* Whoever looks for a listener's site may compare it still. */
+	kfree_rcu(site, rcu);
 }

@@ -87,6 +87,7 @@ struct khttpd_options {
  * @options: what else it does; owned
  * @closed: no entry is cached any more
  * @vhosts: sites that stand behind this one (vhost.c), RCU
+ * @rcu: for its end
  */
 struct khttpd_site {
 	refcount_t refs;
@@ -97,6 +98,7 @@ struct khttpd_site {
 	struct khttpd_options options;
 	bool closed;
 	struct list_head vhosts;
+	struct rcu_head rcu;
 };
 
 /* site.c */

@@ -232,10 +232,15 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 
 /* A thread must see to it; later, if the accept queue is full. */
 static void khttpd_soft_leave(struct khttpd_soft *soft,
-			      struct khttpd_soft_conn *conn)
+			      struct khttpd_soft_conn *conn,
+			      enum khttpd_soft_verdict verdict)
 {
-	int err = khttpd_soft_give(soft, conn);
+	int err;
 
+	/* No server has taken it: the thread counts it. */
+	if (verdict == KHTTPD_SOFT_SERVER)
+		khttpd_peer_request_undo(conn->peer);
+	err = khttpd_soft_give(soft, conn);
 	if (err == -ENOBUFS) {
 		khttpd_soft_move(soft, conn, KHTTPD_SOFT_STUCK);
 		/* There may have been room before it was in the list. */
@@ -271,7 +276,7 @@ static noinline bool khttpd_soft_over(struct khttpd_soft *soft,
 	else if (verdict == KHTTPD_SOFT_SERVER && khttpd_soft_hand(soft, conn))
 		return true;
 	else if (verdict >= KHTTPD_SOFT_GIVE)
-		khttpd_soft_leave(soft, conn);
+		khttpd_soft_leave(soft, conn, verdict);
 	else if (soft->net6.at_end(sk))
 		khttpd_soft_close(soft, conn);
 	else

@@ -193,7 +193,7 @@ khttpd_soft_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *con
 	bool close = !khttpd_request_persists(&work->req);
 	enum khttpd_soft_verdict verdict;
 	struct khttpd_entry *entry;
-	bool done;
+	bool asked, done;
 
 	verdict = khttpd_soft_whose(site, work, theirs);
 	if (verdict != KHTTPD_SOFT_NEXT)
@@ -209,11 +209,15 @@ khttpd_soft_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *con
 		return theirs == KHTTPD_SOFT_SERVER &&
 		       khttpd_negative_find(site, &work->path) ?
 		       theirs : KHTTPD_SOFT_GIVE;
-	done = plain && khttpd_peer_request(conn->peer) &&
-	       khttpd_soft_entry(soft, conn, site, work, entry, close);
+	asked = plain && khttpd_peer_request(conn->peer);
+	done = asked && khttpd_soft_entry(soft, conn, site, work, entry, close);
 	khttpd_entry_put_atomic(entry);
-	if (!done)
+	if (!done) {
+		/* The thread that answers it counts it. */
+		if (asked)
+			khttpd_peer_request_undo(conn->peer);
 		return KHTTPD_SOFT_GIVE;
+	}
 	soft->net6.consume(conn->sk, work->req.head_len);
 	conn->unread -= work->req.head_len;
 	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;

@@ -217,7 +217,7 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 {
 	struct khttpd_soft_work *work = this_cpu_ptr(khttpd_soft_work);
 	struct khttpd_entry *entry = NULL;
-	bool done;
+	bool asked, done;
 
 	/* Urgent data is for those who know what to do about it. */
 	if (READ_ONCE(tcp_sk(conn->sk)->urg_data))
@@ -227,11 +227,15 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 		entry = khttpd_soft_repeated(soft, work);
 	if (!entry)
 		return khttpd_soft_reply(soft, conn, work);
-	done = khttpd_peer_request(conn->peer) &&
-	       khttpd_soft_repeat(soft, conn, work, entry);
+	asked = khttpd_peer_request(conn->peer);
+	done = asked && khttpd_soft_repeat(soft, conn, work, entry);
 	khttpd_entry_put_atomic(entry);
-	if (!done)
+	if (!done) {
+		/* The thread that answers it counts it. */
+		if (asked)
+			khttpd_peer_request_undo(conn->peer);
 		return KHTTPD_SOFT_GIVE;
+	}
 	soft->net6.consume(conn->sk, work->again.len);
 	conn->unread -= work->again.len;
 	return work->msg.fin ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;

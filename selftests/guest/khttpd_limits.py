@@ -30,6 +30,9 @@ def setup():
     PLACES.append(khttpd.net6_place())
     khttpd.fresh()
     khttpd.write("a.txt", b"hello\n")
+    khttpd.write("page", bytes(8000))
+    # More than is answered in softirq.
+    khttpd.write("large", bytes(100_000))
     # More than any send buffer takes.
     os.truncate(khttpd.write("big", b"x"), 32 << 20)
     ktap.run("ip", "address", "add", "fd09::2/128", "dev", "lo", "nodad")
@@ -37,8 +40,12 @@ def setup():
     khttpd.net6ctl(net6.client, "add", "address", "fd02::3/64", "dev", "c0")
     ktap.wait_for(15, "fd02::3 is preferred",
                   lambda: khttpd.net6_preferred(net6.client, "c0", "fd02::3"))
+    serve()
+
+
+def serve():
     khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen)
-    khttpd.serve(net6, site="net6")
+    khttpd.serve(PLACES[2], site="net6")
 
 
 @contextlib.contextmanager
@@ -213,6 +220,40 @@ def khttpd_goes_while_clients_are_remembered():
         khttpd.ctl("stop", "--all")
         ktap.run("rmmod", "khttpd")
         ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+
+
+@ktap.test
+def a_request_counts_once():
+    """Whoever looks at it, and however often: what is answered in softirq, what is left to
+    a thread there, and what comes again because replies before it filled the socket.
+    """
+    serve()
+    many = 1000
+    for place in PLACES:
+        for name in ("/page", "/large"):
+            # Open, and in the cache.
+            for _ in range(3):
+                khttpd.exchange(place, GET(name))
+                time.sleep(0.1)
+            with limits(request_rate=1, request_burst=2):
+                with connect(place) as sock:
+                    reader = khttpd.Reader(sock)
+                    for _ in range(2):
+                        sock.sendall(GET(name))
+                        ktap.equal(reader.reply().status, 200, f"{place.name} {name}")
+            # What it has asked is forgotten.
+            time.sleep(2.1)
+        with limits(request_rate=1, request_burst=many), place.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.settimeout(khttpd.TIMEOUT)
+            sock.connect((place.address, 8080))
+            reader = khttpd.Reader(sock)
+            blocked = khttpd.count("send_blocked")
+            sock.sendall(GET("/page") * many)
+            ktap.wait_for(10, "replies wait for room",
+                          lambda old=blocked: khttpd.count("send_blocked") > old)
+            for number in range(many):
+                ktap.equal(reader.reply().status, 200, f"{place.name}: request {number}")
 
 
 ktap.main(setup)

@@ -136,6 +136,34 @@ def combined_log():
 
 
 @ktap.test
+def a_reply_is_logged_once():
+    """Those too that are made again because others before them filled the socket."""
+    many = 1000
+    khttpd.write("page", bytes(8000))
+    serve()
+    log = khttpd.Log()
+    try:
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.settimeout(khttpd.TIMEOUT)
+            sock.connect((khttpd.V4.address, 8080))
+            blocked = khttpd.count("send_blocked")
+            sock.sendall(khttpd.get("/page") * many)
+            ktap.wait_for(10, "replies wait for room",
+                          lambda: khttpd.count("send_blocked") > blocked)
+            reader = khttpd.Reader(sock)
+            for _ in range(many):
+                ktap.equal(reader.reply().status, 200, "status")
+        khttpd.exchange(khttpd.V4, khttpd.get("/last"))
+        lines = log.lines(many + 1)
+        ktap.true("/last" in lines[-1], "no more lines before the last one's")
+        ktap.equal(len(lines), many + 1, "lines")
+    finally:
+        log.stop()
+        khttpd.ctl("stop")
+
+
+@ktap.test
 def json_log_and_rotation():
     serve()
     log = khttpd.Log("-j")

@@ -53,6 +53,24 @@ TEST(limits_change)
 	EXPECT_EQ(take(&due, now + 1002 * MS, 4000000000u, 4000000000u, 1000), 1000);
 }
 
+TEST(undone)
+{
+	u64 due = 0, now = 5 * MS;
+	int i;
+
+	EXPECT_EQ(take(&due, now, 10, 5, 100), 5);
+	khttpd_rate_undo(&due, 10);
+	EXPECT_EQ(take(&due, now, 10, 5, 100), 1);
+	for (i = 0; i < 1000; i++) {
+		EXPECT_TRUE(khttpd_rate_take(&due, now + 1000 * MS, 10, 5));
+		khttpd_rate_undo(&due, 10);
+	}
+	/* More than was taken is nothing. */
+	for (i = 0; i < 100; i++)
+		khttpd_rate_undo(&due, 10);
+	EXPECT_EQ(take(&due, now + 1000 * MS, 10, 5, 100), 5);
+}
+
 TEST(forgotten)
 {
 	u64 due = 0;
