@@ -25,7 +25,7 @@ FRONT = {"nginx": 8000, "khttpd": 80}
 
 # Milliseconds counted, of a processor that does 500 million instructions a second.
 WINDOW = {65536: 300, 1048576: 600}
-SHORT_WINDOW = 150
+SHORT_WINDOW, OFFERED_WINDOW = 150, 1000
 # Connections offered in a second: what khttpd can answer on net6, and twice that.
 OFFERED = (6000, 12000)
 # wrk makes one call of the first for each request, httperf one of the other.
@@ -34,18 +34,19 @@ SMALL = 40		# functions with fewer instructions for both servers are one line
 
 
 def cases(quick):
-    """(stack, what, bytes, page, ports, client)"""
+    """(stack, what, bytes, page, ports, client, window)"""
     close = functools.partial(wrk, options=("-H", "Connection: close"))
-    found = [("keep-alive", size, f"/{size}.html", PORTS, wrk)
+    found = [("keep-alive", size, f"/{size}.html", PORTS, wrk, WINDOW.get(size, SHORT_WINDOW))
              for size in (QUICK_SIZES if quick else SIZES)]
-    found.append(("connection a request", 1024, "/1024.html", PORTS, close))
+    found.append(("connection a request", 1024, "/1024.html", PORTS, close, SHORT_WINDOW))
     if not quick:
-        found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, wrk))
-        found.append(("handed over, connection a request", 0, "/dynamic", FRONT, close))
+        found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, wrk, SHORT_WINDOW))
+        found.append(("handed over, connection a request", 0, "/dynamic", FRONT, close,
+                      SHORT_WINDOW))
     found = [(stack, *case) for stack in STACKS for case in found]
     if not quick:
         found += [("net6", f"{rate} connections offered a second", 1024, "/1024.html", PORTS,
-                   functools.partial(httperf, rate=rate)) for rate in OFFERED]
+                   functools.partial(httperf, rate=rate), OFFERED_WINDOW) for rate in OFFERED]
     return found
 
 
@@ -60,7 +61,7 @@ def run(lab):
     for start, _ in sides.functions(REQUEST).values():
         lab.run(lab.netbench_program, "hook", f"{start:x}", 0)
     label = 0
-    for stack, what, size, page, ports, client in todo:
+    for stack, what, size, page, ports, client, window in todo:
         for server, port in ports.items():
             label += 1
             lab.step(f"{what}, {size} B, {server} over {stack}")
@@ -69,8 +70,7 @@ def run(lab):
                 for _ in range(4):
                     lab.wait_for(page, lambda: answers(lab, stack, port, page))
                     time.sleep(0.02)
-                count(lab, label, WINDOW.get(size, SHORT_WINDOW),
-                      client(lab, stack, port, page))
+                count(lab, label, window, client(lab, stack, port, page))
                 lab.write({"label": label, "case": {"what": what, "bytes": size, "over": stack},
                            "server": server})
     with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
