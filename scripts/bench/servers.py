@@ -78,15 +78,16 @@ def run(lab):
 
 
 def wrk(lab, stack, port, page, options=()):
-    """Four connections, on each a request when there is a reply."""
-    return [*lab.wrap(stack), "wrk", "-t1", "-c4", "-d3", *options,
+    """Four connections, on each a request when there is a reply. Stopped long before its end,
+    but the clock may jump while it is loaded."""
+    return [*lab.wrap(stack), "wrk", "-t1", "-c4", "-d600", *options,
             f"http://{URL[stack]}:{port}{page}"]
 
 
 def httperf(lab, stack, port, page, rate):
     """Connections with a request each; httperf knows IPv4 only."""
     return [*lab.wrap(stack, "-m", "10.1.0.2=fd00:2::2"), "httperf", "--server", "10.1.0.2",
-            "--port", port, "--uri", page, "--rate", rate, "--num-conns", 4 * rate,
+            "--port", port, "--uri", page, "--rate", rate, "--num-conns", 600 * rate,
             "--timeout", 2]
 
 
