@@ -101,7 +101,11 @@ static void khttpd_input_back(struct khttpd_conn *conn, struct khttpd_input *in,
 	in->off = off;
 	if (conn->counted && !conn->too_fast)
 		khttpd_peer_request_undo(conn->peer);
+	/* A 429 among them, the last, is judged anew: it was not counted. */
+	if (!conn->counted && conn->too_fast && conn->repeats)
+		conn->repeats--;
 	conn->counted = false;
+	conn->too_fast = false;
 }
 
 /* Send the batch and, if the last reply has a rest, that too. */
@@ -146,7 +150,6 @@ static void khttpd_input_answered(struct khttpd_conn *conn,
 {
 	in->off = end;
 	conn->counted = false;
-	conn->too_fast = false;
 	if (conn->repeats)
 		conn->repeats--;
 	khttpd_request_reset(&conn->req);
