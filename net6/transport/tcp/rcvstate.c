@@ -257,7 +257,7 @@ static void net6_tcp_synsent_rcv(struct sock *sk, struct sk_buff *skb)
 
 reset:
 	if (!th->rst)
-		net6_tcp_send_reset(sk, skb);
+		net6_tcp_send_reset(nn, sk, skb);
 drop:
 	net6_drop(nn, skb, NET6_DROP_TCP_FLAGS);
 }
@@ -448,7 +448,7 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 		return;
 
 	if ((sk->sk_state == TCP_SYN_RECV || pending) && !tcp_syn_acked(tp, skb)) {
-		net6_tcp_send_reset(sk, skb);
+		net6_tcp_send_reset(nn, sk, skb);
 		net6_drop(nn, skb, NET6_DROP_TCP_OLD_ACK);
 		return;
 	}

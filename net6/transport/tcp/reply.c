@@ -67,12 +67,13 @@ out:
 
 /**
  * net6_tcp_send_reset() - answer a segment with a reset
+ * @nn: namespace; behind a backlog the device that tells it may be gone
  * @sk: socket whose traffic class and device apply, or NULL
  * @skb: the segment; borrowed; TCP_SKB_CB filled
  *
  * Context: BH disabled, RCU read lock held.
  */
-void net6_tcp_send_reset(struct sock *sk, struct sk_buff *skb)
+void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	const struct tcphdr *th = tcp_hdr(skb);
@@ -103,6 +104,5 @@ void net6_tcp_send_reset(struct sock *sk, struct sk_buff *skb)
 		r.tclass = inet6_sk(sk)->tclass;
 	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
 		r.oif = sk && sk_fullsock(sk) ? sk->sk_bound_dev_if : 0;
-	/* Behind a backlog the device may be gone. */
-	net6_tcp_reply(net6_pernet(sk ? sock_net(sk) : dev_net(skb->dev)), &r);
+	net6_tcp_reply(nn, &r);
 }

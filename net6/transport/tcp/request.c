@@ -528,7 +528,7 @@ void net6_tcp_listen_rcv(struct sock *sk, struct sk_buff *skb)
 	if (!th->rst && th->ack) {
 		if (!th->syn && net6_tcp_cookie_rcv(sk, skb))
 			return;
-		net6_tcp_send_reset(sk, skb);
+		net6_tcp_send_reset(nn, sk, skb);
 		net6_drop(nn, skb, th->syn ? NET6_DROP_TCP_FLAGS : NET6_DROP_TCP_COOKIE);
 		return;
 	}
@@ -571,7 +571,7 @@ static bool net6_tcp_request_check(struct net6_tcp_request *req, struct sk_buff 
 	}
 	/* First and fifth checks: window, and an ACK of exactly our SYN. */
 	if (th->ack && !th->rst && cb->ack_seq != req->snt_isn + 1) {
-		net6_tcp_send_reset(req->listener, skb);
+		net6_tcp_send_reset(net6_tcp_request_nn(req), req->listener, skb);
 		*reason = NET6_DROP_TCP_OLD_ACK;
 		return false;
 	}
@@ -631,7 +631,7 @@ void net6_tcp_request_rcv(struct net6_tcp_request *req, struct sk_buff *skb)
 
 	if (unlikely(READ_ONCE(listener->sk_state) != TCP_LISTEN)) {
 		net6_tcp_request_drop(req);
-		net6_tcp_send_reset(NULL, skb);
+		net6_tcp_send_reset(nn, NULL, skb);
 		net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 		return;
 	}
@@ -642,7 +642,7 @@ void net6_tcp_request_rcv(struct net6_tcp_request *req, struct sk_buff *skb)
 	child = net6_tcp_child(listener, skb, req, true);
 	if (unlikely(!child)) {
 		if (READ_ONCE(nn->net->ipv4.sysctl_tcp_abort_on_overflow)) {
-			net6_tcp_send_reset(listener, skb);
+			net6_tcp_send_reset(nn, listener, skb);
 			net6_tcp_request_drop(req);
 		} else {
 			req->acked = true;

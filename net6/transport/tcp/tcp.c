@@ -95,7 +95,7 @@ static void net6_tcp_rcv_unknown(struct net6_net *nn, const struct net6_tcp_key 
 			net6_tcp_listen_rcv(sk, skb);
 		return;
 	}
-	net6_tcp_send_reset(NULL, skb);
+	net6_tcp_send_reset(nn, NULL, skb);
 	net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 }
 
@@ -112,7 +112,7 @@ static void net6_tcp_rcv_tw(struct net6_net *nn, const struct net6_tcp_key *key,
 			TCP_SKB_CB(skb)->tcp_tw_isn = isn;
 			net6_tcp_listen_rcv(listener, skb);
 		} else if (!listener) {
-			net6_tcp_send_reset(NULL, skb);
+			net6_tcp_send_reset(nn, NULL, skb);
 			net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 		}
 	} else {
@@ -151,7 +151,7 @@ static void net6_tcp_rcv_closed(struct sock *sk, struct sk_buff *skb)
 		if (now)
 			net6_tcp_gen_put(now);
 		else if (!tcp_hdr(skb)->rst)
-			net6_tcp_send_reset(NULL, skb);
+			net6_tcp_send_reset(nn, NULL, skb);
 		net6_drop(nn, skb, NET6_DROP_TCP_CLOSE);
 	}
 	rcu_read_unlock();

@@ -563,7 +563,8 @@ void net6_tcp_pages_drop(struct sock *sk);
 void net6_tcp_pages_timer(struct sock *sk);
 
 /* Answers without a socket (or before one); skb is the segment answered, borrowed. */
-void net6_tcp_send_reset(struct sock *sk, struct sk_buff *skb);	/* sk may be NULL */
+/* @sk may be NULL */
+void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb);
 
 /* Fill TCP_SKB_CB (seq, end_seq, ack_seq, flags) from the header. */
 void net6_tcp_fill_cb(struct sk_buff *skb, const struct tcphdr *th);

@@ -272,7 +272,7 @@ static void net6_tcp_tw_fin_wait2(struct net6_tcp_tw *tw, struct sk_buff *skb,
 	if (!th->fin || cb->end_seq != tw->rcv_nxt + 1) {
 		NET6_INC(net6_tcp_tw_nn(tw), TcpAbortOnData);
 		net6_tcp_tw_kill(tw);
-		net6_tcp_send_reset(NULL, skb);
+		net6_tcp_send_reset(net6_tcp_tw_nn(tw), NULL, skb);
 		return;
 	}
 	tw->substate = TCP_TIME_WAIT;
