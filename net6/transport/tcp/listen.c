@@ -125,8 +125,9 @@ static struct sock *net6_tcp_accept_queue_pop(struct sock *listener)
 	child = net6_tcp_sk(listener)->accept_first;
 	if (child) {
 		WRITE_ONCE(net6_tcp_sk(listener)->accept_first, child->accept_next);
-		child->accept_next = NULL;
-		WRITE_ONCE(child->listener, NULL);
+		WRITE_ONCE(child->accept_next, NULL);
+		/* Pairs with net6_tcp_has_pages(): they share a place. */
+		smp_store_release(&child->listener, NULL);
 		sk_acceptq_removed(listener);
 	}
 	spin_unlock_bh(&queue->rskq_lock);

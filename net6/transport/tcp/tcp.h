@@ -556,7 +556,12 @@ void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag);
 /* @sk does not listen. In an accept queue it has none, and something else in that place. */
 static inline bool net6_tcp_has_pages(const struct sock *sk)
 {
-	return unlikely(net6_tcp_sk(sk)->pages) && !net6_tcp_sk(sk)->listener;
+	const struct net6_tcp_sock *ns = net6_tcp_sk(sk);
+
+	if (likely(!READ_ONCE(ns->pages)))
+		return false;
+	/* Pairs with net6_tcp_accept_queue_pop(), which does not have @sk locked. */
+	return !smp_load_acquire(&ns->listener) && READ_ONCE(ns->pages);
 }
 
 void net6_tcp_pages_drop(struct sock *sk);
