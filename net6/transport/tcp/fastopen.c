@@ -170,6 +170,9 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, int
 	int flags = msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0;
 	int err;
 
+	/* While this call waited for the sock another one has put an IPv4 one in its place. */
+	if (unlikely(READ_ONCE(sk->sk_socket->sk) != sk))
+		return -EALREADY;
 	if (!deferred && (!fo_client_allowed(sk) ||
 			  (addr && msg->msg_namelen >= sizeof(addr->sa_family) &&
 			   addr->sa_family == AF_UNSPEC) ||
