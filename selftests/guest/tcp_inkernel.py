@@ -22,6 +22,7 @@ import ktap  # pylint: disable=wrong-import-position
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 US = "2001:db8:6::b"
 PATIENCE = 10 * ktap.SCALE
+SO_SNDBUFFORCE = 32
 NS = {}
 
 
@@ -297,6 +298,34 @@ def the_listener_goes_first():
     ktap.raises(104, conn.recv, 1)
     conn.close()
     front.close()
+
+
+@ktap.test
+def a_listener_that_became_a_connection_is_nobodys_when_it_is_closed():
+    """The module is not called for it, though it is attached still."""
+    sock, _ = listener()
+    with Module(sock):
+        target = ktap.net6_socket(ns=NS["A"])
+        target.settimeout(PATIENCE)
+        target.bind(("2001:db8:6::a", 0))
+        target.listen()
+        sock.shutdown(socket.SHUT_RDWR)
+        sock.connect(target.getsockname())
+        peer = target.accept()[0]
+        peer.settimeout(PATIENCE)
+        # A line for the module, had the connection been its own.
+        peer.sendall(b"hello\n")
+        ktap.equal(sock.recv(100), b"hello\n", "what the program reads")
+        sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 20)
+        sock.sendall(bytes(500_000))
+        sock.close()
+        # Acknowledgments come for what is before its FIN.
+        got = 0
+        while more := peer.recv(65536):
+            got += len(more)
+        ktap.equal(got, 500_000, "bytes")
+        peer.close()
+        target.close()
 
 
 @ktap.test

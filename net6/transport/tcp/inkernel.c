@@ -63,13 +63,13 @@ bool net6_tcp_user_offer(const struct sock *listener, struct sock *child)
 
 /* A connection's owner, if it is to be called: not from its own call, after which it sees
  * the state anyhow; and a listener that was attached to and became something else is its
- * process's.
+ * process's, or nobody's when that has closed it.
  */
 static struct net6_tcp_owner *net6_tcp_owner_ready(const struct sock *sk)
 {
 	struct net6_tcp_owner *owner = net6_tcp_owner(sk);
 
-	return owner && !owner->busy && !sk->sk_socket ? owner : NULL;
+	return owner && !owner->busy && !sk->sk_socket && !sock_flag(sk, SOCK_DEAD) ? owner : NULL;
 }
 
 /* Calls it, in the same surroundings in softirq and process. Afterwards @sk may be closed
