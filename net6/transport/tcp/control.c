@@ -235,8 +235,8 @@ int net6_tcp_send_synack(struct sock *sk)
  * net6_tcp_send_fin() - no more data from us, RFC 9293 3.10.4
  * @sk: socket whose state has already moved on
  *
- * The FIN rides on the last unsent packet; under memory pressure also on the last
- * sent one, whose retransmission will carry it.
+ * The FIN rides on the last unsent packet; under memory pressure, or without memory for one
+ * of its own, also on the last sent one, whose retransmission will carry it.
  */
 void net6_tcp_send_fin(struct sock *sk)
 {
@@ -247,8 +247,16 @@ void net6_tcp_send_fin(struct sock *sk)
 	if (net6_tcp_has_pages(sk))
 		net6_tcp_pages_drop(sk);
 	tail = tcp_write_queue_tail(sk);
-	if (!tail && tcp_under_memory_pressure(sk))
+	if (!tail && sk_under_memory_pressure(sk))
 		tail = tcp_rtx_queue_tail(sk);
+	if (!tail) {
+		skb = tcp_queued_skb(sk, tp->write_seq, TCPHDR_ACK | TCPHDR_FIN,
+				     sk_gfp_mask(sk, GFP_ATOMIC | __GFP_NOWARN));
+		if (unlikely(!skb))
+			tail = tcp_rtx_queue_tail(sk);
+		if (unlikely(!skb && !tail))
+			return;
+	}
 	if (tail) {
 		TCP_SKB_CB(tail)->tcp_flags |= TCPHDR_FIN;
 		TCP_SKB_CB(tail)->end_seq++;
@@ -258,10 +266,6 @@ void net6_tcp_send_fin(struct sock *sk)
 			return;
 		}
 	} else {
-		skb = tcp_queued_skb(sk, tp->write_seq, TCPHDR_ACK | TCPHDR_FIN,
-				     sk_gfp_mask(sk, GFP_ATOMIC | __GFP_NOFAIL));
-		if (unlikely(!skb))
-			return;
 		tp->write_seq++;
 		__skb_queue_tail(&sk->sk_write_queue, skb);
 	}
