@@ -9,6 +9,7 @@
 # guest: stock+
 # timeout: 600
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -310,6 +312,39 @@ def memory_cgroup():
         sock.close()
         ktap.wait_for(10, "nothing is charged any more", lambda: not charged())
     os.rmdir(group)
+
+
+@ktap.test
+def a_reader_does_not_go_on_with_another_connection():
+    """Disconnected and connected again while it slept, it ends with what it has."""
+    listener, client, got = ktap.net6_socket(), ktap.net6_socket(), []
+    listener.bind(("::1", 0))
+    listener.listen()
+    client.connect(listener.getsockname())
+    first = listener.accept()[0]
+    first.sendall(b"first")
+    reader = threading.Thread(target=lambda: got.append(client.recv(100, socket.MSG_WAITALL)))
+    # It does not run before this thread has done all.
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    reader.start()
+    ktap.wait_for(10, "the reader waits", lambda: ktap.asleep(reader) and not struct.unpack(
+        "i", fcntl.ioctl(client, termios.FIONREAD, bytes(4)))[0])
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        unspec = struct.pack("=H26x", socket.AF_UNSPEC)
+        ktap.equal(ctypes.CDLL(None).connect(client.fileno(), unspec, len(unspec)), 0,
+                   "disconnect")
+        client.connect(listener.getsockname())
+        second = listener.accept()[0]
+        second.sendall(b"s" * 200)
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, before)
+    reader.join(10 * ktap.SCALE)
+    ktap.equal(got, [b"first"], "what was read")
+    for sock in (listener, client, first, second):
+        sock.close()
 
 
 @ktap.test

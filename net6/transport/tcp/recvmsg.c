@@ -183,21 +183,27 @@ static bool net6_tcp_recv_copy(struct net6_tcp_recv *r, struct sk_buff *skb, u32
 	return true;
 }
 
-/* Wait for more, or let the backlog in. */
-static void net6_tcp_recv_wait(struct net6_tcp_recv *r, struct sk_buff *last)
+/* Wait for more, or let the backlog in. Return: 0; -EPIPE if it was disconnected meanwhile:
+ * what comes now, if anything, is another connection's.
+ */
+static int net6_tcp_recv_wait(struct net6_tcp_recv *r, struct sk_buff *last)
 {
 	struct sock *sk = r->sk;
+	int err;
 
 	if (r->copied >= r->target) {
 		__sk_flush_backlog(sk);
 	} else {
 		net6_tcp_cleanup_rbuf(sk, r->copied);
 		net6_tcp_ack_idle(sk);
-		sk_wait_data(sk, &r->timeo, last);
+		err = sk_wait_data(sk, &r->timeo, last);
+		if (err < 0)
+			return err;
 	}
 	/* Another reader was faster: go on where it ended. */
 	if (r->flags & MSG_PEEK && r->peek_seq - r->copied - r->urg_hole != tcp_sk(sk)->copied_seq)
 		r->peek_seq = tcp_sk(sk)->copied_seq;
+	return 0;
 }
 
 static void net6_tcp_recv_loop(struct net6_tcp_recv *r)
@@ -206,6 +212,7 @@ static void net6_tcp_recv_loop(struct net6_tcp_recv *r)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb, *last;
 	u32 offset;
+	int err;
 
 	do {
 		/* RFC 9293 3.8.5: reading stops at the urgent mark. */
@@ -231,7 +238,11 @@ static void net6_tcp_recv_loop(struct net6_tcp_recv *r)
 				net6_tcp_ack_idle(sk);
 			break;
 		}
-		net6_tcp_recv_wait(r, last);
+		err = net6_tcp_recv_wait(r, last);
+		if (unlikely(err)) {
+			r->copied = r->copied ?: err;
+			break;
+		}
 	} while (r->len > 0);
 }
 

@@ -349,6 +349,8 @@ static int net6_tcp_splice_actor(read_descriptor_t *desc, struct sk_buff *skb, u
 /* Nothing could be spliced: is that an end, an error, or a reason to wait? 1: waited. */
 static int net6_tcp_splice_wait(struct sock *sk, long *timeo, size_t spliced)
 {
+	int err;
+
 	if (spliced)
 		return 0;
 	if (sock_flag(sk, SOCK_DONE))
@@ -365,7 +367,10 @@ static int net6_tcp_splice_wait(struct sock *sk, long *timeo, size_t spliced)
 	if (!skb_queue_empty(&sk->sk_receive_queue))
 		return 0;
 	net6_tcp_ack_idle(sk);
-	sk_wait_data(sk, timeo, NULL);
+	err = sk_wait_data(sk, timeo, NULL);
+	/* It was disconnected: what comes now is another connection's. */
+	if (err < 0)
+		return err;
 	if (signal_pending(current))
 		return sock_intr_errno(*timeo);
 	return 1;
