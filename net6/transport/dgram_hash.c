@@ -284,6 +284,28 @@ static struct sock *net6_dgram_nth(struct net6_dgram_bucket *b, const struct net
 	return NULL;
 }
 
+/* The socket behind one that the caller holds; one reference. -ESTALE if that has left the
+ * table: its place in the chain must be counted again.
+ */
+static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, u8 protocol)
+{
+	rcu_read_lock();
+	if (!sk_hashed(sk)) {
+		rcu_read_unlock();
+		return ERR_PTR(-ESTALE);
+	}
+	hlist_for_each_entry_continue_rcu(sk, sk_node) {
+		if (sk->sk_protocol != protocol || !net_eq(sock_net(sk), net))
+			continue;
+		if (refcount_inc_not_zero(&sk->sk_refcnt)) {
+			rcu_read_unlock();
+			return sk;
+		}
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
 /**
  * net6_dgram_walk() - call a function for each socket that has a port
  * @net: namespace
@@ -299,20 +321,26 @@ int net6_dgram_walk(struct net *net, u8 protocol, u32 *pos,
 		    int (*fn)(struct sock *sk, void *arg), void *arg)
 {
 	u32 bucket = *pos >> 16, skip = *pos & 0xffff;
-	struct sock *sk;
+	struct sock *sk, *next;
 	int err;
 
 	for (; bucket < NET6_DGRAM_BUCKETS; bucket++, skip = 0) {
-		for (;;) {
-			sk = net6_dgram_nth(&net6_dgram_table[bucket], net, protocol, skip);
-			if (!sk || skip == 0xffff)
-				break;
-			err = fn(sk, arg);
-			sock_put(sk);
+		sk = net6_dgram_nth(&net6_dgram_table[bucket], net, protocol, skip);
+		while (sk && skip < 0xffff) {
 			*pos = bucket << 16 | skip;
-			if (err)
+			err = fn(sk, arg);
+			if (err) {
+				sock_put(sk);
 				return err;
+			}
 			skip++;
+			next = net6_dgram_after(sk, net, protocol);
+			if (IS_ERR(next))
+				next = net6_dgram_nth(&net6_dgram_table[bucket], net, protocol,
+						      skip);
+			sock_put(sk);
+			sk = next;
+			cond_resched();
 		}
 		if (sk)
 			sock_put(sk);
