@@ -407,13 +407,15 @@ struct net6_rt_change {
 /* A gateway tells its interface, if it is on one of ours. */
 static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struct in6_addr *addr)
 {
+	struct net6_iface *iface;
 	struct net6_prefix *prefix;
 
 	rcu_read_lock();
 	prefix = net6_prefix_match(nn, addr, 0);
+	/* RTNL keeps the interface, not the prefix. */
+	iface = prefix ? prefix->iface : NULL;
 	rcu_read_unlock();
-	/* RTNL keeps the interface. */
-	return prefix ? prefix->iface : NULL;
+	return iface;
 }
 
 static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
