@@ -25,7 +25,7 @@ static void net6_prefix_free(struct net6_prefix *p)
 {
 	list_del_rcu(&p->life.list);
 	net6_note_prefix(p, NET6_NOTE_DEL);
-	p->iface->n_prefixes--;
+	p->iface->n_prefixes -= !p->manual;
 	net6_dest_flush(p->iface->nn);
 	kfree_rcu(p, rcu);
 }
@@ -53,7 +53,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	net6_life_set(&p->life, valid_lft);
 	list_add_tail_rcu(&p->life.list, &iface->prefixes);
 	net6_note_prefix(p, NET6_NOTE_NEW);
-	iface->n_prefixes++;
+	iface->n_prefixes += !manual;
 	net6_dest_flush(iface->nn);
 	return 0;
 }
@@ -84,6 +84,7 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 		/* RFC 4861 6.3.4: "time out the prefix immediately" */
 		net6_prefix_free(p);
 	} else if (p) {
+		iface->n_prefixes -= manual && !p->manual;
 		p->manual = manual;
 		net6_life_set(&p->life, valid_lft);
 	} else if (valid_lft) {

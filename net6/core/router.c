@@ -33,7 +33,7 @@ static void net6_router_free(struct net6_router *router)
 
 	list_del_rcu(&router->life.list);
 	net6_note_router(router, NET6_NOTE_DEL);
-	iface->n_routers--;
+	iface->n_routers -= !router->manual;
 	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers - 1);
 	net6_told_forget(router);
 	net6_neigh_set_router(router->neigh, false);
@@ -69,7 +69,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 	net6_neigh_set_router(neigh, true);
 	list_add_tail_rcu(&router->life.list, &iface->routers);
 	net6_note_router(router, NET6_NOTE_NEW);
-	iface->n_routers++;
+	iface->n_routers += !manual;
 	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers + 1);
 	net6_dest_flush(iface->nn);
 	return 0;
@@ -103,6 +103,7 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
 	if (changed)
 		net6_dest_flush(router->iface->nn);
 	WRITE_ONCE(router->preference, preference);
+	router->iface->n_routers -= manual && !router->manual;
 	router->manual = manual;
 	net6_life_set(&router->life, lifetime);
 	if (changed)

@@ -186,6 +186,37 @@ def every_prefix_length():
 
 
 @ktap.test
+def what_is_set_by_hand_takes_no_place_of_a_routers():
+    fresh()
+    by_hand = (("prefix", "2001:db8:66::/64", "dev", "a0"),
+               ("route", "default", "via", "fe80::66", "dev", "a0"))
+    for words in by_hand:
+        nd.net6ctl(A, "add", *words)
+    for name in ("max-prefixes", "max-routers"):
+        nd.net6ctl(A, "set", "limits", name, "1")
+    try:
+        advertise(nd.prefix_option("2001:db8:67::", flags=0x80))
+        barrier()
+        ktap.equal(len(nd.show(A, "prefixes")), 2, "prefixes")
+        ktap.equal(len(nd.show(A, "routers")), 2, "routers")
+        advertise(nd.prefix_option("2001:db8:68::", flags=0x80), router="fe80::68")
+        barrier()
+        ktap.equal(len(nd.show(A, "prefixes")), 2, "prefixes: a router's second one")
+        ktap.equal(len(nd.show(A, "routers")), 2, "routers: a second one")
+        # One that was learned becomes the administrator's: its place is free.
+        nd.net6ctl(A, "add", "prefix", "2001:db8:67::/64", "dev", "a0")
+        advertise(nd.prefix_option("2001:db8:68::", flags=0x80))
+        barrier()
+        ktap.equal(len(nd.show(A, "prefixes")), 3, "prefixes: another one now")
+        nd.net6ctl(A, "del", "prefix", "2001:db8:67::/64", "dev", "a0")
+    finally:
+        for name, value in (("max-prefixes", 64), ("max-routers", 16)):
+            nd.net6ctl(A, "set", "limits", name, str(value))
+        for words in by_hand:
+            nd.net6ctl(A, "del", *words)
+
+
+@ktap.test
 def prefixes_that_are_none():
     fresh()
     for prefix in ("fe80::", "fe80:0:0:1::", "ff02::", "ff0e:1::"):
