@@ -8,6 +8,15 @@
 
 #include "rt.h"
 
+/* RFC 7217: how the interface forms addresses now. */
+static u32 net6_rt_stable_privacy(const struct net6_addr *addr)
+{
+	s32 mode = net6_conf(addr->iface, NET6_PARAM_ADDR_GEN_MODE);
+
+	return mode == IN6_ADDR_GEN_MODE_STABLE_PRIVACY || mode == IN6_ADDR_GEN_MODE_RANDOM ?
+	       IFA_F_STABLE_PRIVACY : 0;
+}
+
 /**
  * net6_rt_addr_flags() - an address' state as native's flags
  * @addr: address
@@ -20,9 +29,10 @@ u32 net6_rt_addr_flags(const struct net6_addr *addr)
 
 	if (addr->valid_lft == NET6_LIFETIME_INFINITE)
 		flags |= IFA_F_PERMANENT;
-	/* RFC 7217: all that we form ourselves */
+	if (addr->origin == NET6_ADDR_TEMPORARY)
+		flags |= IFA_F_TEMPORARY;
 	if (addr->origin == NET6_ADDR_LINKLOCAL || addr->origin == NET6_ADDR_SLAAC)
-		flags |= IFA_F_STABLE_PRIVACY;
+		flags |= net6_rt_stable_privacy(addr);
 	switch (READ_ONCE(addr->state)) {
 	case NET6_ADDR_TENTATIVE:
 		return flags | IFA_F_TENTATIVE;

@@ -450,6 +450,9 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 		c->gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
 	if (tb[RTA_PREF])
 		c->pref = (s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6;
+	/* RFC 4191 2.1: the reserved value is medium. */
+	if (c->pref < -1)
+		c->pref = 0;
 	if (tb[RTA_OIF])
 		c->iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
 	if (tb[RTA_OIF] && !c->iface)

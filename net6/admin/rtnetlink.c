@@ -79,14 +79,14 @@ static void net6_rt_link_conf(const struct net6_iface *iface, s32 *conf)
 	conf[DEVCONF_MTU6] = iface->mtu;
 	conf[DEVCONF_ACCEPT_RA] = iface->accept_ra;
 	conf[DEVCONF_FORWARDING] = iface->forwarding;
-	conf[DEVCONF_ACCEPT_REDIRECTS] = 1;
+	conf[DEVCONF_ACCEPT_REDIRECTS] = net6_conf(iface, NET6_PARAM_ACCEPT_REDIRECTS);
 	conf[DEVCONF_AUTOCONF] = iface->autoconf;
 	conf[DEVCONF_DAD_TRANSMITS] = iface->dad_transmits;
-	conf[DEVCONF_ACCEPT_RA_DEFRTR] = 1;
-	conf[DEVCONF_ACCEPT_RA_PINFO] = 1;
-	conf[DEVCONF_RTR_SOLICITS] = -1;
+	conf[DEVCONF_ACCEPT_RA_DEFRTR] = net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR);
+	conf[DEVCONF_ACCEPT_RA_PINFO] = net6_conf(iface, NET6_PARAM_ACCEPT_RA_PINFO);
+	conf[DEVCONF_RTR_SOLICITS] = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATIONS);
 	conf[DEVCONF_MAX_ADDRESSES] = iface->nn->limits.max_addrs;
-	conf[DEVCONF_ACCEPT_DAD] = 1;
+	conf[DEVCONF_ACCEPT_DAD] = net6_conf(iface, NET6_PARAM_ACCEPT_DAD);
 }
 
 /* RCU read lock or RTNL held. */
@@ -108,7 +108,8 @@ static int net6_rt_link_fill(struct sk_buff *skb, const struct net_device *dev,
 	    nla_put(skb, IFLA_INET6_CACHEINFO, sizeof(ci), &ci) ||
 	    nla_put(skb, IFLA_INET6_CONF, sizeof(conf), conf) ||
 	    nla_put_in6_addr(skb, IFLA_INET6_TOKEN, &in6addr_any) ||
-	    nla_put_u8(skb, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_STABLE_PRIVACY) ||
+	    nla_put_u8(skb, IFLA_INET6_ADDR_GEN_MODE,
+		       net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE)) ||
 	    (iface->ra_mtu && nla_put_u32(skb, IFLA_INET6_RA_MTU, iface->ra_mtu)))
 		return -EMSGSIZE;
 	return 0;
