@@ -567,8 +567,9 @@ static inline bool net6_tcp_has_pages(const struct sock *sk)
 void net6_tcp_pages_drop(struct sock *sk);
 void net6_tcp_pages_timer(struct sock *sk);
 
-/* Answers without a socket (or before one); skb is the segment answered, borrowed. */
-/* @sk may be NULL */
+/* Answers without a socket (or before one); @skb is the segment answered, borrowed, @sk may
+ * be NULL.
+ */
 void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb);
 
 /* Fill TCP_SKB_CB (seq, end_seq, ack_seq, flags) from the header. */
