@@ -8,7 +8,7 @@
 #
 # NET6_CONNECTIONS: open at the same time (10000); NET6_CONNECTS: one after the other (200000).
 # guest: full
-# timeout: 1200
+# timeout: 2400
 import json
 import os
 import random
@@ -158,7 +158,7 @@ def many():
     server = ns.popen(BENCH, "-f", "19", "-p", "7000", "serve-tcp")
     ktap.wait_for(10, "the server listens", lambda: "listen" in states(ns))
     ns.run(BENCH, "-f", "19", "-a", "::1", "-p", "7000", "-n", str(CONNECTS), "crr",
-           timeout=1000)
+           timeout=CONNECTS // 100)
     server.kill()
     server.wait()
     ktap.wait_for(30, "no full socket is left", lambda: not objects()["NET6-TCP"])
