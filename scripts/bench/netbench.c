@@ -281,9 +281,11 @@ static void count_sides(int n, char **range)
 	mark(MARK_FORGET, 0);
 }
 
-/* Sockets to ourselves over loopback. Before each message packets come into their queues and go
- * out of them at random, so that it finds the allocator's lists in another state. When nothing
- * else happened, all messages of a connection would cost what the lists were like at the first.
+/* Sockets of another process to itself over loopback. Before each message packets come into their
+ * queues and go out of them at random, so that it finds the allocator's lists in another state.
+ * When nothing else happened, all messages of a connection would cost what the lists were like at
+ * the first. Another process, for what one process sends lies in the same pages, whichever socket
+ * sends it: pages would be held by these queues and not by the connection that is measured.
  */
 #define SHAKEN	8
 #define STEPS	16
@@ -291,6 +293,7 @@ static void count_sides(int n, char **range)
 #define BACKLOG	(256 << 10)		/* bytes in the stream's, at most */
 
 static struct {
+	int order;			/* a byte to that process, and back when it is done */
 	int out, in;			/* a connection */
 	int backlog;
 	int fd[SHAKEN];			/* each a datagram socket connected to itself */
@@ -315,21 +318,6 @@ static int loopback_socket(int type, int to)
 			connect(fd, (struct sockaddr *)&a, len)))
 		err(1, "loopback connection");
 	return fd;
-}
-
-static void start_shaking(void)
-{
-	int lfd = loopback_socket(SOCK_STREAM, -1);
-
-	if (listen(lfd, 1))
-		err(1, "listen");
-	shaken.out = loopback_socket(SOCK_STREAM, lfd);
-	shaken.in = accept(lfd, NULL, NULL);
-	if (shaken.in < 0)
-		err(1, "accept");
-	close(lfd);
-	for (int i = 0; i < SHAKEN; i++)
-		shaken.fd[i] = loopback_socket(SOCK_DGRAM, -1);
 }
 
 static void shake_datagrams(int i)
@@ -362,22 +350,72 @@ static void shake_stream(void)
 	}
 }
 
+static void open_shaken(void)
+{
+	int lfd = loopback_socket(SOCK_STREAM, -1);
+
+	if (listen(lfd, 1))
+		err(1, "listen");
+	shaken.out = loopback_socket(SOCK_STREAM, lfd);
+	shaken.in = accept(lfd, NULL, NULL);
+	if (shaken.in < 0)
+		err(1, "accept");
+	close(lfd);
+	for (int i = 0; i < SHAKEN; i++)
+		shaken.fd[i] = loopback_socket(SOCK_DGRAM, -1);
+}
+
+static void shake_when_told(int fd)
+{
+	char byte;
+
+	open_shaken();
+	while (read(fd, &byte, 1) == 1) {
+		for (int i = 0; i < STEPS; i++) {
+			shake_datagrams(random() % SHAKEN);
+			if (!(random() % 4))
+				shake_stream();
+		}
+		if (write(fd, &byte, 1) != 1)
+			err(1, "shaken");
+	}
+	exit(0);
+}
+
+static void start_shaking(void)
+{
+	int fd[2];
+
+	if (shaken.order)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd))
+		err(1, "socketpair");
+	switch (fork()) {
+	case -1:
+		err(1, "fork");
+	case 0:
+		close(fd[0]);
+		shake_when_told(fd[1]);
+	}
+	close(fd[1]);
+	shaken.order = fd[0];
+}
+
 static void shake(void)
 {
-	if (!shaken.in)
-		start_shaking();
-	for (int i = 0; i < STEPS; i++) {
-		shake_datagrams(random() % SHAKEN);
-		if (!(random() % 4))
-			shake_stream();
-	}
+	char byte = 0;
+
+	if (write(shaken.order, &byte, 1) != 1 || read(shaken.order, &byte, 1) != 1)
+		errx(1, "the other process has ended");
 }
 
 /* The cost of one send: a message, its arrival, a byte back before the next. */
 static long long run_sends(int type)
 {
-	int fd = connected_socket(type);
+	int fd;
 
+	start_shaking();
+	fd = connected_socket(type);
 	for (long i = -WARM_UP; i < opt.count; i++) {
 		shake();
 		if (i >= 0)

@@ -92,8 +92,8 @@ PARTS = [
     ("buffers", ("alloc", "kfree", "kmem_", "slab", "__free_", "free_unref", "skb_release",
                  "page_frag", "get_page", "put_page", "skb_free", "sock_wfree", "sock_rfree",
                  "sk_mem", "skb_segment", "skb_clone", "pskb_", "skb_put", "skb_push", "memset",
-                 "rmqueue", "__rmqueue", "cache_", "consume_skb", "skb_head", "napi_skb",
-                 "skb_split", "skb_shift", "__memcg", "obj_cgroup", "page_counter")),
+                 "rmqueue", "__rmqueue", "clear_page", "cache_", "consume_skb", "skb_head",
+                 "napi_skb", "skb_split", "skb_shift", "__memcg", "obj_cgroup", "page_counter")),
 ]
 # Netem draws the length of its slots, and every 24th number costs as much as a short message.
 DRAWN = ("chacha", "crng_", "get_random")
