@@ -25,9 +25,11 @@ LINKS = {
     "1000 Mb/s": ("1000mbit", [1000, 3000, 5000]),
     "unlimited": (None, [1000, 2000, 3000, 4000, 6000, 8000]),
 }
-# From so many on what is answered differs from one run to the next: more runs. Most with the
-# most: nginx is in one of two states then, a twentieth apart.
-ROUNDS = ((5000, 12), (3000, 6), (0, 2))
+# From so many on what is answered differs from one run to the next: more runs, and longer ones,
+# most with the most. In half a second nginx and lighttpd are in one of two states then, a twentieth
+# apart; in a second half of that is left.
+ROUNDS = ((8000, 16), (5000, 10), (3000, 6), (0, 2))
+SECONDS = ((5000, 1), (0, 0.5))
 # Connections of the runs before wait for their end no longer: their ports are free again, and
 # their end does not fall into the next run.
 TIME_WAIT = 61
@@ -45,7 +47,7 @@ def run(lab):
     links = QUICK if lab.quick else LINKS
     sizes = QUICK_SIZES if lab.quick else SIZES
     concurrency = [4] if lab.quick else CONCURRENCY
-    rounds = lambda load: 1 if lab.quick else next(n for least, n in ROUNDS if load >= least)
+    rounds = lambda load: 1 if lab.quick else by_load(ROUNDS, load)
     size_rounds = 1 if lab.quick else SIZE_ROUNDS
     lab.network()
     # httperf's own choice of ports (--hog) asks the kernel for every one in turn, those in
@@ -109,10 +111,14 @@ NET_IO = r"Net I/O: ([\d.]+) KB/s"
 ERRORS = r"Errors: total (\d+)"
 
 
+def by_load(table, load):
+    return next(value for least, value in table if load >= least)
+
+
 def sweep(lab, link, load, name):
-    """Half a second of connections at the offered rate."""
-    out = httperf(lab, name, SERVERS[name][2], "--rate", load, "--num-conns", load // 2,
-                  "--timeout", 2)
+    """Connections at the offered rate for a while."""
+    out = httperf(lab, name, SERVERS[name][2], "--rate", load, "--num-conns",
+                  int(load * by_load(SECONDS, load)), "--timeout", 2)
     case = {"link": link, "offered": load}
     lab.row("reply", case, name, "replies/s", number(out, REPLIES) / number(out, DURATION))
     lab.row("io", case, name, "KB/s", number(out, NET_IO))
