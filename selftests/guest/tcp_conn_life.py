@@ -178,18 +178,16 @@ def both_close():
     listener.bind(("::1", 0))
     listener.listen(5)
     names = ("TcpOutRsts", "TcpDelayedACKs", "TcpRetransSegs")
-    clean = 0
-    while clean < (20 if ktap.CHECKING else 60):
+    for _ in range(20 if ktap.CHECKING else 60):
         before = counters(*names)
         close_at_once(listener, 5)
         resets, delayed, repeated = (n - b for n, b in zip(counters(*names), before))
         # An acknowledgment that a timer sends on one CPU may be overtaken by the FIN that
         # close() sends on another. It is then old in TIME-WAIT, which answers (RFC 9293
         # 3.10.7.4) an end that has closed: that reset is right. So is one after a FIN
-        # that was repeated because the machine stood still. Otherwise there is none.
-        if not delayed and not repeated:
-            ktap.equal(resets, 0, "resets")
-            clean += 1
+        # that was repeated because the machine stood still. There are no others.
+        ktap.true(resets <= delayed + repeated,
+                  f"{resets} resets, {delayed} delayed, {repeated} repeated")
     listener.close()
 
 
