@@ -29,6 +29,7 @@ STREAM = memoryview(PATTERN + PATTERN)
 PAGE = 32768
 MB = 1 << 20
 ETH_P_ALL = 3
+SO_SNDBUFFORCE = 32
 SO_RCVBUFFORCE = 33
 F_SETPIPE_SZ = 1031
 
@@ -138,6 +139,27 @@ def a_reader_that_does_not_read():
         conn.thread.join(30 * ktap.SCALE)
         ktap.true(not conn.thread.is_alive(), "all is sent")
     conn.close()
+
+
+@ktap.test
+def what_another_connection_of_the_task_holds():
+    conn, other = reusing(), Transfer()
+    # Nobody reads what it sends.
+    other.sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 * MB)
+
+    def reused():
+        before = counter("TcpPagesReused")
+        for _ in range(20):
+            for _ in range(4):
+                # Would both fill a page by turns, none were free again.
+                other.sock.sendall(STREAM[:PAGE // 8])
+                at = conn.sent % PERIOD
+                conn.sent += conn.sock.send(STREAM[at:at + PAGE - PAGE // 8])
+            conn.receive(conn.sent - conn.read)
+        return counter("TcpPagesReused") >= before + 20
+    ktap.wait_for(20, "pages are used again", reused)
+    for each in (conn, other):
+        each.close()
 
 
 @ktap.test

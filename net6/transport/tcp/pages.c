@@ -7,7 +7,7 @@
  * device, a receiver on the same machine, a pipe and a packet socket have their own. Pages are
  * only those that net6_tcp_copy_frag() filled; what the user gave (MSG_ZEROCOPY, sendfile())
  * never comes here. They lie in the order in which they were filled, and only the oldest is
- * looked at.
+ * looked at. The connection has a page of its own to fill meanwhile, where others use their task's.
  *
  * They count in the socket's memory, up to as much as its send buffer, and are given up when
  * none was taken or added for a while, under memory pressure, and with the write queue. Socket
@@ -44,18 +44,29 @@ struct net6_tcp_pages {
 
 static_assert(sizeof(struct net6_tcp_pages) == 1024);
 
-static struct net6_tcp_pages *net6_tcp_pages_start(struct sock *sk)
+/* Pages are in use. The timer that gives them up is mostly armed, for what was sent lately. */
+static void net6_tcp_pages_touch(struct sock *sk, struct net6_tcp_pages *ring)
 {
-	struct net6_tcp_sock *ns = net6_tcp_sk(sk);
+	struct timer_list *timer = &inet_csk(sk)->icsk_retransmit_timer;
+
+	ring->used = jiffies;
+	if (unlikely(!timer_pending(timer)))
+		sk_reset_timer(sk, timer, ring->used + NET6_TCP_PAGES_IDLE);
+}
+
+static void net6_tcp_pages_start(struct sock *sk)
+{
+	struct net6_tcp_pages *ring;
 
 	if (tcp_sk(sk)->bytes_sent < NET6_TCP_PAGES_AFTER || sk_under_memory_pressure(sk))
-		return NULL;
-	ns->pages = kmalloc(sizeof(*ns->pages), sk->sk_allocation | __GFP_NOWARN | __GFP_ACCOUNT);
-	if (ns->pages) {
-		ns->pages->first = 0;
-		ns->pages->count = 0;
-	}
-	return ns->pages;
+		return;
+	ring = kmalloc(sizeof(*ring), sk->sk_allocation | __GFP_NOWARN | __GFP_ACCOUNT);
+	if (!ring)
+		return;
+	ring->first = 0;
+	ring->count = 0;
+	net6_tcp_sk(sk)->pages = ring;
+	net6_tcp_pages_touch(sk, ring);
 }
 
 static void net6_tcp_pages_add(struct net6_tcp_pages *ring, struct page *page)
@@ -77,7 +88,7 @@ static struct page *net6_tcp_pages_take(struct net6_tcp_pages *ring)
 
 /**
  * net6_tcp_pages_turn() - a page is full: keep it, go on with the oldest if that is free
- * @sk: socket
+ * @sk: socket; from now on it may have a page of its own to fill, sk_frag
  * @frag: the full page, with others' references; filled with one that has none, with no
  *	page, or left as it was: for skb_page_frag_refill() to go on from
  *
@@ -85,24 +96,21 @@ static struct page *net6_tcp_pages_take(struct net6_tcp_pages *ring)
  */
 void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag)
 {
-	struct timer_list *timer = &inet_csk(sk)->icsk_retransmit_timer;
 	struct net6_tcp_pages *ring = net6_tcp_sk(sk)->pages;
 	struct page *page = frag->page;
 
 	if (frag->size != NET6_TCP_PAGE_BYTES || page_is_pfmemalloc(page))
 		return;
 	if (!ring) {
-		ring = net6_tcp_pages_start(sk);
-		if (!ring)
-			return;
-	} else if (unlikely(sk_under_memory_pressure(sk))) {
+		/* This page is the task's, and others may hold it. */
+		net6_tcp_pages_start(sk);
+		return;
+	}
+	if (unlikely(sk_under_memory_pressure(sk))) {
 		net6_tcp_pages_drop(sk);
 		return;
 	}
-	ring->used = jiffies;
-	/* Mostly armed for what was sent lately; it is what gives pages up. */
-	if (unlikely(!timer_pending(timer)))
-		sk_reset_timer(sk, timer, ring->used + NET6_TCP_PAGES_IDLE);
+	net6_tcp_pages_touch(sk, ring);
 	if (ring->count && page_ref_count(ring->page[ring->first]) == 1) {
 		frag->page = net6_tcp_pages_take(ring);
 		frag->offset = 0;
@@ -144,6 +152,10 @@ void net6_tcp_pages_drop(struct sock *sk)
 	while (ring->count)
 		put_page(net6_tcp_pages_take(ring));
 	kfree(ring);
+	if (sk->sk_frag.page) {
+		put_page(sk->sk_frag.page);
+		sk->sk_frag.page = NULL;
+	}
 }
 
 /**

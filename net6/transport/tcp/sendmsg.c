@@ -155,7 +155,8 @@ static bool net6_tcp_frag_refill(struct sock *sk, struct page_frag *frag)
  */
 static int net6_tcp_copy_frag(struct sock *sk, struct sk_buff *skb, struct iov_iter *from, int copy)
 {
-	struct page_frag *pfrag = sk_page_frag(sk);
+	/* A task's other sockets may hold its pages for long. */
+	struct page_frag *pfrag = net6_tcp_sk(sk)->pages ? &sk->sk_frag : sk_page_frag(sk);
 	int i = skb_shinfo(skb)->nr_frags, err;
 	bool merge;
 
