@@ -222,6 +222,48 @@ def khttpd_goes_while_clients_are_remembered():
         ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
 
 
+def read_all(place, port, many):
+    """Takes the replies to @many requests sent at once: how many are served before the
+    429, and in how many seconds?
+    """
+    start = time.monotonic()
+    with place.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.settimeout(khttpd.TIMEOUT)
+        sock.connect((place.address, port))
+        sock.sendall(GET("/page") * many)
+        reader = khttpd.Reader(sock)
+        for served in range(many):
+            reply = reader.reply()
+            if reply.status != 200:
+                ktap.equal(reply.status, 429, f"{place.name}: reply {served}")
+                reader.closed()
+                return served, time.monotonic() - start
+        raise ktap.Fail(f"{place.name}: all {many} are served")
+
+
+@ktap.test
+def who_reads_slowly_asks_no_faster():
+    """Replies go out one at a time, so that a 429 never fits behind the last that is
+    served: the request it was for is judged once more, and refused again.
+    """
+    burst = 5
+    try:
+        for port, place in enumerate(PLACES, 8090):
+            with limits(request_rate=1, request_burst=burst), \
+                    khttpd.Server(place, port, f"slow{port}") as server:
+                # The least there is, and less than a reply; for what is accepted, too.
+                server.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+                blocked = khttpd.count("send_blocked")
+                served, spent = read_all(place, port, 60)
+                ktap.diag(f"{place.name}: {served} in {spent:.3f} seconds")
+                ktap.true(burst <= served <= burst + spent, f"{place.name}: {served} served")
+                ktap.true(khttpd.count("send_blocked") > blocked, "replies waited for room")
+    finally:
+        # What they have asked is forgotten.
+        time.sleep(burst + 1)
+
+
 @ktap.test
 def a_request_counts_once():
     """Whoever looks at it, and however often: what is answered in softirq, what is left to
