@@ -60,6 +60,7 @@
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
  * @flags: KHTTPD_LISTENER_*
  * @wait: our entry in the socket's wait queue
+ * @again: accepts once more after there was no memory; runs until @stopped
  * @ready: link in a thread's list of listeners to accept from
  * @accept_lock: one thread accepts at a time; @stopped changes under it
  * @shut_lock: held while the socket of our own is closed
@@ -88,6 +89,7 @@ struct khttpd_listener {
 	bool nodelay;
 	unsigned long flags;
 	wait_queue_entry_t wait;
+	struct timer_list again;
 	struct llist_node ready;
 	struct mutex accept_lock;	/* accepting, @stopped */
 	struct mutex shut_lock;		/* closing the socket; outside @accept_lock */

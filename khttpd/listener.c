@@ -4,9 +4,11 @@
  * network namespace; it takes them down when it goes.
  */
 #include <linux/in6.h>
+#include <linux/jiffies.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
+#include <linux/timer.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/sock.h>
@@ -19,6 +21,8 @@
 
 /* Connections accepted before the thread looks at its other work. */
 #define KHTTPD_ACCEPT_BUDGET	64
+/* Until it is tried again to accept one for which there was no memory. */
+#define KHTTPD_ACCEPT_PAUSE	(HZ / 10)
 
 static LIST_HEAD(khttpd_listeners);
 static DEFINE_MUTEX(khttpd_listeners_lock);	/* khttpd_listeners */
@@ -67,6 +71,12 @@ static int khttpd_listener_wake(wait_queue_entry_t *wait, unsigned int mode,
 	return listener->attached && !khttpd_handover_pending(listener);
 }
 
+/* There may be memory now. */
+static void khttpd_listener_again(struct timer_list *timer)
+{
+	khttpd_listener_kick(container_of(timer, struct khttpd_listener, again));
+}
+
 /**
  * khttpd_listener_alloc() - a listener for a socket
  * @site: what it will serve
@@ -91,6 +101,7 @@ struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
 	spin_lock_init(&listener->queue_lock);
 	init_waitqueue_head(&listener->idle);
 	init_waitqueue_func_entry(&listener->wait, khttpd_listener_wake);
+	timer_setup(&listener->again, khttpd_listener_again, 0);
 	RCU_INIT_POINTER(listener->site, khttpd_site_get(site));
 	listener->sock = sock;
 	listener->ops = sock->ops;
@@ -148,8 +159,10 @@ bool khttpd_listener_unwatch(struct khttpd_listener *listener)
 	mutex_lock(&listener->accept_lock);
 	first = !listener->stopped;
 	WRITE_ONCE(listener->stopped, true);
-	if (first)
+	if (first) {
 		remove_wait_queue(&listener->sock->wq.wait, &listener->wait);
+		timer_shutdown_sync(&listener->again);
+	}
 	mutex_unlock(&listener->accept_lock);
 	return first;
 }
@@ -234,6 +247,9 @@ void khttpd_listener_accept(struct khttpd_listener *listener)
 	}
 	if (!err && !listener->stopped)
 		khttpd_listener_kick(listener);
+	/* Nobody tells of what is in the queue already. */
+	if (err == -ENOMEM)
+		mod_timer(&listener->again, jiffies + KHTTPD_ACCEPT_PAUSE);
 	mutex_unlock(&listener->accept_lock);
 }
 

@@ -37,7 +37,7 @@
 	X(read_errors, "file could not be read while sent") \
 	X(aborted, "connection lost in mid-reply") \
 	X(lost, "connection lost while a request was awaited") \
-	X(no_memory, "allocation failed: connection ended, or 503") \
+	X(no_memory, "allocation failed: connection ended or waits, or 503") \
 	X(cache_hits, "files found open and still true") \
 	X(cache_misses, "files not found open") \
 	X(cache_stale, "files found open and no longer true") \

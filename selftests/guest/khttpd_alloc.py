@@ -98,7 +98,7 @@ def what_must_not_sleep():
 
 
 @contextlib.contextmanager
-def failing_threads():
+def failing_threads(share=10):
     threads = ktap.run("pgrep", "^khttpd/").split()
     ktap.true(threads, "there are threads")
     for pid in threads:
@@ -106,7 +106,7 @@ def failing_threads():
             file.write("1")
     before = khttpd.count("no_memory")
     try:
-        with failing(ignore_gfp_wait="N", task_filter="Y", probability=10):
+        with failing(ignore_gfp_wait="N", task_filter="Y", probability=share):
             yield
     finally:
         fault(task_filter="N")
@@ -152,6 +152,45 @@ def a_server_behind_it():
             thread.join()
     ktap.wait_for(20, "no connection is left",
                   lambda: khttpd.count("connections") == 0)
+
+
+@contextlib.contextmanager
+def not_accepted(place, port, name):
+    """A connection that is in the accept queue: there was no memory to accept it."""
+    # Not in the cache: on net6, too, it is for a thread.
+    khttpd.write(name, b"late")
+    before = khttpd.count("no_memory")
+    with place.connect(port) as sock:
+        sock.sendall(khttpd.get(f"/{name}"))
+        ktap.wait_for(10, "there is no memory", lambda: khttpd.count("no_memory") > before)
+        yield sock
+
+
+@ktap.test
+def accepted_as_soon_as_there_is_memory():
+    """No other connection comes to have it accepted."""
+    net6 = PLACES[0]
+    khttpd.serve(khttpd.V4, site="native")
+    with khttpd.Server(khttpd.V4, 8092, "att4"), khttpd.Server(net6, 8093, "att6"):
+        for place, port in ((khttpd.V4, 8080), (net6, 8080), (khttpd.V4, 8092), (net6, 8093)):
+            with contextlib.ExitStack() as stack:
+                with failing_threads(100):
+                    sock = stack.enter_context(
+                        not_accepted(place, port, f"late/{place.name}-{port}"))
+                reply = khttpd.Reader(sock).reply()
+                ktap.equal((reply.status, reply.body), (200, b"late"), f"{place.name} {port}")
+    khttpd.ctl("stop", "--site", "native")
+
+
+@ktap.test
+def stopped_while_there_is_no_memory_to_accept():
+    net6 = PLACES[0]
+    with khttpd.Server(net6, 8093, "att6") as server, failing_threads(100), \
+            not_accepted(net6, 8093, "late/theirs"), not_accepted(net6, 8080, "late/ours"):
+        server.sock.close()
+        khttpd.ctl("stop")
+    serve()
+    answered(net6)
 
 
 @ktap.test
