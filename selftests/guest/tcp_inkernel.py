@@ -301,6 +301,24 @@ def the_listener_goes_first():
 
 
 @ktap.test
+def a_listener_closes_while_it_is_given_a_connection():
+    """The module's process owns the child that waits in the queue."""
+    sock, port = listener()
+    with Module(sock) as front:
+        conn = client(port)
+        ask(conn, b"hello", b"5 hello\n")
+        hold = int(1000 * ktap.SCALE)
+        giver = threading.Thread(target=os.write, args=(front.file, f"give {hold}".encode()))
+        giver.start()
+        ktap.true(select.select([sock], [], [], PATIENCE)[0], "it is in the queue")
+        sock.close()
+        ktap.raises(104, conn.recv, 1)
+        giver.join()
+        conn.close()
+        ktap.wait_for(5, "it is gone", lambda: not states("B", port))
+
+
+@ktap.test
 def a_listener_that_became_a_connection_is_nobodys_when_it_is_closed():
     """The module is not called for it, though it is attached still."""
     sock, _ = listener()

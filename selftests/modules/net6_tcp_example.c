@@ -14,6 +14,7 @@
  */
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/delay.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/net.h>
@@ -279,12 +280,40 @@ static int example_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* Give the newest connection to the program from a process that owns it for @ms more. */
+static int example_give_slowly(struct example *ex, unsigned int ms)
+{
+	struct example_conn *conn;
+	struct sock *sk = NULL;
+
+	spin_lock_bh(&ex->lock);
+	conn = list_first_entry_or_null(&ex->conns, struct example_conn, list);
+	if (conn) {
+		sk = conn->sk;
+		sock_hold(sk);
+	}
+	spin_unlock_bh(&ex->lock);
+	if (!sk)
+		return -ENOENT;
+	lock_sock(sk);
+	/* Finished meanwhile? */
+	if (sk->sk_user_data == conn)
+		example_give(ex, conn, ex->listener);
+	msleep(ms);
+	release_sock(sk);
+	sock_put(sk);
+	return 0;
+}
+
 static int example_command(struct example *ex, const char *line)
 {
 	struct socket *sock;
 	struct sock **where;
+	unsigned int ms;
 	int fd, err = 0;
 
+	if (sscanf(line, "give %u", &ms) == 1)
+		return example_give_slowly(ex, ms);
 	if (sscanf(line, "attach %d", &fd) == 1)
 		where = &ex->listener;
 	else if (sscanf(line, "other %d", &fd) == 1)

@@ -246,7 +246,7 @@ void net6_tcp_child_forget(struct sock *child)
  * @sk: in state CLOSE already, out of the table, owned by the caller
  *
  * Children that nobody accepted are reset (RFC 9293 3.10.4), requests forgotten.
- * Context: process.
+ * Context: process, sleeps.
  */
 void net6_tcp_listen_stop(struct sock *sk)
 {
@@ -255,13 +255,12 @@ void net6_tcp_listen_stop(struct sock *sk)
 	if (atomic_read(&inet_csk(sk)->icsk_accept_queue.qlen))
 		net6_tcp_request_purge(sock_net(sk), sk);
 	while ((child = net6_tcp_accept_queue_pop(sk))) {
-		local_bh_disable();
-		bh_lock_sock(child);
-		WARN_ON(sock_owned_by_user(child));
 		sock_hold(child);
+		/* net6_tcp_give() may have put it in, in a process that owns it still. */
+		while (lock_sock_fast_nested(child))
+			unlock_sock_fast(child, true);
 		net6_tcp_child_forget(child);
-		bh_unlock_sock(child);
-		local_bh_enable();
+		unlock_sock_fast(child, false);
 		sock_put(child);
 		cond_resched();
 	}
