@@ -31,18 +31,35 @@ struct net6_icmp_net {
 	unsigned long	stamp;
 };
 
-/* Take one token if there is one. */
-static bool net6_icmp_take(u32 *tokens, unsigned long *stamp, u32 rate, u32 burst)
+/* Count the tokens that time has brought. Return: is there one? */
+static bool net6_icmp_fill(u32 *tokens, unsigned long *stamp, u32 rate, u32 burst)
 {
 	unsigned long now = jiffies;
 	u64 have = *tokens + (u64)(now - *stamp) * rate;
 
 	*stamp = now;
 	*tokens = min_t(u64, have, (u64)burst * NET6_ICMP_TOKEN);
-	if (*tokens < NET6_ICMP_TOKEN)
-		return false;
-	*tokens -= NET6_ICMP_TOKEN;
-	return true;
+	return *tokens >= NET6_ICMP_TOKEN;
+}
+
+/* The namespace's bucket; its lock held. */
+static bool net6_icmp_fill_net(struct net6_net *nn)
+{
+	u32 rate = min_t(u32, READ_ONCE(nn->limits.icmp_rate), U32_MAX / HZ / 2);
+
+	return net6_icmp_fill(&nn->icmp->tokens, &nn->icmp->stamp, rate,
+			      max_t(u32, rate / 10, rate ? 1 : 0));
+}
+
+/* May one more error be sent, wherever it would go? Takes no token. */
+static bool net6_icmp_allowed_any(struct net6_net *nn)
+{
+	bool ok;
+
+	spin_lock_bh(&nn->icmp->lock);
+	ok = net6_icmp_fill_net(nn);
+	spin_unlock_bh(&nn->icmp->lock);
+	return ok;
 }
 
 /**
@@ -55,14 +72,17 @@ static bool net6_icmp_take(u32 *tokens, unsigned long *stamp, u32 rate, u32 burs
  */
 bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest)
 {
-	u32 rate = min_t(u32, READ_ONCE(nn->limits.icmp_rate), U32_MAX / HZ / 2);
 	bool ok;
 
 	spin_lock_bh(&nn->icmp->lock);
-	ok = net6_icmp_take(&dest->icmp_tokens, &dest->icmp_stamp, NET6_ICMP_DEST_RATE,
-			    NET6_ICMP_DEST_BURST) &&
-	     net6_icmp_take(&nn->icmp->tokens, &nn->icmp->stamp, rate,
-			    max_t(u32, rate / 10, rate ? 1 : 0));
+	ok = net6_icmp_fill(&dest->icmp_tokens, &dest->icmp_stamp, NET6_ICMP_DEST_RATE,
+			    NET6_ICMP_DEST_BURST);
+	if (ok) {
+		dest->icmp_tokens -= NET6_ICMP_TOKEN;
+		ok = net6_icmp_fill_net(nn);
+	}
+	if (ok)
+		nn->icmp->tokens -= NET6_ICMP_TOKEN;
 	spin_unlock_bh(&nn->icmp->lock);
 	return ok;
 }
@@ -236,6 +256,11 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 
 	if (!iface || !net6_icmp_may_answer(skb, nhoff, type, code))
 		return;
+	/* Asked first: what is not answered makes no destination. */
+	if (!net6_icmp_allowed_any(nn)) {
+		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
+		return;
+	}
 	dest = net6_icmp_reply_dest(iface, &ipv6_hdr(skb)->daddr, &daddr);
 	if (IS_ERR(dest))
 		return;

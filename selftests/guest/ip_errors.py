@@ -102,6 +102,20 @@ def errors_are_limited_per_namespace():
 
 
 @ktap.test
+def what_the_limit_leaves_unsaid_makes_no_destinations():
+    nd.net6ctl(ip.A, "set", "limits", "icmp-rate", "0")
+    delta = ip.Delta()
+    for n in range(1, 101):
+        ip.wire.send(datagram(source=f"fd00::{n:x}:2"))
+    ktap.wait_for(5, "all are received",
+                  lambda: delta.read().get("Icmp6OutRateLimited", 0) == 100)
+    known = {d["address"] for d in nd.show(ip.A, "destinations")}
+    nd.net6ctl(ip.A, "set", "limits", "icmp-rate", "1000")
+    ktap.equal([a for a in known if a.endswith(":2")], [], "destinations")
+    ktap.true("fd00::1:1" in known, "those of the test before are there")
+
+
+@ktap.test
 def quoted_packets_cut_at_every_length_do_no_harm():
     quoted = datagram(OURS, PEER, data=bytes(20))
     delta = ip.Delta()
