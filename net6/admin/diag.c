@@ -20,14 +20,10 @@
 /**
  * struct net6_diag - one message of a dump
  * @skb: message
- * @cb: the dump; args[0] is the bucket to go on in, args[1] how many sockets of it were
- *	sent already
+ * @cb: the dump; args[0] and [1] are the upper and lower half of the walk's position
  * @req: what is asked for
  * @userns: user namespace that ids are told in
  * @net_admin: the requester may see marks
- * @pos: bucket being walked
- * @bucket: the last bucket seen
- * @n: sockets seen in it
  */
 struct net6_diag {
 	struct sk_buff			*skb;
@@ -35,9 +31,6 @@ struct net6_diag {
 	const struct inet_diag_req_v2	*req;
 	struct user_namespace		*userns;
 	bool				net_admin;
-	u32				pos;
-	u32				bucket;
-	u32				n;
 };
 
 static bool net6_diag_ext(const struct net6_diag *d, int attr)
@@ -191,16 +184,6 @@ static int net6_diag_mini_fill(struct net6_diag *d, struct sock *sk, struct inet
 	return 0;
 }
 
-/* Sent already in the last message? */
-static bool net6_diag_seen(struct net6_diag *d)
-{
-	if (d->bucket != d->pos) {
-		d->bucket = d->pos;
-		d->n = 0;
-	}
-	return d->bucket == d->cb->args[0] && d->n < d->cb->args[1];
-}
-
 static int net6_diag_one(struct net6_diag *d, struct sock *sk, u8 state,
 			 int (*fill)(struct net6_diag *d, struct sock *sk,
 				     struct inet_diag_msg *r))
@@ -208,10 +191,8 @@ static int net6_diag_one(struct net6_diag *d, struct sock *sk, u8 state,
 	struct inet_diag_msg *r;
 	struct nlmsghdr *nlh;
 
-	if (net6_diag_seen(d) || !(d->req->idiag_states & (1 << state))) {
-		d->n++;
+	if (!(d->req->idiag_states & (1 << state)))
 		return 0;
-	}
 	r = net6_diag_begin(d, sk, state, &nlh);
 	if (!r)
 		return -EMSGSIZE;
@@ -220,7 +201,6 @@ static int net6_diag_one(struct net6_diag *d, struct sock *sk, u8 state,
 		return -EMSGSIZE;
 	}
 	nlmsg_end(d->skb, nlh);
-	d->n++;
 	return 0;
 }
 
@@ -243,13 +223,9 @@ static int net6_diag_dgram_fill(struct net6_diag *d, struct sock *sk, struct ine
 	return net6_diag_common(d, sk, r);
 }
 
-static int net6_diag_udp(struct sock *sk, void *arg)
+static int net6_diag_dgram(struct sock *sk, void *arg)
 {
-	struct net6_diag *d = arg;
-
-	/* The walk's position has the place in the chain, too, and moves on. */
-	d->pos = 0;
-	return net6_diag_one(d, sk, READ_ONCE(sk->sk_state), net6_diag_dgram_fill);
+	return net6_diag_one(arg, sk, READ_ONCE(sk->sk_state), net6_diag_dgram_fill);
 }
 
 static int net6_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -262,26 +238,22 @@ static int net6_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.req		= req,
 		.userns		= sk_user_ns(NETLINK_CB(cb->skb).sk),
 		.net_admin	= netlink_net_capable(cb->skb, CAP_NET_ADMIN),
-		.pos		= cb->args[0],
-		.bucket		= cb->args[0],
 	};
-	u32 pos = 0;
+	u64 pos = (u64)cb->args[0] << 32 | (u32)cb->args[1];
 
 	switch (req->sdiag_protocol) {
 	case IPPROTO_TCP:
-		net6_tcp_walk(net, &d.pos, net6_diag_tcp, &d);
-		cb->args[0] = d.pos;
-		cb->args[1] = d.pos == d.bucket ? d.n : 0;
+		net6_tcp_walk(net, &pos, net6_diag_tcp, &d);
 		break;
 	case IPPROTO_UDP:
-		net6_udp_walk(net, &pos, net6_diag_udp, &d);
-		cb->args[1] = d.n;
+		net6_udp_walk(net, &pos, net6_diag_dgram, &d);
 		break;
 	case IPPROTO_RAW:
-		net6_raw_walk(net, net6_diag_udp, &d);
-		cb->args[1] = d.n;
+		net6_raw_walk(net, &pos, net6_diag_dgram, &d);
 		break;
 	}
+	cb->args[0] = pos >> 32;
+	cb->args[1] = (u32)pos;
 	return skb->len;
 }
 

@@ -141,7 +141,7 @@ static int net6_nl_sock_dgram(struct sock *sk, void *arg)
 static void net6_nl_sock_collect_with(struct net6_net *nn, struct net6_nl_list *list,
 				      int (*tcp_fn)(struct sock *sk, void *arg))
 {
-	u32 tcp = 0, udp = 0, ping = 0;
+	u64 tcp = 0, udp = 0, ping = 0;
 
 	if (!list->filter || list->filter == IPPROTO_TCP)
 		net6_tcp_walk(nn->net, &tcp, tcp_fn, list);

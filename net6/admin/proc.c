@@ -163,7 +163,7 @@ static int net6_proc_tcp_one(struct sock *sk, void *arg)
 static int net6_proc_tcp6(struct seq_file *seq, void *v)
 {
 	struct net6_proc_list list = { .seq = seq, .width = 4 };
-	u32 pos = 0;
+	u64 pos = 0;
 
 	seq_printf(seq, "  sl  %-38s%-38s", "local_address", "remote_address");
 	seq_puts(seq, "st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n");
@@ -189,7 +189,7 @@ static int net6_proc_dgram_one(struct sock *sk, void *arg)
 static int net6_proc_udp6(struct seq_file *seq, void *v)
 {
 	struct net6_proc_list list = { .seq = seq, .width = 5 };
-	u32 pos = 0;
+	u64 pos = 0;
 
 	seq_puts(seq, IPV6_SEQ_DGRAM_HEADER);
 	net6_udp_walk(seq_file_single_net(seq), &pos, net6_proc_dgram_one, &list);
@@ -206,7 +206,7 @@ static int net6_proc_udplite6(struct seq_file *seq, void *v)
 static int net6_proc_icmp6(struct seq_file *seq, void *v)
 {
 	struct net6_proc_list list = { .seq = seq, .width = 5 };
-	u32 pos = 0;
+	u64 pos = 0;
 
 	seq_puts(seq, IPV6_SEQ_DGRAM_HEADER);
 	net6_dgram_walk(seq_file_single_net(seq), IPPROTO_ICMPV6, &pos, net6_proc_dgram_one,
@@ -217,9 +217,10 @@ static int net6_proc_icmp6(struct seq_file *seq, void *v)
 static int net6_proc_raw6(struct seq_file *seq, void *v)
 {
 	struct net6_proc_list list = { .seq = seq, .width = 5 };
+	u64 pos = 0;
 
 	seq_puts(seq, IPV6_SEQ_DGRAM_HEADER);
-	net6_raw_walk(seq_file_single_net(seq), net6_proc_dgram_one, &list);
+	net6_raw_walk(seq_file_single_net(seq), &pos, net6_proc_dgram_one, &list);
 	return 0;
 }
 

@@ -343,7 +343,7 @@ int net6_udp_init(void);
 void net6_udp_exit(void);
 
 /* Walk the UDP sockets of a namespace, as net6_tcp_walk() does for TCP. */
-int net6_udp_walk(struct net *net, u32 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
+int net6_udp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
 
 /* transport/ping.c: echo sockets, after net6_icmp_init() */
 int net6_ping_init(void);
@@ -352,6 +352,6 @@ void net6_ping_exit(void);
 /* transport/raw.c */
 int net6_raw_init(void);
 void net6_raw_exit(void);
-int net6_raw_walk(struct net *net, int (*fn)(struct sock *sk, void *arg), void *arg);
+int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
 
 #endif /* _NET6_SOCK_H */

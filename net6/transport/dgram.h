@@ -41,7 +41,9 @@ struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key
 			       struct sk_buff *skb);
 int net6_dgram_get_port(struct sock *sk, unsigned short snum);
 void net6_dgram_unhash(struct sock *sk);
-int net6_dgram_walk(struct net *net, u8 protocol, u32 *pos,
+int net6_dgram_walk_chain(struct hlist_head *head, struct net *net, int protocol, u32 *place,
+			  int (*fn)(struct sock *sk, void *arg), void *arg);
+int net6_dgram_walk(struct net *net, u8 protocol, u64 *pos,
 		    int (*fn)(struct sock *sk, void *arg), void *arg);
 int net6_dgram_hash_init(void);
 void net6_dgram_hash_exit(void);

@@ -261,15 +261,20 @@ void net6_dgram_unhash(struct sock *sk)
 	spin_unlock_bh(&b->lock);
 }
 
+static bool net6_dgram_wanted(const struct sock *sk, const struct net *net, int protocol)
+{
+	return net_eq(sock_net(sk), net) && (!protocol || sk->sk_protocol == protocol);
+}
+
 /* The @skip-th and following sockets of a chain; one reference each. */
-static struct sock *net6_dgram_nth(struct net6_dgram_bucket *b, const struct net *net,
-				   u8 protocol, u32 skip)
+static struct sock *net6_dgram_nth(struct hlist_head *head, const struct net *net, int protocol,
+				   u32 skip)
 {
 	struct sock *sk;
 
 	rcu_read_lock();
-	hlist_for_each_entry_rcu(sk, &b->head, sk_node) {
-		if (sk->sk_protocol != protocol || !net_eq(sock_net(sk), net))
+	hlist_for_each_entry_rcu(sk, head, sk_node) {
+		if (!net6_dgram_wanted(sk, net, protocol))
 			continue;
 		if (skip) {
 			skip--;
@@ -287,7 +292,7 @@ static struct sock *net6_dgram_nth(struct net6_dgram_bucket *b, const struct net
 /* The socket behind one that the caller holds; one reference. -ESTALE if that has left the
  * table: its place in the chain must be counted again.
  */
-static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, u8 protocol)
+static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, int protocol)
 {
 	rcu_read_lock();
 	if (!sk_hashed(sk)) {
@@ -295,7 +300,7 @@ static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, u8 
 		return ERR_PTR(-ESTALE);
 	}
 	hlist_for_each_entry_continue_rcu(sk, sk_node) {
-		if (sk->sk_protocol != protocol || !net_eq(sock_net(sk), net))
+		if (!net6_dgram_wanted(sk, net, protocol))
 			continue;
 		if (refcount_inc_not_zero(&sk->sk_refcnt)) {
 			rcu_read_unlock();
@@ -307,47 +312,65 @@ static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, u8 
 }
 
 /**
+ * net6_dgram_walk_chain() - call a function for the sockets of a chain
+ * @head: chain of sockets by sk_node, freed after a grace period
+ * @net: their namespace
+ * @protocol: theirs, 0 for any
+ * @place: the first one, counted from 0; on return where to go on
+ * @fn: called with a reference held and without locks, may sleep; non-zero stops
+ * @arg: for @fn
+ *
+ * Context: process, sleeps. Return: 0, or what @fn returned.
+ */
+int net6_dgram_walk_chain(struct hlist_head *head, struct net *net, int protocol, u32 *place,
+			  int (*fn)(struct sock *sk, void *arg), void *arg)
+{
+	struct sock *sk = net6_dgram_nth(head, net, protocol, *place), *next;
+	int err = 0;
+
+	while (sk) {
+		err = fn(sk, arg);
+		if (err) {
+			sock_put(sk);
+			break;
+		}
+		++*place;
+		next = net6_dgram_after(sk, net, protocol);
+		if (IS_ERR(next))
+			next = net6_dgram_nth(head, net, protocol, *place);
+		sock_put(sk);
+		sk = next;
+		cond_resched();
+	}
+	return err;
+}
+
+/**
  * net6_dgram_walk() - call a function for each socket that has a port
  * @net: namespace
  * @protocol: IPPROTO_UDP or IPPROTO_ICMPV6
- * @pos: 0 to begin with; where to go on afterwards (bucket << 16 | place in it)
+ * @pos: 0 to begin with; where to go on afterwards (bucket << 32 | place in it)
  * @fn: called with a reference held and without locks, may sleep; non-zero stops
  * @arg: for @fn
  *
  * Sockets that come or go meanwhile may be missed or seen twice.
- * Context: process. Return: 0, or what @fn returned.
+ * Context: process, sleeps. Return: 0, or what @fn returned.
  */
-int net6_dgram_walk(struct net *net, u8 protocol, u32 *pos,
+int net6_dgram_walk(struct net *net, u8 protocol, u64 *pos,
 		    int (*fn)(struct sock *sk, void *arg), void *arg)
 {
-	u32 bucket = *pos >> 16, skip = *pos & 0xffff;
-	struct sock *sk, *next;
-	int err;
+	u32 bucket = *pos >> 32, place = *pos;
+	int err = 0;
 
-	for (; bucket < NET6_DGRAM_BUCKETS; bucket++, skip = 0) {
-		sk = net6_dgram_nth(&net6_dgram_table[bucket], net, protocol, skip);
-		while (sk && skip < 0xffff) {
-			*pos = bucket << 16 | skip;
-			err = fn(sk, arg);
-			if (err) {
-				sock_put(sk);
-				return err;
-			}
-			skip++;
-			next = net6_dgram_after(sk, net, protocol);
-			if (IS_ERR(next))
-				next = net6_dgram_nth(&net6_dgram_table[bucket], net, protocol,
-						      skip);
-			sock_put(sk);
-			sk = next;
-			cond_resched();
-		}
-		if (sk)
-			sock_put(sk);
+	for (; bucket < NET6_DGRAM_BUCKETS; bucket++, place = 0) {
+		err = net6_dgram_walk_chain(&net6_dgram_table[bucket].head, net, protocol, &place,
+					    fn, arg);
+		if (err)
+			break;
 		cond_resched();
 	}
-	*pos = bucket << 16;
-	return 0;
+	*pos = (u64)bucket << 32 | place;
+	return err;
 }
 
 /**

@@ -494,26 +494,24 @@ static const struct net6_proto_tap net6_raw_tap = {
 /**
  * net6_raw_walk() - call a function for each raw socket of a namespace
  * @net: namespace
- * @fn: called under the RCU read lock, must not sleep; non-zero stops
+ * @pos: 0 to begin with; where to go on afterwards
+ * @fn: called with a reference held and without locks, may sleep; non-zero stops
  * @arg: for @fn
  *
- * Context: any. Return: 0, or what @fn returned.
+ * Sockets that come or go meanwhile may be missed or seen twice.
+ * Context: process, sleeps. Return: 0, or what @fn returned.
  */
-int net6_raw_walk(struct net *net, int (*fn)(struct sock *sk, void *arg), void *arg)
+int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg)
 {
-	struct sock *sk;
-	int i, err = 0;
+	u32 bucket = *pos >> 32, place = *pos;
+	int err = 0;
 
-	rcu_read_lock();
-	for (i = 0; i < ARRAY_SIZE(net6_raw_table) && !err; i++)
-		hlist_for_each_entry_rcu(sk, &net6_raw_table[i], sk_node) {
-			if (!net_eq(sock_net(sk), net))
-				continue;
-			err = fn(sk, arg);
-			if (err)
-				break;
-		}
-	rcu_read_unlock();
+	for (; bucket < ARRAY_SIZE(net6_raw_table); bucket++, place = 0) {
+		err = net6_dgram_walk_chain(&net6_raw_table[bucket], net, 0, &place, fn, arg);
+		if (err)
+			break;
+	}
+	*pos = (u64)bucket << 32 | place;
 	return err;
 }
 

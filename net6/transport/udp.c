@@ -332,13 +332,13 @@ static const struct net6_proto net6_udp_proto = {
 /**
  * net6_udp_walk() - see net6_dgram_walk()
  * @net: namespace
- * @pos: 0 to begin with
+ * @pos: 0 to begin with; where to go on afterwards
  * @fn: called for each bound UDP socket
  * @arg: for @fn
  *
  * Context: process. Return: 0, or what @fn returned.
  */
-int net6_udp_walk(struct net *net, u32 *pos, int (*fn)(struct sock *sk, void *arg), void *arg)
+int net6_udp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg)
 {
 	return net6_dgram_walk(net, IPPROTO_UDP, pos, fn, arg);
 }

@@ -466,17 +466,40 @@ void net6_tcp_unhash(struct sock *sk)
 		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 }
 
-/* References on up to NET6_TCP_WALK_BATCH sockets of @net in a chain, after @skip. */
-static unsigned int net6_tcp_walk_chain(struct net *net, struct hlist_nulls_head *head,
-					unsigned int skip, struct sock **batch)
+/* Is a socket that the caller holds in this chain? The chain's lock is held. One that is just
+ * entering another chain may be taken for a member: with BH disabled the walk goes astray then,
+ * as a reader may, and the next batch does not follow it.
+ */
+static bool net6_tcp_in_chain(const struct sock *sk, const struct hlist_nulls_head *head)
 {
-	const struct hlist_nulls_node *node;
-	unsigned int seen = 0, n = 0;
+	if (sk_unhashed(sk))
+		return false;
+	if (sk->sk_state == TCP_LISTEN)
+		return &net6_tcp_listen_bucket(sock_net(sk), sk->sk_num)->head == head;
+	return net6_tcp_head(sk->sk_hash) == head;
+}
+
+/* References on up to NET6_TCP_WALK_BATCH sockets of @net in a chain: those behind @last, or
+ * after the first @skip if it has left the chain or is NULL.
+ */
+static unsigned int net6_tcp_walk_chain(struct net *net, struct hlist_nulls_head *head,
+					const struct sock *last, u32 skip, struct sock **batch)
+{
+	struct hlist_nulls_node *node = head->first;
+	unsigned int n = 0;
 	struct sock *sk;
 
-	sk_nulls_for_each(sk, node, head) {
-		if (!net_eq(sock_net(sk), net) || seen++ < skip)
+	if (last && net6_tcp_in_chain(last, head)) {
+		node = last->sk_nulls_node.next;
+		skip = 0;
+	}
+	hlist_nulls_for_each_entry_from(sk, node, sk_nulls_node) {
+		if (!net_eq(sock_net(sk), net))
 			continue;
+		if (skip) {
+			skip--;
+			continue;
+		}
 		if (refcount_inc_not_zero(&sk->sk_refcnt))
 			batch[n++] = sk;
 		if (n == NET6_TCP_WALK_BATCH)
@@ -486,62 +509,66 @@ static unsigned int net6_tcp_walk_chain(struct net *net, struct hlist_nulls_head
 }
 
 static int net6_tcp_walk_bucket(struct net *net, struct hlist_nulls_head *head, spinlock_t *lock,
-				int (*fn)(struct sock *sk, void *arg), void *arg)
+				u32 *place, int (*fn)(struct sock *sk, void *arg), void *arg)
 {
-	struct sock *batch[NET6_TCP_WALK_BATCH];
-	unsigned int skip = 0, n, i;
+	struct sock *batch[NET6_TCP_WALK_BATCH], *last = NULL;
+	unsigned int n, i;
 	int err = 0;
 
 	do {
 		spin_lock_bh(lock);
-		n = net6_tcp_walk_chain(net, head, skip, batch);
+		n = net6_tcp_walk_chain(net, head, last, *place, batch);
 		spin_unlock_bh(lock);
-		for (i = 0; i < n; i++) {
-			if (!err)
-				err = fn(batch[i], arg);
-			net6_tcp_gen_put(batch[i]);
+		if (last)
+			net6_tcp_gen_put(last);
+		for (i = 0; i < n && !err; i++) {
+			err = fn(batch[i], arg);
+			*place += !err;
 		}
-		skip += n;
-	} while (!err && n == NET6_TCP_WALK_BATCH);
+		last = n == NET6_TCP_WALK_BATCH && !err ? batch[--n] : NULL;
+		for (i = 0; i < n; i++)
+			net6_tcp_gen_put(batch[i]);
+		cond_resched();
+	} while (last);
 	return err;
 }
 
 /**
  * net6_tcp_walk() - call a function for each socket of a namespace
  * @net: namespace
- * @pos: bucket to start at, and on return to go on at; 0 at first
+ * @pos: 0 to begin with; where to go on afterwards (bucket << 32 | place in it)
  * @fn: called with a reference held and no lock; non-zero stops the walk
  * @arg: for @fn
  *
  * Sockets that come or go meanwhile may be missed or, if a chain changes while it is
  * walked, seen twice. Requests and TIME-WAIT entries are passed too: test sk_state.
- * Context: process; sleeps if @fn does.
- * Return: 0 at the end, else what @fn returned; *pos is the bucket it was in.
+ * Context: process; sleeps.
+ * Return: 0 at the end, else what @fn returned; *pos is the socket that it was called for.
  */
-int net6_tcp_walk(struct net *net, u32 *pos, int (*fn)(struct sock *sk, void *arg), void *arg)
+int net6_tcp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg)
 {
-	u32 hash;
-	int err;
+	u32 bucket = *pos >> 32, place = *pos;
+	struct hlist_nulls_head *head;
+	spinlock_t *lock;
+	int err = 0;
 
 	might_sleep();
-	for (; *pos < NET6_TCP_LISTEN_BUCKETS; (*pos)++) {
-		if (hlist_nulls_empty(&listeners[*pos].head))
+	for (; bucket <= NET6_TCP_LISTEN_BUCKETS + table.mask; bucket++, place = 0) {
+		if (bucket < NET6_TCP_LISTEN_BUCKETS) {
+			head = &listeners[bucket].head;
+			lock = &listeners[bucket].lock;
+		} else {
+			head = net6_tcp_head(bucket - NET6_TCP_LISTEN_BUCKETS);
+			lock = net6_tcp_lock(bucket - NET6_TCP_LISTEN_BUCKETS);
+		}
+		if (hlist_nulls_empty(head))
 			continue;
-		err = net6_tcp_walk_bucket(net, &listeners[*pos].head, &listeners[*pos].lock,
-					   fn, arg);
+		err = net6_tcp_walk_bucket(net, head, lock, &place, fn, arg);
 		if (err)
-			return err;
+			break;
 	}
-	for (; *pos - NET6_TCP_LISTEN_BUCKETS <= table.mask; (*pos)++) {
-		hash = *pos - NET6_TCP_LISTEN_BUCKETS;
-		if (hlist_nulls_empty(net6_tcp_head(hash)))
-			continue;
-		err = net6_tcp_walk_bucket(net, net6_tcp_head(hash), net6_tcp_lock(hash), fn, arg);
-		if (err)
-			return err;
-		cond_resched();
-	}
-	return 0;
+	*pos = (u64)bucket << 32 | place;
+	return err;
 }
 
 /**

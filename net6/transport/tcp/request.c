@@ -683,7 +683,7 @@ static int net6_tcp_request_purge_one(struct sock *sk, void *arg)
 void net6_tcp_request_purge(struct net *net, const struct sock *listener)
 {
 	struct net6_tcp_purge purge = { .listener = listener };
-	u32 pos = 0;
+	u64 pos = 0;
 
 	net6_tcp_walk(net, &pos, net6_tcp_request_purge_one, &purge);
 }

@@ -388,7 +388,7 @@ static void net6_tcp_purge_requests(struct net *net)
 
 static void net6_tcp_purge_orphans(struct net *net)
 {
-	u32 pos = 0;
+	u64 pos = 0;
 
 	net6_tcp_walk(net, &pos, net6_tcp_purge_orphan, NULL);
 }

@@ -369,7 +369,7 @@ void net6_tcp_hash_exit(void);
  * may sleep; a non-zero return stops the walk and is returned. *pos starts at 0 and
  * is where to go on.
  */
-int  net6_tcp_walk(struct net *net, u32 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
+int  net6_tcp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
 void net6_tcp_gen_put(struct sock *sk);			/* of any of the three */
 
 /* port.c */

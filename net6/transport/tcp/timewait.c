@@ -347,7 +347,7 @@ static int net6_tcp_tw_purge_one(struct sock *sk, void *arg)
  */
 void net6_tcp_tw_purge(struct net *net)
 {
-	u32 pos = 0;
+	u64 pos = 0;
 
 	net6_tcp_walk(net, &pos, net6_tcp_tw_purge_one, NULL);
 }
