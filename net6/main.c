@@ -77,7 +77,7 @@ static int __net_init net6_net_init(struct net *net)
 	net6_limits_init(&nn->limits);
 	net6_settings_init(&nn->settings);
 
-	nn->mib = alloc_percpu(struct net6_mib);
+	nn->mib = alloc_percpu_gfp(struct net6_mib, GFP_KERNEL_ACCOUNT);
 	if (!nn->mib)
 		return -ENOMEM;
 	nn->wq = alloc_ordered_workqueue("net6", 0);

@@ -216,7 +216,7 @@ static bool net6_sysctl_folder(struct net6_sysctl *s, const char *where, const c
 static struct net6_sysctl *net6_sysctl_make(struct net6_net *nn, struct net6_iface *iface,
 					    enum net6_sysctl_whose whose, const char *name)
 {
-	struct net6_sysctl *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct net6_sysctl *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	const unsigned int n_conf = ARRAY_SIZE(net6_sysctl_conf);
 	const unsigned int n_neigh = ARRAY_SIZE(net6_sysctl_neigh);
 

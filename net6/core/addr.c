@@ -367,7 +367,7 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 		return err;
 	if (net6_addr_find_locked(iface, addr))
 		return -EEXIST;
-	a = kzalloc(sizeof(*a), GFP_ATOMIC);
+	a = kzalloc(sizeof(*a), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
 

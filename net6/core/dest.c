@@ -432,7 +432,7 @@ void net6_dest_net_exit(struct net6_net *nn)
 int net6_dest_init(void)
 {
 	net6_dest_cache = kmem_cache_create("net6_dest", sizeof(struct net6_dest), 0,
-					    SLAB_HWCACHE_ALIGN, NULL);
+					    SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL);
 	return net6_dest_cache ? 0 : -ENOMEM;
 }
 

@@ -82,7 +82,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 		return err;
 	if (!old && net6_fib_full(iface, manual))
 		return -ENOSPC;
-	r = kzalloc(sizeof(*r), GFP_ATOMIC);
+	r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!r)
 		return -ENOMEM;
 	node = net6_trie_insert(&nn->fib, prefix, plen);

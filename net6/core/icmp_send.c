@@ -401,7 +401,7 @@ struct sk_buff *net6_icmp_alloc(unsigned int len)
  */
 int net6_icmp_net_init(struct net6_net *nn)
 {
-	nn->icmp = kzalloc(sizeof(*nn->icmp), GFP_KERNEL);
+	nn->icmp = kzalloc(sizeof(*nn->icmp), GFP_KERNEL_ACCOUNT);
 	if (!nn->icmp)
 		return -ENOMEM;
 	spin_lock_init(&nn->icmp->lock);

@@ -227,12 +227,12 @@ static const struct net6_link_ops *net6_iface_link(const struct net_device *dev)
 static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_device *dev,
 					   const struct net6_link_ops *ops)
 {
-	struct net6_iface *iface = kzalloc(sizeof(*iface), GFP_KERNEL);
+	struct net6_iface *iface = kzalloc(sizeof(*iface), GFP_KERNEL_ACCOUNT);
 
 	if (!iface)
 		return NULL;
 	if (static_branch_unlikely(&net6_iface_mib_on)) {
-		iface->mib = alloc_percpu(struct net6_iface_mib);
+		iface->mib = alloc_percpu_gfp(struct net6_iface_mib, GFP_KERNEL_ACCOUNT);
 		if (!iface->mib) {
 			kfree(iface);
 			return NULL;

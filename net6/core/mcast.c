@@ -73,7 +73,7 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 {
 	struct net6_net *nn = iface->nn;
 	struct hlist_head *bucket = &nn->accept_hash[net6_accept_hash(nn, addr)];
-	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC);
+	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC | __GFP_ACCOUNT);
 
 	if (!accept)
 		return NULL;

@@ -189,7 +189,7 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 	if (!group && !new)
 		return 0;
 	if (!group) {
-		group = kzalloc(sizeof(*group), GFP_ATOMIC);
+		group = kzalloc(sizeof(*group), GFP_ATOMIC | __GFP_ACCOUNT);
 		if (!group)
 			return -ENOMEM;
 		group->addr = *addr;

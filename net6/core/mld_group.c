@@ -44,7 +44,8 @@ static int net6_mld_reserve(struct net6_mld_group *group, const struct net6_mld_
 	if (!filter || !filter->n)
 		return 0;
 	if (!group->sources)
-		group->sources = kcalloc(NET6_MLD_SOURCES_MAX, sizeof(*group->sources), GFP_ATOMIC);
+		group->sources = kcalloc(NET6_MLD_SOURCES_MAX, sizeof(*group->sources),
+					 GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!group->sources)
 		return -ENOMEM;
 	for (i = 0; i < filter->n; i++) {

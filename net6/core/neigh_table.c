@@ -201,7 +201,7 @@ static void net6_neigh_map(struct net6_neigh *neigh)
 
 static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struct in6_addr *addr)
 {
-	struct net6_neigh *neigh = kzalloc(sizeof(*neigh), GFP_ATOMIC);
+	struct net6_neigh *neigh = kzalloc(sizeof(*neigh), GFP_ATOMIC | __GFP_ACCOUNT);
 
 	if (!neigh)
 		return NULL;

@@ -43,7 +43,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 		NET6_INC(iface->nn, NdPrefixLimit);
 		return -ENOSPC;
 	}
-	p = kzalloc(sizeof(*p), GFP_ATOMIC);
+	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!p)
 		return -ENOMEM;
 	p->prefix = *prefix;

@@ -88,7 +88,7 @@ static int net6_proxy_insert(struct net6_iface *iface, const struct in6_addr *ad
 		NET6_INC(nn, NdProxyLimit);
 		return -ENOSPC;
 	}
-	proxy = kzalloc(sizeof(*proxy), GFP_ATOMIC);
+	proxy = kzalloc(sizeof(*proxy), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!proxy)
 		return -ENOMEM;
 	/* RFC 4861 7.2.8: "A proxy MUST join the solicited-node multicast address(es) that

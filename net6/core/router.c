@@ -55,7 +55,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 		NET6_INC(iface->nn, NdRouterLimit);
 		return -ENOSPC;
 	}
-	router = kzalloc(sizeof(*router), GFP_ATOMIC);
+	router = kzalloc(sizeof(*router), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!router)
 		return -ENOMEM;
 	router->addr = neigh->addr;

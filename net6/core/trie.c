@@ -98,7 +98,7 @@ struct net6_trie_node *net6_trie_find(const struct net6_trie *trie, const struct
 
 static struct net6_trie_node *net6_trie_node_new(const struct in6_addr *key, u8 plen)
 {
-	struct net6_trie_node *node = kzalloc(sizeof(*node), GFP_ATOMIC);
+	struct net6_trie_node *node = kzalloc(sizeof(*node), GFP_ATOMIC | __GFP_ACCOUNT);
 	unsigned int i;
 
 	if (!node)

@@ -39,7 +39,7 @@ static int net6_6over4_join(struct net6_tunnel *t, __be32 addr)
 	struct net6_6over4_group *group = net6_6over4_find(t, addr);
 
 	if (!group) {
-		group = kzalloc(sizeof(*group), GFP_ATOMIC);
+		group = kzalloc(sizeof(*group), GFP_ATOMIC | __GFP_ACCOUNT);
 		if (!group)
 			return -ENOMEM;
 		group->addr = addr;

@@ -247,7 +247,7 @@ static int net6_tunnel_dev_init(struct net_device *dev)
 	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
 	if (!dev->tstats)
 		return err;
-	t->counters = alloc_percpu(struct net6_tunnel_counters);
+	t->counters = alloc_percpu_gfp(struct net6_tunnel_counters, GFP_KERNEL_ACCOUNT);
 	if (!t->counters)
 		goto err_tstats;
 	err = dst_cache_init(&t->dst_cache, GFP_KERNEL);
@@ -578,7 +578,7 @@ int net6_tunnel_net_init(struct net6_net *nn)
 {
 	int err;
 
-	nn->tunnels = kzalloc(sizeof(*nn->tunnels), GFP_KERNEL);
+	nn->tunnels = kzalloc(sizeof(*nn->tunnels), GFP_KERNEL_ACCOUNT);
 	if (!nn->tunnels)
 		return -ENOMEM;
 	nn->tunnels->nn = nn;

@@ -220,6 +220,59 @@ def random_bytes_are_survived():
         socket.if_nametoindex("a0")
 
 
+def cgroup():
+    """A memory cgroup of our own."""
+    root = "/tmp/ktap.cgroup"
+    os.makedirs(root, exist_ok=True)
+    if subprocess.run(["mount", "-t", "cgroup2", "none", root], check=False).returncode:
+        raise ktap.Skip("no cgroup2")
+    ktap.at_exit(ktap.run, "umount", root)
+    try:
+        with open(f"{root}/cgroup.subtree_control", "w", encoding="ascii") as file:
+            file.write("+memory")
+    except OSError as error:
+        raise ktap.Skip("no memory controller") from error
+    os.mkdir(f"{root}/net6")
+    return root, f"{root}/net6"
+
+
+def enter(group):
+    with open(f"{group}/cgroup.procs", "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+
+
+@ktap.test
+def what_is_made_is_charged_to_the_makers_memory_cgroup():
+    f = family()
+    root, group = cgroup()
+    f.do("iface-set", ifindex=a0, dad_transmits=0)
+
+    def charged():
+        with open(f"{group}/memory.stat", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file
+                        if line.startswith("slab_unreclaimable "))
+    count = 900
+    # What one takes at least, with what comes with it.
+    kinds = (("addr", 250, {"prefix_len": 128}), ("prefix", 64, {"prefix_len": 127}),
+             ("route", 100, {"prefix_len": 127}), ("proxy", 60, {}),
+             ("neigh", 250, {"lladdr": b"\2\0\0\0\0\2"}))
+    for kind, size, values in kinds:
+        enter(group)
+        before = charged()
+        for n in range(count):
+            f.do(f"{kind}-add", ifindex=a0, address=nl.address(f"fd00:e:{n:x}::2"), **values)
+        enter(root)
+        ktap.wait_for(10, f"{count} of {kind} are charged",
+                      lambda before=before, size=size: charged() - before > count * size,
+                      look=lambda before=before: ktap.diag(f"{charged() - before} bytes"))
+        which = {"prefix_len": 127} if kind in ("prefix", "route") else {}
+        for n in range(count):
+            f.do(f"{kind}-del", ifindex=a0, address=nl.address(f"fd00:e:{n:x}::2"), **which)
+    ktap.wait_for(20, "nothing is charged any more", lambda: charged() < 100 * count)
+    os.rmdir(group)
+    f.close()
+
+
 @ktap.test
 def thousands_of_addresses_and_neighbors_are_dumped_once_each():
     f = family()

@@ -384,7 +384,7 @@ int net6_tcp_port_init(void)
 {
 	u32 i;
 
-	port_slab = KMEM_CACHE(net6_tcp_port, 0);
+	port_slab = KMEM_CACHE(net6_tcp_port, SLAB_ACCOUNT);
 	ports = kvmalloc_array(NET6_TCP_PORT_BUCKETS, sizeof(*ports), GFP_KERNEL);
 	counters = kvmalloc_array(NET6_TCP_PORT_COUNTERS, sizeof(*counters), GFP_KERNEL);
 	if (!port_slab || !ports || !counters) {

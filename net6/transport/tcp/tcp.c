@@ -346,7 +346,7 @@ static const struct net6_proto net6_tcp_proto = {
  */
 int net6_tcp_net_init(struct net6_net *nn)
 {
-	struct net6_tcp_net *tn = kzalloc(sizeof(*tn), GFP_KERNEL);
+	struct net6_tcp_net *tn = kzalloc(sizeof(*tn), GFP_KERNEL_ACCOUNT);
 
 	if (!tn)
 		return -ENOMEM;
