@@ -32,6 +32,8 @@ static void net6_limits_init(struct net6_limits *l)
 	l->max_neighs = 1024;
 	l->max_dests = 4096;
 	l->max_proxies = 1024;
+	l->max_manual = 16384;
+	l->max_groups = 4096;
 	l->neigh_queue = 16;
 	l->icmp_rate = 1000;
 	l->max_routes = 131072;

@@ -78,6 +78,7 @@ _net6ctl_words() {
 					max-exthdrs max-dst-options max-hbh-options \
 					max-dst-length max-hbh-length unknown-dst-options \
 					unknown-hbh-options max-padding max-proxies \
+					max-manual max-groups \
 					frag-memory frag-timeout ;;
 	esac
 }

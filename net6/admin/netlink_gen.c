@@ -67,6 +67,11 @@ static struct netlink_range_validation net6_range_65536_1073741824 = {
 	.max = 1073741824,
 };
 
+static struct netlink_range_validation net6_range_0_65536 = {
+	.min = 0,
+	.max = 65536,
+};
+
 static struct netlink_range_validation net6_range_0_4294967294 = {
 	.min = 0,
 	.max = 4294967294,
@@ -211,7 +216,7 @@ static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_WANT_INFO + 1
 	[NET6_A_SOCK_WANT_INFO] = { .type = NLA_FLAG },
 };
 
-static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS + 1] = {
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_GROUPS + 1] = {
 	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
@@ -232,6 +237,8 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_UNKNOWN_H
 	[NET6_A_LIMITS_MAX_HBH_LENGTH] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_2147483647),
 	[NET6_A_LIMITS_UNKNOWN_DST_OPTIONS] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_LIMITS_MAX_MANUAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1048576),
+	[NET6_A_LIMITS_MAX_GROUPS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65536),
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
@@ -479,7 +486,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_LIMITS_SET,
 		.doit		= net6_nl_limits_set,
 		.policy		= net6_nl_limits_set_policy,
-		.maxattr	= NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS,
+		.maxattr	= NET6_A_LIMITS_MAX_GROUPS,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -164,6 +164,8 @@ static int net6_nl_addr_add_to(struct net6_iface *iface, struct genl_info *info)
 	else if (err == -EADDRNOTAVAIL)
 		NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ADDR_ADDRESS],
 				    "not a unicast address for this interface");
+	else if (err == -ENOSPC)
+		NL_SET_ERR_MSG(info->extack, "too many are set by hand (max-manual)");
 	return err;
 }
 

@@ -281,6 +281,7 @@ void net6_addr_remove(struct net6_addr *addr)
 	list_del_rcu(&addr->iface_list);
 	if (addr->origin == NET6_ADDR_SLAAC || addr->origin == NET6_ADDR_TEMPORARY)
 		addr->iface->n_addrs--;
+	addr->iface->n_manual -= addr->origin == NET6_ADDR_MANUAL;
 	net6_addr_put(addr);
 }
 
@@ -353,7 +354,8 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
  * @dad_counter: RFC 7217 DAD_Counter it was made with
  *
  * Context: nn->lock held.
- * Return: 0, -EEXIST, -ENODEV (interface is going), -EACCES (disabled), -ENOMEM.
+ * Return: 0, -EEXIST, -ENODEV (interface is going), -EACCES (disabled), -ENOSPC (limit of
+ * manual ones), -ENOMEM.
  */
 int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
@@ -367,6 +369,8 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 		return err;
 	if (net6_addr_find_locked(iface, addr))
 		return -EEXIST;
+	if (origin == NET6_ADDR_MANUAL && net6_iface_manual_full(iface))
+		return -ENOSPC;
 	a = kzalloc(sizeof(*a), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
@@ -388,6 +392,7 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 	list_add_tail_rcu(&a->iface_list, &iface->addrs);
 	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
 		iface->n_addrs++;
+	iface->n_manual += origin == NET6_ADDR_MANUAL;
 	net6_note_addr(a, NET6_NOTE_NEW);
 
 	/* RFC 4862 5.4.2: a random delay, except for what a person has set. */
@@ -419,7 +424,7 @@ static bool net6_addr_prefix_shared(struct net6_iface *iface, const struct in6_a
  *
  * Context: process or softirq; takes nn->lock.
  * Return: 0, -EINVAL, -EADDRNOTAVAIL (not a unicast address for interfaces),
- * -EEXIST, -ENODEV, -EACCES, -ENOMEM.
+ * -EEXIST, -ENODEV, -EACCES, -ENOSPC, -ENOMEM.
  */
 int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft)

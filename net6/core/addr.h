@@ -194,6 +194,8 @@ struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_a
 int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
 			     const struct net6_mld_filter *old,
 			     const struct net6_mld_filter *new);
+bool net6_accept_full(struct net6_iface *iface, const struct in6_addr *addr,
+		      enum net6_accept_type type);
 int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group);
 int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group);
 void net6_group_leave_all(struct net6_iface *iface);

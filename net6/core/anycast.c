@@ -97,14 +97,16 @@ static bool net6_anycast_on_subnet(const struct net6_iface *iface, const struct 
  * A host has only addresses of its links' subnets: routes would have to lead to others.
  * Context: any but hard interrupts; takes nn->lock.
  * Return: 0; -EADDRNOTAVAIL (a host, and not of this link); -ENODEV (the interface is
- * going), -ENOMEM, -ENOBUFS (too many users), or what the link says of the group.
+ * going), -ENOMEM, -ENOBUFS (too many users or addresses), or what the link says of the group.
  */
 int net6_anycast_join(struct net6_iface *iface, const struct in6_addr *addr)
 {
 	int err = -EADDRNOTAVAIL;
 
 	spin_lock_bh(&iface->nn->lock);
-	if (net6_forward_on(iface) || net6_anycast_on_subnet(iface, addr))
+	if (net6_accept_full(iface, addr, NET6_ACCEPT_ANYCAST))
+		err = -ENOBUFS;
+	else if (net6_forward_on(iface) || net6_anycast_on_subnet(iface, addr))
 		err = net6_anycast_inc(iface, addr);
 	spin_unlock_bh(&iface->nn->lock);
 	return err;

@@ -71,6 +71,8 @@ enum {
  * @answers: advertisements for them and for proxied addresses that are sent later; nn->lock
  * @n_proxies: proxied addresses (core/proxy.c); written under nn->lock
  * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes alike
+ * @n_manual: addresses, prefixes and default routers that were set by hand
+ * @n_groups: entries of @groups and @anycast
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
@@ -126,6 +128,8 @@ struct net6_iface {
 	u32				n_prefixes;
 	u32				n_routers;
 	u32				n_routes;
+	u32				n_manual;
+	u32				n_groups;
 
 	struct timer_list		rs_timer;
 	struct timer_list		life_timer;
@@ -223,6 +227,20 @@ static inline int net6_iface_refuses(const struct net6_iface *iface)
 	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
 		return -ENODEV;
 	return test_bit(NET6_IFACE_DISABLED, &iface->flags) ? -EACCES : 0;
+}
+
+/**
+ * net6_iface_manual_full() - one more that is set by hand is too many
+ * @iface: interface
+ *
+ * Context: nn->lock held. Return: true after it was counted.
+ */
+static inline bool net6_iface_manual_full(const struct net6_iface *iface)
+{
+	if (iface->n_manual < READ_ONCE(iface->nn->limits.max_manual))
+		return false;
+	NET6_INC(iface->nn, NdManualLimit);
+	return true;
 }
 
 static inline bool net6_iface_is_loopback(const struct net6_iface *iface)

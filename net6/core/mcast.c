@@ -81,6 +81,7 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 	accept->iface = iface;
 	accept->type = type;
 	accept->users = 1;
+	iface->n_groups += type != NET6_ACCEPT_UNICAST;
 	INIT_LIST_HEAD(&accept->list);
 	/* Behind a unicast address of the same bits: that one is found. */
 	if (type == NET6_ACCEPT_ANYCAST) {
@@ -95,8 +96,10 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 static void net6_accept_free(struct net6_accept *accept)
 {
 	hlist_del_rcu(&accept->hash_node);
-	if (accept->type != NET6_ACCEPT_UNICAST)
+	if (accept->type != NET6_ACCEPT_UNICAST) {
 		list_del_rcu(&accept->list);
+		accept->iface->n_groups--;
+	}
 	kfree_rcu(accept, rcu);
 }
 
@@ -252,13 +255,33 @@ void net6_group_leave_all(struct net6_iface *iface)
 }
 
 /**
+ * net6_accept_full() - one more group or anycast address of a socket is too many
+ * @iface: interface
+ * @addr: it; may be joined already
+ * @type: NET6_ACCEPT_MULTICAST or NET6_ACCEPT_ANYCAST
+ *
+ * Our own (solicited-node groups, ...) are as few as what they belong to, and not asked for.
+ * Context: nn->lock held. Return: true after it was counted.
+ */
+bool net6_accept_full(struct net6_iface *iface, const struct in6_addr *addr,
+		      enum net6_accept_type type)
+{
+	if (iface->n_groups < READ_ONCE(iface->nn->limits.max_groups) ||
+	    net6_accept_own(iface, addr, type))
+		return false;
+	NET6_INC(iface->nn, MldGroupLimit);
+	return true;
+}
+
+/**
  * net6_group_change() - as net6_group_change_locked(), for sockets
  * @iface: interface
  * @group: multicast address
  * @old: what the socket wanted till now, NULL if it joins
  * @new: what it wants, NULL if it leaves
  *
- * Context: any but hard interrupts; takes nn->lock. Return: as there.
+ * Context: any but hard interrupts; takes nn->lock.
+ * Return: as there; -ENOBUFS also beyond limits.max_groups.
  */
 int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
 		      const struct net6_mld_filter *old, const struct net6_mld_filter *new)
@@ -266,7 +289,10 @@ int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
 	int err;
 
 	spin_lock_bh(&iface->nn->lock);
-	err = net6_group_change_locked(iface, group, old, new);
+	if (!old && net6_accept_full(iface, group, NET6_ACCEPT_MULTICAST))
+		err = -ENOBUFS;
+	else
+		err = net6_group_change_locked(iface, group, old, new);
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }

@@ -19,7 +19,7 @@
 #define NET6_IFACE_HASH_BITS	5
 #define NET6_ADDR_HASH_BITS	8
 
-/* Bounds on what the network can make us remember, per namespace or interface.
+/* Bounds on what the network and users can make us remember, per namespace or interface.
  * Each is a field of struct net6_limits that `net6ctl set` changes.
  */
 struct net6_limits {
@@ -31,6 +31,8 @@ struct net6_limits {
 	u32	max_routes;		/* entries of the routing table, default 131072 */
 	u32	max_ra_routes;		/* of them learned, per interface, default 64 */
 	u32	max_proxies;		/* proxied addresses, default 1024 */
+	u32	max_manual;		/* set by hand, per interface (n_manual), default 16384 */
+	u32	max_groups;		/* that sockets join, per interface, default 4096 */
 	u32	neigh_queue;		/* packets waiting per unresolved neighbor, default 16 */
 	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
 	u32	max_exthdrs;		/* extension headers per packet, default 8 */

@@ -26,6 +26,7 @@ static void net6_prefix_free(struct net6_prefix *p)
 	list_del_rcu(&p->life.list);
 	net6_note_prefix(p, NET6_NOTE_DEL);
 	p->iface->n_prefixes -= !p->manual;
+	p->iface->n_manual -= p->manual;
 	net6_dest_flush(p->iface->nn);
 	kfree_rcu(p, rcu);
 }
@@ -43,6 +44,8 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 		NET6_INC(iface->nn, NdPrefixLimit);
 		return -ENOSPC;
 	}
+	if (manual && net6_iface_manual_full(iface))
+		return -ENOSPC;
 	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!p)
 		return -ENOMEM;
@@ -54,6 +57,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	list_add_tail_rcu(&p->life.list, &iface->prefixes);
 	net6_note_prefix(p, NET6_NOTE_NEW);
 	iface->n_prefixes += !manual;
+	iface->n_manual += manual;
 	net6_dest_flush(iface->nn);
 	return 0;
 }
@@ -64,8 +68,8 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
  * @prefix: prefix, bits beyond @plen zero
  * @plen: 0..128
  * @valid_lft: seconds, NET6_LIFETIME_INFINITE
- * @manual: set by the administrator: advertisements do not change it, not counted
- *	against the limit
+ * @manual: set by the administrator: advertisements do not change it; counted against
+ *	the limit of such
  *
  * Context: process or softirq; takes nn->lock.
  * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
@@ -85,6 +89,7 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 		net6_prefix_free(p);
 	} else if (p) {
 		iface->n_prefixes -= manual && !p->manual;
+		iface->n_manual += manual && !p->manual;
 		p->manual = manual;
 		net6_life_set(&p->life, valid_lft);
 	} else if (valid_lft) {

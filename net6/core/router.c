@@ -34,6 +34,7 @@ static void net6_router_free(struct net6_router *router)
 	list_del_rcu(&router->life.list);
 	net6_note_router(router, NET6_NOTE_DEL);
 	iface->n_routers -= !router->manual;
+	iface->n_manual -= router->manual;
 	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers - 1);
 	net6_told_forget(router);
 	net6_neigh_set_router(router->neigh, false);
@@ -55,6 +56,8 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 		NET6_INC(iface->nn, NdRouterLimit);
 		return -ENOSPC;
 	}
+	if (manual && net6_iface_manual_full(iface))
+		return -ENOSPC;
 	router = kzalloc(sizeof(*router), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!router)
 		return -ENOMEM;
@@ -70,6 +73,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 	list_add_tail_rcu(&router->life.list, &iface->routers);
 	net6_note_router(router, NET6_NOTE_NEW);
 	iface->n_routers += !manual;
+	iface->n_manual += manual;
 	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers + 1);
 	net6_dest_flush(iface->nn);
 	return 0;
@@ -104,6 +108,7 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
 		net6_dest_flush(router->iface->nn);
 	WRITE_ONCE(router->preference, preference);
 	router->iface->n_routers -= manual && !router->manual;
+	router->iface->n_manual += manual && !router->manual;
 	router->manual = manual;
 	net6_life_set(&router->life, lifetime);
 	if (changed)
@@ -117,7 +122,7 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
  * @addr: its link-local address
  * @preference: 1 high, 0 medium, -1 low
  * @lifetime: seconds; NET6_LIFETIME_INFINITE only for manual ones
- * @manual: set by the administrator; never ends, not counted against the limit
+ * @manual: set by the administrator; never ends, counted against the limit of such
  *
  * Context: process or softirq, no locks of net6 held; takes nn->lock.
  * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.

@@ -37,10 +37,10 @@ struct net6_iface;
 #define NET6_MIB_NAMES(X)							\
 	NET6_MIB_IFACE_NAMES(X)							\
 	X(Ip6OutNoRoutes) X(Ip6DestCreated) X(Ip6DestEvicted)			\
-	X(MldLeaveLimit) X(NdRouteLimit) X(NdDnsOptions)			\
+	X(MldLeaveLimit) X(MldGroupLimit) X(NdRouteLimit) X(NdDnsOptions)			\
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
 	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped) X(TransitionAddrLimit)	\
-	X(NdNeighFailed) X(NdNeighTableFull) X(NdProxyLimit)			\
+	X(NdNeighFailed) X(NdNeighTableFull) X(NdProxyLimit) X(NdManualLimit)	\
 	X(Udp6InDatagrams) X(Udp6NoPorts) X(Udp6InErrors) X(Udp6OutDatagrams)	\
 	X(Udp6RcvbufErrors) X(Udp6SndbufErrors) X(Udp6InCsumErrors)		\
 	X(TcpActiveOpens) X(TcpPassiveOpens) X(TcpAttemptFails) X(TcpEstabResets) \

@@ -318,6 +318,41 @@ def limits_are_set_and_wrong_ones_refused():
 
 
 @ktap.test
+def what_is_set_by_hand_has_a_limit():
+    def fill():
+        """How many addresses there is room for."""
+        before = nd.counter(A, "NdManualLimit")
+        for n in range(1, 32):
+            if subprocess.run(
+                    (TOOL, "-N", A.name, "add", "address", f"fd00:77::{n:x}/128", "dev", "a0"),
+                    capture_output=True, check=False).returncode:
+                break
+        for kind, what in (("address", "fd00:77::99/128"), ("prefix", "fd00:79::/64")):
+            refused(A, "add", kind, what, "dev", "a0")
+        refused(A, "add", "route", "default", "via", "fe80::9a", "dev", "a0")
+        ktap.equal(nd.counter(A, "NdManualLimit") - before, 4, "NdManualLimit")
+        for i in range(1, n):
+            ctl(A, "del", "address", f"fd00:77::{i:x}/128", "dev", "a0")
+        return n - 1
+
+    ctl(A, "set", "limits", "max-manual", "30")
+    room = fill()
+    ktap.true(0 < room <= 30, f"room for {room}")
+    ktap.equal(fill(), room, "room when they are gone")
+    for verb in ("add", "del"):
+        ctl(A, verb, "prefix", "fd00:77::/64", "dev", "a0")
+        ctl(A, verb, "route", "default", "via", "fe80::99", "dev", "a0")
+        # An address has its prefix with it.
+        ctl(A, verb, "address", "fd00:78::1/64", "dev", "a0")
+        ktap.equal(fill(), room - 4 * (verb == "add"), f"room after {verb}")
+    ctl(A, "set", "limits", "max-manual", "0")
+    ktap.true("max-manual" in refused(A, "add", "address", "fd00:77::1/64", "dev", "a0"), "words")
+    ctl(A, "add", "neighbor", "fd00:77::1", "lladdr", "02:00:00:00:00:77", "dev", "a0")
+    ctl(A, "del", "neighbor", "fd00:77::1", "dev", "a0")
+    ctl(A, "set", "limits", "max-manual", "16384")
+
+
+@ktap.test
 def addresses_are_flushed_but_for_the_link_local_one():
     ctl(A, "add", "address", "fd00:5::1/64", "dev", "a0")
     ctl(A, "add", "address", "fd00:5::2/64", "dev", "a0")

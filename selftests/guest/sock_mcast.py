@@ -7,6 +7,7 @@
 # guest: stock+
 # timeout: 120
 
+import errno
 import os
 import socket
 import struct
@@ -187,6 +188,31 @@ def routers_are_told():
     told("TO_IN", [ONE])
     one.close()
     told("BLOCK", [ONE])
+
+
+@ktap.test
+def groups_of_all_sockets_on_an_interface_have_a_limit():
+    full, left = os.strerror(errno.ENOBUFS), 0
+    nd.net6ctl(p.A, "set", "limits", "max-groups", "40")
+    before = nd.counter(p.A, "MldGroupLimit")
+    socks = [p.net6() for _ in range(4)]
+    for number, sock in enumerate(socks, 1):
+        for i in range(1, 21):
+            got = setopt(sock, JOIN, member(group=f"ff05::{number}:{i:x}"))
+            left += got == full
+            ktap.true(got == (full if left else 0), f"{number}, {i}: {got}")
+    ktap.true(40 < left < 80, f"{left} were refused")
+    ktap.equal(nd.counter(p.A, "MldGroupLimit") - before, left, "MldGroupLimit")
+    ktap.equal(setopt(socks[3], JOIN, member(group="ff05::1:1")), 0, "another joined it before")
+    ktap.equal(setopt(socks[3], JOIN_SOURCE, source(ONE, group="ff05::9:1")), full, "by source")
+    nd.net6ctl(p.A, "add", "address", "fd00::77/64", "dev", "a0")
+    nd.net6ctl(p.A, "del", "address", "fd00::77", "dev", "a0")
+    socks[0].close()
+    ktap.equal([setopt(socks[3], JOIN, member(group=f"ff05::4:{i:x}")) for i in range(1, 21)],
+               [0] * 19 + [full], "there is room again")
+    nd.net6ctl(p.A, "set", "limits", "max-groups", "4096")
+    for sock in socks:
+        sock.close()
 
 
 @ktap.test

@@ -67,7 +67,7 @@ static void usage(FILE *to)
 	      "      [max-exthdrs N] [max-dst-options N] [max-hbh-options N]\n"
 	      "      [max-dst-length OCTETS] [max-hbh-length OCTETS] [max-padding N]\n"
 	      "      [unknown-dst-options 0|1] [unknown-hbh-options 0|1] [max-proxies N]\n"
-	      "      [frag-memory OCTETS] [frag-timeout SECONDS]\n"
+	      "      [max-manual N] [max-groups N] [frag-memory OCTETS] [frag-timeout SECONDS]\n"
 	      "  set secret 32 HEX DIGITS | -\n"
 	      "  monitor\n"
 	      "Words may be shortened. See net6ctl(8).\n", to);
@@ -565,6 +565,8 @@ static const struct setting limit_settings[] = {
 	{ "unknown-hbh-options",	NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS,	0 },
 	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	0 },
 	{ "max-proxies",	NET6_A_LIMITS_MAX_PROXIES,	0 },
+	{ "max-manual",		NET6_A_LIMITS_MAX_MANUAL,	0 },
+	{ "max-groups",		NET6_A_LIMITS_MAX_GROUPS,	0 },
 	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	0 },
 	{ "frag-timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	0 },
 	{ NULL }

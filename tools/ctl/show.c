@@ -235,6 +235,8 @@ static const struct column limits_columns[] = {
 	{ NET6_A_LIMITS_MAX_NEIGHS, KIND_U32, "max_neighs", "MAX-NEIGHS", NULL },
 	{ NET6_A_LIMITS_MAX_DESTS, KIND_U32, "max_dests", "MAX-DESTS", NULL },
 	{ NET6_A_LIMITS_MAX_PROXIES, KIND_U32, "max_proxies", "MAX-PROXIES", NULL },
+	{ NET6_A_LIMITS_MAX_MANUAL, KIND_U32, "max_manual", "MAX-MANUAL", NULL },
+	{ NET6_A_LIMITS_MAX_GROUPS, KIND_U32, "max_groups", "MAX-GROUPS", NULL },
 	{ NET6_A_LIMITS_NEIGH_QUEUE, KIND_U32, "neigh_queue", "NEIGH-QUEUE", NULL },
 	{ NET6_A_LIMITS_ICMP_RATE, KIND_U32, "icmp_rate", "ICMP-RATE", NULL },
 	{ NET6_A_LIMITS_MAX_ROUTES, KIND_U32, "max_routes", "MAX-ROUTES", NULL },
