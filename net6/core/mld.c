@@ -19,6 +19,9 @@
 /* Groups per interface that are only kept for the reports that say they are left. */
 #define NET6_MLD_LEFT_MAX		256
 
+/* Messages that are written at a time: with many groups the rest follows a tick later. */
+#define NET6_MLD_BURST			64
+
 /* RFC 3810 5.2.14 */
 static const struct in6_addr net6_mld_routers = {
 	.s6_addr = { 0xff, 0x02, [15] = 0x16 }
@@ -79,8 +82,8 @@ static void net6_mld_arm(struct net6_iface *iface)
 	bool any = false;
 
 	lockdep_assert_held(&iface->nn->lock);
-	if (mld->changed) {
-		next = mld->change_at;
+	if (mld->telling || mld->changed) {
+		next = mld->telling ? jiffies : mld->change_at;
 		any = true;
 	}
 	if (mld->asked && (!any || time_before(mld->answer_at, next))) {
@@ -111,6 +114,7 @@ static void net6_mld_forget(struct net6_mld *mld)
 	unsigned int i;
 
 	mld->changed = false;
+	mld->telling = false;
 	mld->asked = false;
 	list_for_each_entry_safe(group, next, &mld->groups, list) {
 		if (!net6_mld_group_joined(group)) {
@@ -118,6 +122,7 @@ static void net6_mld_forget(struct net6_mld *mld)
 			continue;
 		}
 		group->mode_left = 0;
+		group->due = false;
 		group->asked = false;
 		group->n_asked = 0;
 		for (i = 0; i < group->n_sources; i++)
@@ -354,16 +359,37 @@ static void net6_mld_change_v1(struct net6_iface *iface, struct net6_mld_group *
 	net6_mld_group_settle(group);
 }
 
+static bool net6_mld_burst(const struct net6_mld_writer *w)
+{
+	return skb_queue_len(w->out) >= NET6_MLD_BURST;
+}
+
+/* All changes are to be told of, from now on. */
+static void net6_mld_begin_changes(struct net6_mld *mld)
+{
+	struct net6_mld_group *group;
+
+	mld->changed = false;
+	mld->telling = true;
+	list_for_each_entry(group, &mld->groups, list)
+		group->due = net6_mld_group_pending(group);
+}
+
 /* RFC 3810 6.1: a State Change Report now, the next after a random time. */
 static void net6_mld_tell_changes(struct net6_iface *iface, struct net6_mld_writer *w)
 {
 	struct net6_mld *mld = &iface->mld;
 	struct net6_mld_group *group, *next;
 
-	mld->changed = false;
+	mld->telling = false;
 	list_for_each_entry_safe(group, next, &mld->groups, list) {
-		if (!net6_mld_group_pending(group))
+		if (!group->due)
 			continue;
+		if (net6_mld_burst(w)) {
+			mld->telling = true;
+			break;
+		}
+		group->due = false;
 		if (mld->v1)
 			net6_mld_change_v1(iface, group, w->out);
 		else
@@ -384,25 +410,39 @@ static bool net6_mld_due(bool set, unsigned long at)
 	return set && time_after_eq(jiffies, at);
 }
 
+/* A General Query is to be answered now. */
+static void net6_mld_ask_all(struct net6_mld *mld)
+{
+	struct net6_mld_group *group;
+
+	mld->asked = false;
+	list_for_each_entry(group, &mld->groups, list) {
+		if (!net6_mld_group_joined(group))
+			continue;
+		group->asked = true;
+		group->n_asked = 0;
+		group->respond_at = jiffies;
+	}
+}
+
 static void net6_mld_answer(struct net6_iface *iface, struct net6_mld_writer *w)
 {
 	struct net6_mld *mld = &iface->mld;
-	bool all = net6_mld_due(mld->asked, mld->answer_at);
 	struct net6_mld_group *group;
 
-	if (all)
-		mld->asked = false;
+	if (net6_mld_due(mld->asked, mld->answer_at))
+		net6_mld_ask_all(mld);
 	list_for_each_entry(group, &mld->groups, list) {
 		if (!net6_mld_group_joined(group) ||
-		    (!all && !net6_mld_due(group->asked, group->respond_at)))
+		    !net6_mld_due(group->asked, group->respond_at))
 			continue;
+		if (net6_mld_burst(w))
+			break;
 		if (mld->v1) {
 			group->asked = false;
 			net6_mld_write_v1(iface, group, NET6_MLD_V1_REPORT, w->out);
 			continue;
 		}
-		if (all)
-			group->n_asked = 0;
 		net6_mld_write(w, group, net6_mld_put_current);
 		/* Also when there was no memory. */
 		group->asked = false;
@@ -437,6 +477,8 @@ void net6_mld_run(struct net6_iface *iface)
 	if (net6_iface_usable(iface) && !test_bit(NET6_IFACE_DEAD, &iface->flags)) {
 		net6_mld_check_version(iface);
 		if (net6_mld_due(mld->changed, mld->change_at))
+			net6_mld_begin_changes(mld);
+		if (mld->telling)
 			net6_mld_tell_changes(iface, &w);
 		net6_mld_end(&w);
 		net6_mld_answer(iface, &w);

@@ -18,6 +18,7 @@ struct net6_iface;
  * @interval: Query Interval of the querier, seconds (9.2)
  * @v1: the querier speaks MLDv1, believed until @v1_until (8.2.1)
  * @changed: something is to be told at @change_at
+ * @telling: there are groups that are @due
  * @asked: a General Query is to be answered at @answer_at
  */
 struct net6_mld {
@@ -28,6 +29,7 @@ struct net6_mld {
 	u32			interval;
 	bool			v1;
 	bool			changed;
+	bool			telling;
 	bool			asked;
 	unsigned long		v1_until;
 	unsigned long		change_at;

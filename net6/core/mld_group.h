@@ -52,6 +52,7 @@ struct net6_mld_source {
  * @users: members in mode INCLUDE and EXCLUDE; both 0: it is left, and kept for the
  *	reports that say so
  * @mode_left: reports in which its change of mode is still to be told
+ * @due: this change is being told of, in turn
  * @asked: a Query asks for it, to be answered at @respond_at
  * @n_asked: it asks for so many of @asked_sources only; 0: for the group as such
  * @reporter: MLDv1: the last Report on the link was ours (RFC 2710 section 4)
@@ -64,6 +65,7 @@ struct net6_mld_group {
 	struct in6_addr		addr;
 	u32			users[2];
 	u8			mode_left;
+	bool			due;
 	bool			asked;
 	bool			reporter;
 	unsigned long		respond_at;

@@ -219,6 +219,28 @@ def mldv1_report_of_another_member_suppresses_ours():
 
 
 @ktap.test
+def more_groups_than_are_told_of_at_a_time():
+    groups = [f"ff05::{n:x}" for n in range(1, 201)]
+    socks = [datagram() for _ in range(5)]
+    for number, group in enumerate(groups):
+        join(socks[number % 5], group)
+    told(GROUP, 5)
+    wire.send(mld.query(wire.linklocal, delay=1))
+    records = [group for frame in wire.collect(lambda f: f.proto == 0, 3) for group in groups
+               if mld.Told(frame).of(group)]
+    ktap.equal(sorted(records), sorted(groups), "records")
+    wire.send(mld.query_v1(wire.linklocal, delay=0))
+    frames = wire.collect(lambda f: f.proto == 0, 3)
+    ktap.equal(sorted(f.dest for f in frames if f.dest in groups), sorted(groups), "reports")
+    for sock in socks:
+        sock.close()
+    frames = wire.collect(lambda f: f.proto == 0, 3)
+    ktap.equal([mld.Told(f).type for f in frames], [mld.V1_DONE] * len(groups), "what is left")
+    time.sleep(262)
+    told(GROUP, 1)
+
+
+@ktap.test
 def queries_and_memberships_at_random_leave_nothing():
     """A flood of queries is answered at a bounded rate, and all that was joined goes."""
     random.seed(3810)
