@@ -465,7 +465,7 @@ bool net6_tcp_too_many_orphans(struct sock *sk)
 	return false;
 }
 
-void net6_tcp_send_reset(struct sock *sk, struct sk_buff *skb)
+void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
 {
 }
 
