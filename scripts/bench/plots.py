@@ -62,8 +62,8 @@ def lines(axis, rows, spec):
     x = spec["x"]
     by_stack = {}
     for row in rows:
-        by_stack.setdefault(row["stack"], []).append((row["case"][x], results.mean(row["values"]),
-                                                      results.deviation(row["values"])))
+        by_stack.setdefault(row["stack"], []).append((row["case"][x], results.value_of(row),
+                                                      results.spread_of(row)))
     for stack, points in by_stack.items():
         points.sort()
         axis.errorbar([p[0] for p in points], [p[1] for p in points], yerr=[p[2] for p in points],
@@ -119,16 +119,16 @@ def bars(axis, rows, spec):
     for n, stack in enumerate(stacks):
         found = {"\n".join(str(r["case"][k]) for k in keys): r for r in rows if r["stack"] == stack}
         at = [c for c in range(len(cases)) if cases[c] in found]
-        values = [found[cases[c]]["values"] for c in at]
+        cells = [found[cases[c]] for c in at]
         axis.bar([c + (n - (len(stacks) - 1) / 2) * 0.8 / len(stacks) for c in at],
-                 [results.mean(v) for v in values], 0.76 / len(stacks),
-                 yerr=[results.deviation(v) for v in values], capsize=2,
+                 [results.value_of(row) for row in cells], 0.76 / len(stacks),
+                 yerr=[results.spread_of(row) for row in cells], capsize=2,
                  color=COLOURS.get(stack), label=NAMES.get(stack, stack))
     axis.set_xticks(range(len(cases)), cases, fontsize=7)
     if "expected" in spec:
         axis.axhline(spec["expected"][0], color="#b33", linewidth=1, linestyle="--",
                      label=spec["expected"][1])
-    if any(results.mean(row["values"]) < 0 for row in rows):
+    if any(results.value_of(row) < 0 for row in rows):
         axis.axhline(0, color="#888", linewidth=0.6)
     if spec.get("log"):
         log_values(axis)
@@ -149,7 +149,7 @@ def stacked(axis, rows, spec):
     for row in rows:
         where = (row["case"][spec["x"]], row["stack"])
         n = parts.index(row["case"][part])
-        value, bottom = results.mean(row["values"]), bottoms.get(where, 0)
+        value, bottom = results.value_of(row), bottoms.get(where, 0)
         axis.bar(ticks.index(where), value, 0.75, bottom=bottom, color=shades[n % 4],
                  label=row["case"][part])
         bottoms[where] = bottom + value
@@ -199,8 +199,8 @@ def table_html(figure, unit, stacks, table, more_is_better):
         out.append(f"<tr><td>{html.escape(results.words_of(case))}</td>")
         out += [f"<td>{html.escape(results.cell_text(row.get(s)))}</td>" for s in stacks]
         for s in others:
-            if row.get(s) and row.get(base) and results.mean(row[base]["values"]) > 0:
-                ratio = results.mean(row[s]["values"]) / results.mean(row[base]["values"])
+            if row.get(s) and row.get(base) and results.value_of(row[base]) > 0:
+                ratio = results.value_of(row[s]) / results.value_of(row[base])
                 shown = ratio_class(1 / ratio if more_is_better and ratio else ratio)
                 out.append(f'<td class="{shown}">{ratio:.2f}</td>')
             else:

@@ -28,6 +28,15 @@ def kept(*rows, status="complete", lacks=()):
 
 
 class Numbers(unittest.TestCase):
+    def test_extremes_of_many_runs_do_not_count(self):
+        cell = {"values": [5, 4, 6, 5, 900, 5, 4, 6, 5, 1]}
+        self.assertEqual(results.value_of(cell), 5)
+        self.assertLess(results.spread_of(cell), 1)
+        few = {"values": cell["values"][:9]}
+        self.assertEqual(results.value_of(few), sum(few["values"]) / 9)
+        many = {"values": [5] * 12 + [0, 1, 100, 200]}
+        self.assertEqual(results.value_of(many), 5)
+
     def test_deviation(self):
         self.assertEqual(results.deviation([5]), 0)
         self.assertAlmostEqual(results.deviation([1, 2, 3, 4]), 1.290994, 5)
