@@ -266,27 +266,31 @@ static bool net6_dgram_wanted(const struct sock *sk, const struct net *net, int 
 	return net_eq(sock_net(sk), net) && (!protocol || sk->sk_protocol == protocol);
 }
 
-/* The @skip-th and following sockets of a chain; one reference each. */
+#define net6_dgram_sk(node) hlist_entry_safe(rcu_dereference_raw(node), struct sock, sk_node)
+
+/* The first socket from @sk on that is wanted, after @skip such; one reference. RCU read lock. */
+static struct sock *net6_dgram_from(struct sock *sk, const struct net *net, int protocol, u32 skip)
+{
+	hlist_for_each_entry_from_rcu(sk, sk_node) {
+		if (!net6_dgram_wanted(sk, net, protocol))
+			continue;
+		if (skip)
+			skip--;
+		else if (refcount_inc_not_zero(&sk->sk_refcnt))
+			return sk;
+	}
+	return NULL;
+}
+
 static struct sock *net6_dgram_nth(struct hlist_head *head, const struct net *net, int protocol,
 				   u32 skip)
 {
 	struct sock *sk;
 
 	rcu_read_lock();
-	hlist_for_each_entry_rcu(sk, head, sk_node) {
-		if (!net6_dgram_wanted(sk, net, protocol))
-			continue;
-		if (skip) {
-			skip--;
-			continue;
-		}
-		if (refcount_inc_not_zero(&sk->sk_refcnt)) {
-			rcu_read_unlock();
-			return sk;
-		}
-	}
+	sk = net6_dgram_from(net6_dgram_sk(hlist_first_rcu(head)), net, protocol, skip);
 	rcu_read_unlock();
-	return NULL;
+	return sk;
 }
 
 /* The socket behind one that the caller holds; one reference. -ESTALE if that has left the
@@ -295,20 +299,13 @@ static struct sock *net6_dgram_nth(struct hlist_head *head, const struct net *ne
 static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, int protocol)
 {
 	rcu_read_lock();
-	if (!sk_hashed(sk)) {
-		rcu_read_unlock();
-		return ERR_PTR(-ESTALE);
-	}
-	hlist_for_each_entry_continue_rcu(sk, sk_node) {
-		if (!net6_dgram_wanted(sk, net, protocol))
-			continue;
-		if (refcount_inc_not_zero(&sk->sk_refcnt)) {
-			rcu_read_unlock();
-			return sk;
-		}
-	}
+	if (sk_hashed(sk))
+		sk = net6_dgram_from(net6_dgram_sk(hlist_next_rcu(&sk->sk_node)), net, protocol,
+				     0);
+	else
+		sk = ERR_PTR(-ESTALE);
 	rcu_read_unlock();
-	return NULL;
+	return sk;
 }
 
 /**

@@ -13,7 +13,6 @@ import os
 import random
 import socket
 import struct
-import subprocess
 import sys
 import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -220,22 +219,6 @@ def random_bytes_are_survived():
         socket.if_nametoindex("a0")
 
 
-def cgroup():
-    """A memory cgroup of our own."""
-    root = "/tmp/ktap.cgroup"
-    os.makedirs(root, exist_ok=True)
-    if subprocess.run(["mount", "-t", "cgroup2", "none", root], check=False).returncode:
-        raise ktap.Skip("no cgroup2")
-    ktap.at_exit(ktap.run, "umount", root)
-    try:
-        with open(f"{root}/cgroup.subtree_control", "w", encoding="ascii") as file:
-            file.write("+memory")
-    except OSError as error:
-        raise ktap.Skip("no memory controller") from error
-    os.mkdir(f"{root}/net6")
-    return root, f"{root}/net6"
-
-
 def enter(group):
     with open(f"{group}/cgroup.procs", "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
@@ -244,7 +227,7 @@ def enter(group):
 @ktap.test
 def what_is_made_is_charged_to_the_makers_memory_cgroup():
     f = family()
-    root, group = cgroup()
+    root, group = ktap.cgroup()
     f.do("iface-set", ifindex=a0, dad_transmits=0)
 
     def charged():

@@ -275,18 +275,7 @@ sys.stdin.read()
 
 @ktap.test("an accepted connection's memory is charged to its process's cgroup")
 def memory_cgroup():
-    root = "/tmp/ktap.cgroup"
-    os.makedirs(root, exist_ok=True)
-    if subprocess.run(["mount", "-t", "cgroup2", "none", root], check=False).returncode:
-        raise ktap.Skip("no cgroup2")
-    ktap.at_exit(ktap.run, "umount", root)
-    try:
-        with open(f"{root}/cgroup.subtree_control", "w", encoding="ascii") as file:
-            file.write("+memory")
-    except OSError as error:
-        raise ktap.Skip("no memory controller") from error
-    group = f"{root}/net6"
-    os.mkdir(group)
+    group = ktap.cgroup()[1]
     with subprocess.Popen(["python3", "-c", HOARDER, group], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as hoarder:
         ktap.equal(hoarder.stdout.readline(), b"ready\n", "the hoarder")

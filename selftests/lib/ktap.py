@@ -230,6 +230,22 @@ def khttpd_load(*parameters):
     at_exit(unload, "khttpd")
 
 
+def cgroup():
+    """The root of cgroup2, and a group of it with the memory controller; its user removes it."""
+    root = "/tmp/ktap.cgroup"
+    os.makedirs(root, exist_ok=True)
+    if subprocess.run(["mount", "-t", "cgroup2", "none", root], check=False).returncode:
+        raise Skip("no cgroup2")
+    at_exit(run, "umount", root)
+    try:
+        with open(f"{root}/cgroup.subtree_control", "w", encoding="ascii") as file:
+            file.write("+memory")
+    except OSError as error:
+        raise Skip("no memory controller") from error
+    os.mkdir(f"{root}/net6")
+    return root, f"{root}/net6"
+
+
 def asleep(thread):
     """Whether a thread waits in the kernel, and not for Python's own lock."""
     task = f"/proc/self/task/{thread.native_id}/"
