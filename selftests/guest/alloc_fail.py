@@ -219,6 +219,39 @@ def what_was_sent_arrives():
         send("sendfile", lambda s: os.sendfile(s.fileno(), file.fileno(), 0, 100000))
 
 
+def no_buffer_is_kept():
+    """Takes the buffers that this CPU keeps for the next segment: what is corked holds them."""
+    held = []
+    for _ in range(20):
+        held.append(pair())
+        held[-1][0].send(b"x", socket.MSG_MORE)
+    return [sock for socks in held for sock in socks]
+
+
+@ktap.test
+def a_fin_that_nothing_can_carry_is_sent_later():
+    """All that was sent is acknowledged when the connection is closed."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    for name, end in (("shutdown", lambda s: s.shutdown(socket.SHUT_WR)),
+                      ("close", socket.socket.close)):
+        for n in itertools.count(1):
+            front, back, listener = pair()
+            held = no_buffer_is_kept()
+            failed, error, _ = once(n, lambda s=front, e=end: e(s))
+            close(tuple(held))
+            ktap.equal(error, None, f"{name}, allocation {n}")
+            ktap.equal(back.recv(1), b"", f"{name}, allocation {n}: the end")
+            back.shutdown(socket.SHUT_WR)
+            if name == "shutdown":
+                ktap.equal(front.recv(1), b"", f"{name}, allocation {n}: the other end")
+            close((front, back, listener))
+            if not failed:
+                break
+        ktap.true(n > 2, f"{name}: {n - 1} allocations")
+    os.sched_setaffinity(0, cpus)
+
+
 @ktap.test
 def receiving_loses_nothing():
     def filled():

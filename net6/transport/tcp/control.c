@@ -231,45 +231,64 @@ int net6_tcp_send_synack(struct sock *sk)
 	return net6_tcp_transmit(sk, skb, true, GFP_ATOMIC);
 }
 
+/* A packet for the FIN, whose place is the last in the sequence. */
+static bool tcp_queue_fin(struct sock *sk)
+{
+	struct sk_buff *skb = tcp_queued_skb(sk, tcp_sk(sk)->write_seq - 1, TCPHDR_ACK | TCPHDR_FIN,
+					     sk_gfp_mask(sk, GFP_ATOMIC | __GFP_NOWARN));
+
+	if (unlikely(!skb))
+		return false;
+	__skb_queue_tail(&sk->sk_write_queue, skb);
+	return true;
+}
+
 /**
  * net6_tcp_send_fin() - no more data from us, RFC 9293 3.10.4
  * @sk: socket whose state has already moved on
  *
  * The FIN rides on the last unsent packet; under memory pressure, or without memory for one
- * of its own, also on the last sent one, whose retransmission will carry it.
+ * of its own, also on the last sent one, whose retransmission will carry it. If there is
+ * none it has its place in the sequence, and the timer sends it: net6_tcp_fin_owed().
  */
 void net6_tcp_send_fin(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct sk_buff *skb, *tail;
+	struct sk_buff *tail;
 
 	/* Nothing comes after it. */
 	if (net6_tcp_has_pages(sk))
 		net6_tcp_pages_drop(sk);
+	WRITE_ONCE(tp->write_seq, tp->write_seq + 1);
 	tail = tcp_write_queue_tail(sk);
 	if (!tail && sk_under_memory_pressure(sk))
 		tail = tcp_rtx_queue_tail(sk);
-	if (!tail) {
-		skb = tcp_queued_skb(sk, tp->write_seq, TCPHDR_ACK | TCPHDR_FIN,
-				     sk_gfp_mask(sk, GFP_ATOMIC | __GFP_NOWARN));
-		if (unlikely(!skb))
-			tail = tcp_rtx_queue_tail(sk);
-		if (unlikely(!skb && !tail))
-			return;
-	}
+	if (!tail && !tcp_queue_fin(sk))
+		tail = tcp_rtx_queue_tail(sk);
 	if (tail) {
 		TCP_SKB_CB(tail)->tcp_flags |= TCPHDR_FIN;
 		TCP_SKB_CB(tail)->end_seq++;
-		tp->write_seq++;
 		if (!tcp_send_head(sk)) {
 			WRITE_ONCE(tp->snd_nxt, tp->snd_nxt + 1);
 			return;
 		}
-	} else {
-		tp->write_seq++;
-		__skb_queue_tail(&sk->sk_write_queue, skb);
 	}
-	net6_tcp_push_pending(sk, net6_tcp_current_mss(sk), TCP_NAGLE_OFF);
+	if (unlikely(!tcp_send_head(sk)))
+		net6_tcp_arm(sk, ICSK_TIME_PROBE0, TCP_RESOURCE_PROBE_INTERVAL);
+	else
+		net6_tcp_push_pending(sk, net6_tcp_current_mss(sk), TCP_NAGLE_OFF);
+}
+
+/**
+ * net6_tcp_send_owed_fin() - there may be memory now for the FIN that had none
+ * @sk: socket, net6_tcp_fin_owed()
+ */
+void net6_tcp_send_owed_fin(struct sock *sk)
+{
+	if (tcp_queue_fin(sk))
+		net6_tcp_push_pending(sk, net6_tcp_current_mss(sk), TCP_NAGLE_OFF);
+	else
+		net6_tcp_arm(sk, ICSK_TIME_PROBE0, TCP_RESOURCE_PROBE_INTERVAL);
 }
 
 static void tcp_send_bare(struct sock *sk, u8 flags, gfp_t gfp)

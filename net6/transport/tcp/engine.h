@@ -177,9 +177,20 @@ bool net6_tcp_queue_synack(struct sock *sk);
 int net6_tcp_send_synack(struct sock *sk);
 int net6_tcp_write_wakeup(struct sock *sk);
 void net6_tcp_send_probe0(struct sock *sk);
+void net6_tcp_send_owed_fin(struct sock *sk);
 void net6_tcp_send_dupack(struct sock *sk, const struct sk_buff *skb);
 void net6_tcp_challenge_ack(struct sock *sk);
 bool net6_tcp_oow_limited(struct sock *sk, const struct sk_buff *skb);
+
+/* The FIN has its place in the sequence and no packet: there was no memory for one, and
+ * nothing outstanding that could have carried it.
+ */
+static inline bool net6_tcp_fin_owed(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->write_seq != tp->snd_nxt && !tp->packets_out && !tcp_send_head(sk);
+}
 
 /* retransmit.c */
 int net6_tcp_retransmit_skb(struct sock *sk, struct sk_buff *skb, int segs);

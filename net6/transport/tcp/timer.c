@@ -164,13 +164,18 @@ back_off:
 	net6_tcp_arm(sk, ICSK_TIME_RETRANS, net6_tcp_rto_clamp(sk));
 }
 
-/* Zero-window probe, RFC 9293 3.8.6.1. */
+/* Zero-window probe, RFC 9293 3.8.6.1, or a FIN for which there was no memory. */
 static void net6_tcp_probe_timer(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 max = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_retries2);
 	bool alive;
 
+	if (unlikely(net6_tcp_fin_owed(sk))) {
+		if (!sock_flag(sk, SOCK_DEAD) || !net6_tcp_out_of_resources(sk, true))
+			net6_tcp_send_owed_fin(sk);
+		return;
+	}
 	if (tcp_sk(sk)->packets_out || !tcp_send_head(sk)) {
 		icsk->icsk_probes_out = 0;
 		icsk->icsk_probes_tstamp = 0;
