@@ -41,14 +41,12 @@ def run(args):
             kept = results.load(path)
         else:
             os.replace(path, f"{out}/previous.json")
-    for name in names:
-        kept["experiments"][name] = guests.experiment(name, out, args.quick)
+    for name, entry in guests.experiments(names, out, args.quick):
+        kept["experiments"][name] = entry
         kept["made"] = guests.made()
         order = [n for n in guests.NAMES if n in kept["experiments"]]
         kept["experiments"] = {n: kept["experiments"][n] for n in order}
         results.save(path, kept)
-        if "interrupted" in kept["experiments"][name]["lacks"]:
-            break
     status = page(args)
     partial = [n for n in names if kept["experiments"].get(n, {}).get("status") != "complete"]
     if partial:
@@ -98,7 +96,7 @@ def repeat(args):
     guests.prepare(args.out)
     files = []
     for n in range(args.boots):
-        entry = guests.experiment(args.experiment, args.out, args.quick)
+        entry = dict(guests.experiments([args.experiment], args.out, args.quick))[args.experiment]
         files.append({"format": results.FORMAT, "made": guests.made(),
                       "experiments": {args.experiment: entry}})
         results.save(f"{args.out}/{args.experiment}-{n + 1}.json", files[-1])

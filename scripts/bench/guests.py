@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The host's half of an experiment: builds what is measured, boots one guest for each
-experiment, shows how far it is, and takes what it left, however it ended."""
+experiment, as many side by side as there are processors, shows how far they are, and takes
+what they left, however they ended."""
+import concurrent.futures
 import contextlib
 import datetime
 import importlib
@@ -10,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import results
@@ -22,10 +25,13 @@ BUILD = f"{TOP}/build/bench"
 EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
 # With those that are no paper's, and run by name only.
 NAMES = EXPERIMENTS + ("loss", "servers", "cost")
+# The longest first, so that guests side by side end together.
+LONGEST = ("branten2005", "xie1999", "raicu2000", "zeadally2003", "draves1998")
 GUEST_TIMEOUT = 3600
+GUEST_MEMORY = 2 << 30
 # Without them nothing can be measured.
 NEEDED_TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "gcc": "gcc", "make": "make"}
-# A guest's log, its counts and the pictures.
+# A guest's log and counts, and the pictures.
 NEEDED_SPACE = 2 << 30
 # Given back before results are written, which so find room on a disk that was full.
 RESERVE = 16 << 20
@@ -38,8 +44,42 @@ class CannotRun(Exception):
     """Nothing can be measured; the text says why and what to do."""
 
 
+class Terminal:
+    """A line for each guest that runs, written over on a terminal."""
+
+    def __init__(self):
+        self.lock, self.lines, self.drawn = threading.Lock(), {}, 0
+        self.live = sys.stderr.isatty()
+
+    def draw(self, text=""):
+        """What is said goes above the lines. With the lock held."""
+        lines = list(self.lines.values()) if self.live else []
+        width = shutil.get_terminal_size().columns - 1
+        up = f"\033[{self.drawn}A\033[J" if self.drawn else ""
+        sys.stderr.write(up + text + "".join(line[:width] + "\n" for line in lines))
+        sys.stderr.flush()
+        self.drawn = len(lines)
+
+    def show(self, name, line):
+        """None: its guest is gone."""
+        with self.lock:
+            if line is None:
+                self.lines.pop(name, None)
+            else:
+                self.lines[name] = line
+            if self.live:
+                self.draw()
+
+    def say(self, text):
+        with self.lock:
+            self.draw(text + "\n")
+
+
+TERMINAL = Terminal()
+
+
 def say(text):
-    print(f"bench: {text}", file=sys.stderr, flush=True)
+    TERMINAL.say(f"bench: {text}")
 
 
 def call(*command, **kwargs):
@@ -76,8 +116,9 @@ def prepare(out, modules=True):
     """Everything that guests need, in BUILD. Missing packages are installed."""
     os.makedirs(out, exist_ok=True)
     free = shutil.disk_usage(out).free
-    if free < NEEDED_SPACE:
-        raise CannotRun(f"disk full: {out} has {free >> 20} MB, {NEEDED_SPACE >> 20} are needed")
+    needed = NEEDED_SPACE * at_once()
+    if free < needed:
+        raise CannotRun(f"disk full: {out} has {free >> 20} MB, {needed >> 20} are needed")
     os.makedirs(BUILD, exist_ok=True)
     for tasks in (["build", "guest", "bench"], ["papers"]):
         try:
@@ -97,11 +138,10 @@ def prepare(out, modules=True):
 
 
 class Bar:
-    """A line that is written over on a terminal, and lines now and then elsewhere."""
+    """How far a guest is: its line on a terminal, and lines now and then elsewhere."""
 
     def __init__(self, name):
         self.name, self.start, self.last, self.shown = name, time.monotonic(), "", 0
-        self.live = sys.stderr.isatty()
 
     def show(self, done, total, text):
         share = done / total if total else 0
@@ -110,16 +150,13 @@ class Bar:
         if line == self.last:
             return
         self.last = line
-        if self.live:
-            print(f"\r\033[K{line[:shutil.get_terminal_size().columns - 1]}", end="",
-                  file=sys.stderr, flush=True)
-        elif int(10 * share) > self.shown:
+        TERMINAL.show(self.name, line)
+        if not TERMINAL.live and int(10 * share) > self.shown:
             self.shown = int(10 * share)
-            print(line, file=sys.stderr, flush=True)
+            TERMINAL.say(line)
 
     def end(self):
-        if self.live:
-            print("\r\033[K", end="", file=sys.stderr)
+        TERMINAL.show(self.name, None)
 
 
 def read(path):
@@ -141,10 +178,10 @@ def end_session(session):
 
 
 @contextlib.contextmanager
-def reserve(out):
+def reserve(out, name):
     """Keeps room for the results while a guest runs."""
     os.makedirs(out, exist_ok=True)
-    path = f"{out}/.reserve"
+    path = f"{out}/.reserve-{name}"
     try:
         with open(path, "wb") as f:
             os.posix_fallocate(f.fileno(), 0, RESERVE)
@@ -154,21 +191,55 @@ def reserve(out):
             os.unlink(path)
 
 
-def experiment(name, out, quick):
+def at_once():
+    """How many guests run side by side: one a processor, if there is memory for them. Their
+    time is counted in instructions, so they do not disturb each other's figures."""
+    memory = [line.split()[1] for line in read("/proc/meminfo").splitlines()
+              if line.startswith("MemAvailable:")]
+    room = int(memory[0]) * 1024 // (GUEST_MEMORY * 5 // 4) if memory else 1
+    return max(1, min(len(os.sched_getaffinity(0)), room))
+
+
+def experiments(names, out, quick):
+    """Runs them side by side; gives each name with its entry when it has ended. Interrupted,
+    it ends what runs, whose entries are given still, and begins no more."""
+    stop = threading.Event()
+    order = [n for n in LONGEST if n in names]
+    order += [n for n in dict.fromkeys(names) if n not in LONGEST]
+    with concurrent.futures.ThreadPoolExecutor(at_once()) as pool:
+        running = {pool.submit(experiment, name, out, quick, stop): name for name in order}
+        try:
+            while running:
+                try:
+                    ended = concurrent.futures.wait(
+                        running, return_when=concurrent.futures.FIRST_COMPLETED).done
+                except KeyboardInterrupt:
+                    stop.set()
+                    for future in [f for f in running if f.cancel()]:
+                        del running[future]
+                    continue
+                for future in ended:
+                    yield running.pop(future), future.result()
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def experiment(name, out, quick, stop):
     """One experiment with room kept for its results, in as many boots as it wants; the first
-    that is not complete is the last."""
+    that is not complete is the last. It ends when stop is set."""
     boots = 1 if quick else getattr(importlib.import_module(name), "BOOTS", 1)
     entries = []
-    with reserve(out):
+    with reserve(out, name):
         while len(entries) < boots and all(e["status"] == "complete" for e in entries):
-            entries.append(boot(name, out, quick))
+            entries.append(boot(name, out, quick, stop))
     found = results.together(entries)
     if len(entries) < boots:
         found["lacks"].append(f"{len(entries)} of {boots} boots")
     return found
 
 
-def boot(name, out, quick):
+def boot(name, out, quick, stop):
     """Boots a guest for one experiment; its entry for the results, whatever happened."""
     module = importlib.import_module(name)
     log = f"{out}/guests/{name}"
@@ -178,8 +249,8 @@ def boot(name, out, quick):
     missing = [tool for tool in module.NEEDS if not tool.endswith(".so") and not shutil.which(tool)]
     for tool in missing:
         say(f"{name}: {tool} is missing on this machine; its part is left out")
-    command = [f"{TOP}/scripts/guest", "--virtual-time", "--memory", "2G", "--quiet", "--timeout",
-               str(GUEST_TIMEOUT), "--log", log, "--copy", f"{BUILD}/netbench", "--copy", HERE,
+    command = [f"{TOP}/scripts/guest", "--virtual-time", "--memory", f"{GUEST_MEMORY >> 20}M",
+               "--quiet", "--timeout", str(GUEST_TIMEOUT), "--log", log, "--copy", f"{BUILD}/netbench", "--copy", HERE,
                "--copy", f"{TOP}/tools"]
     if getattr(module, "COUNTED", False):
         command += ["--qemu-arg", "-plugin", "--qemu-arg",
@@ -191,18 +262,16 @@ def boot(name, out, quick):
     with open(f"{log}/driver.log", "w") as f:
         guest = subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=f, stderr=f,
                                  start_new_session=True)
-        try:
-            while guest.poll() is None:
-                words = read(f"{log}/out/progress").split(None, 2)
-                if len(words) == 3:
-                    bar.show(int(words[0]), int(words[1]), words[2].strip())
-                else:
-                    bar.show(0, 1, "the guest boots")
-                time.sleep(0.5)
-        except KeyboardInterrupt:
-            end_session(guest.pid)
-            guest.wait()
-            entry["lacks"].append("interrupted")
+        while guest.poll() is None:
+            words = read(f"{log}/out/progress").split(None, 2)
+            if len(words) == 3:
+                bar.show(int(words[0]), int(words[1]), words[2].strip())
+            else:
+                bar.show(0, 1, "the guest boots")
+            if stop.wait(0.5):
+                end_session(guest.pid)
+                guest.wait()
+                entry["lacks"].append("interrupted")
     bar.end()
     entry["seconds"] = round(time.monotonic() - start)
     rows, lacks, complete, other = results.collect(read(f"{log}/out/rows.jsonl").splitlines())

@@ -4,8 +4,10 @@
 matplotlib is installed. KTAP on standard output."""
 import json
 import os
+import signal
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -251,7 +253,8 @@ exit %d
             guests.TOP, self.said = folder, []
             guests.say, guests.made = self.said.append, dict
             try:
-                return guests.experiment("zeadally2003", f"{folder}/out", True)
+                return dict(guests.experiments(["zeadally2003"], f"{folder}/out", True))[
+                    "zeadally2003"]
             finally:
                 guests.TOP, guests.say, guests.made = top, said, made
 
@@ -290,8 +293,8 @@ exit %d
 
     def test_room_is_kept_for_results(self):
         with tempfile.TemporaryDirectory() as folder:
-            with guests.reserve(folder):
-                self.assertEqual(os.path.getsize(f"{folder}/.reserve"), guests.RESERVE)
+            with guests.reserve(folder, "xie1999"):
+                self.assertEqual(os.path.getsize(f"{folder}/.reserve-xie1999"), guests.RESERVE)
             self.assertEqual(os.listdir(folder), [])
 
     def test_no_emulator(self):
@@ -312,6 +315,46 @@ exit %d
                     guests.prepare(f"{folder}/out", modules=False)
         finally:
             guests.shutil.disk_usage = real
+
+
+class SideBySide(unittest.TestCase):
+    """Guests that run at once, and what an interrupt leaves."""
+
+    NAMES = ("draves1998", "raicu2000", "loss")
+    # Ends when that many have begun.
+    GUEST = """#!/bin/bash
+while [ "$1" != --log ]; do shift; done
+mkdir -p "$2/out" && echo '{"complete": true}' >"$2/out/rows.jsonl"
+touch "${2%%/*/*}/begun.${2##*/}"
+count() { set -- "$1"/begun.*; echo $#; }
+while [ $(count "${2%%/*/*}") -lt %d ]; do sleep 0.05; done
+"""
+
+    def run_all(self, folder, beside):
+        os.mkdir(f"{folder}/scripts")
+        with open(f"{folder}/scripts/guest", "w") as f:
+            f.write(self.GUEST % beside)
+        os.chmod(f"{folder}/scripts/guest", 0o755)
+        with (mock.patch.object(guests, "TOP", folder), mock.patch.object(guests, "made", dict),
+              mock.patch.object(guests, "say"), mock.patch.object(guests, "at_once", lambda: 2)):
+            return dict(guests.experiments(self.NAMES, f"{folder}/out", True))
+
+    def test_two_run_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.run_all(folder, 2)
+        self.assertEqual({n: e["status"] for n, e in found.items()},
+                         dict.fromkeys(self.NAMES, "complete"))
+
+    def test_interrupt_ends_them_and_begins_no_more(self):
+        begun = threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT])
+        with tempfile.TemporaryDirectory() as folder:
+            begun.start()
+            found = self.run_all(folder, 3)
+        self.assertEqual({n: (e["status"], e["lacks"][:1]) for n, e in found.items()},
+                         dict.fromkeys(self.NAMES[:2], ("partial", ["interrupted"])))
+
+    def test_order_has_all(self):
+        self.assertEqual(sorted(guests.LONGEST), sorted(guests.EXPERIMENTS))
 
 
 class Page(unittest.TestCase):
