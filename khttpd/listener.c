@@ -245,7 +245,7 @@ void khttpd_listener_accept(struct khttpd_listener *listener)
 		if (err && err != -ECONNABORTED)
 			break;
 	}
-	if (!err && !listener->stopped)
+	if (i == KHTTPD_ACCEPT_BUDGET && !listener->stopped)
 		khttpd_listener_kick(listener);
 	/* Nobody tells of what is in the queue already. */
 	if (err == -ENOMEM)
