@@ -36,7 +36,9 @@ class Numbers(unittest.TestCase):
         self.assertLess(results.spread_of(cell), 1)
         few = {"values": cell["values"][:9]}
         self.assertEqual(results.value_of(few), sum(few["values"]) / 9)
-        many = {"values": [5] * 12 + [0, 1, 100, 200]}
+        two = {"values": [3385, 2085, 3385, 3385, 3385, 3385, 3385, 3385, 2106, 3385]}
+        self.assertEqual(results.value_of(two), 3385)
+        many = {"values": [5] * 10 + [0, 1, 2, 100, 200, 300]}
         self.assertEqual(results.value_of(many), 5)
 
     def test_deviation(self):
