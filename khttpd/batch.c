@@ -373,6 +373,19 @@ static enum khttpd_step khttpd_batch_settle(struct khttpd_conn *conn,
 	return KHTTPD_STEP_WAIT;
 }
 
+/* A socket copies into the page of the task that sends. One that is full, with some of
+ * it still under way, would be given back then, and another one be allocated and
+ * cleared. So several take turns: when one comes again, it is free as a rule.
+ */
+static void khttpd_batch_turn(struct khttpd_batch *batch)
+{
+	struct page_frag *frag = &current->task_frag;
+
+	if (likely(frag->offset + batch->bytes <= frag->size))
+		return;
+	swap(*frag, batch->frag[batch->turn++ % KHTTPD_FRAGS]);
+}
+
 /**
  * khttpd_batch_send() - send what was collected
  * @conn: to whom
@@ -398,6 +411,7 @@ enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 	}
 	last = &batch->reply[batch->replies - 1];
 	more = last->close || khttpd_reply_rest(last);
+	khttpd_batch_turn(batch);
 	sent = khttpd_transport_send(conn->sock, batch->vec, batch->vecs,
 				     batch->bytes, more);
 	if (sent < 0 && sent != -EAGAIN) {
@@ -409,4 +423,18 @@ enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 	}
 	khttpd_batch_reset(batch);
 	return step;
+}
+
+/**
+ * khttpd_batch_free() - release what a batch has for later ones
+ * @batch: the batch, which is empty
+ */
+void khttpd_batch_free(struct khttpd_batch *batch)
+{
+	int i;
+
+	for (i = 0; i < KHTTPD_FRAGS; i++) {
+		if (batch->frag[i].page)
+			put_page(batch->frag[i].page);
+	}
 }

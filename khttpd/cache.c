@@ -295,8 +295,7 @@ struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 /**
  * khttpd_cache_departures() - count of what has left the cache
  *
- * Return: what khttpd_cache_repeat() wants for entries that are found after this, under
- * the same read lock.
+ * Return: what khttpd_cache_repeat() wants for entries that are found after this.
  */
 unsigned long khttpd_cache_departures(void)
 {
@@ -305,7 +304,7 @@ unsigned long khttpd_cache_departures(void)
 }
 
 /**
- * khttpd_cache_repeat() - what khttpd_cache_peek() gave before, if it would again
+ * khttpd_cache_repeat() - what the cache gave before, if it would again
  * @site: where
  * @entry: what it gave for @site, or had for another one; its reference may be gone
  * @departures: khttpd_cache_departures() before that
@@ -313,8 +312,7 @@ unsigned long khttpd_cache_departures(void)
  * An entry is memory for whoever has not yet been able to see that it has left: its
  * leaving is counted before the grace period of its memory begins.
  *
- * Context: bottom halves off, as from before khttpd_cache_departures() to after
- * khttpd_cache_peek().
+ * Context: RCU read side, for which bottom halves off will do.
  * Return: @entry with a reference, or NULL.
  */
 struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,

@@ -38,6 +38,8 @@
 #define KHTTPD_COPY_PAGES	(DIV_ROUND_UP(KHTTPD_COPY_MAX, PAGE_SIZE))
 /* Replies to pipelined requests that are sent with one call. */
 #define KHTTPD_BATCH		16
+/* Pages of 32 KB that a thread keeps to copy replies into. */
+#define KHTTPD_FRAGS		4
 /* Text of replies that are no files, in one batch. */
 #define KHTTPD_TEXT_SIZE	4096
 /* "Expires: ", a date, CRLF, "Date: ", NUL */
@@ -310,6 +312,8 @@ struct khttpd_conn {
  * @text: storage of replies without file
  * @text_len: bytes used of it
  * @expires: when a reply's file expires, by its number, and what follows that
+ * @frag: pages to copy into, which take turns with the one in use; may be empty
+ * @turn: how many turns there were
  */
 struct khttpd_batch {
 	struct kvec vec[KHTTPD_BATCH * (3 + KHTTPD_COPY_PAGES)];
@@ -334,6 +338,8 @@ struct khttpd_batch {
 	u32 text_len;
 	char text[KHTTPD_TEXT_SIZE];
 	char expires[KHTTPD_BATCH][KHTTPD_EXPIRES_SIZE];
+	struct page_frag frag[KHTTPD_FRAGS];
+	unsigned int turn;
 };
 
 /* Ends of a header, after "Date: ". */
@@ -393,6 +399,9 @@ static inline void khttpd_tails_write(struct khttpd_tails *tails)
  * @again: the last head that was parsed
  * @wish: room for what a request looks for
  * @kept: its path is that of the head in @again
+ * @last: the file that answered that head; without a reference, for
+ *	khttpd_cache_repeat(); or NULL
+ * @departures: khttpd_cache_departures() before @last was found
  * @batch: replies being collected
  */
 struct khttpd_thread {
@@ -413,6 +422,8 @@ struct khttpd_thread {
 	struct khttpd_again again;
 	struct khttpd_wish wish;
 	bool kept;
+	struct khttpd_entry *last;
+	unsigned long departures;
 	struct khttpd_batch batch;
 };
 
@@ -529,6 +540,7 @@ char *khttpd_batch_text(struct khttpd_batch *batch, size_t *room);
 void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
 			   enum khttpd_stat stat, u32 end);
 enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done);
+void khttpd_batch_free(struct khttpd_batch *batch);
 u32 khttpd_expires_write(const struct khttpd_entry *entry, time64_t now,
 			 char *to);
 

@@ -63,6 +63,41 @@ static bool khttpd_respond_awaited(const struct khttpd_ask *ask,
 	       job->wish.status == ask->conn->thread->wish.status;
 }
 
+/* The file that answered the same head before, if it is still the one. */
+static struct khttpd_entry *khttpd_respond_repeat(const struct khttpd_ask *ask)
+{
+	struct khttpd_thread *thread = ask->conn->thread;
+	struct khttpd_entry *entry;
+
+	if (!thread->last || thread->wish.status)
+		return NULL;
+	rcu_read_lock();
+	entry = khttpd_cache_repeat(ask->site, thread->last, thread->departures);
+	rcu_read_unlock();
+	return entry;
+}
+
+/* As khttpd_resolve_now(), and remember the file if the same head may come again. */
+static bool khttpd_respond_now(const struct khttpd_ask *ask,
+			       struct khttpd_found *found)
+{
+	struct khttpd_thread *thread = ask->conn->thread;
+	unsigned long departures = khttpd_cache_departures();
+
+	found->entry = khttpd_respond_repeat(ask);
+	if (found->entry)
+		return true;
+	if (!khttpd_resolve_now(ask->site, &thread->wish, found))
+		return false;
+	if (thread->again.same && found->entry && !found->page &&
+	    !found->entry->variants &&
+	    found->entry->coding == KHTTPD_CODING_IDENTITY) {
+		thread->last = found->entry;
+		thread->departures = departures;
+	}
+	return true;
+}
+
 /* What there is for thread->wish: at once, or from a worker's result.
  * Return: false if a worker has been asked, and then conn->job is set, or must
  * be asked after the replies collected so far are sent.
@@ -82,7 +117,7 @@ static bool khttpd_respond_find(const struct khttpd_ask *ask,
 		return true;
 	}
 	khttpd_job_drop(conn);
-	if (khttpd_resolve_now(ask->site, &thread->wish, found))
+	if (khttpd_respond_now(ask, found))
 		return true;
 	if (thread->batch.replies)
 		return false;

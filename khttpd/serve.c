@@ -184,8 +184,10 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 	u32 end = in->len, off;
 
 	result = khttpd_parse_again(req, &thread->again, head, in->len - in->off);
-	if (!thread->again.same)
+	if (!thread->again.same) {
 		thread->kept = false;
+		thread->last = NULL;
+	}
 	switch (result) {
 	case KHTTPD_PARSE_MORE:
 		*more = false;

@@ -231,6 +231,7 @@ static void khttpd_thread_free(struct khttpd_thread *thread)
 	}
 	timer_shutdown_sync(&thread->tick);
 	WARN_ON(!list_empty(&thread->conns));
+	khttpd_batch_free(&thread->batch);
 	kvfree(thread->buf);
 	kvfree(thread);
 }

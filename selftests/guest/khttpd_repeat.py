@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Requests that equal the one before get the message before, on net6: it must still be
-# the right one after the file, the directories above it, the cache, the site, its rules,
-# the date or the limits have changed, and be logged and counted as any other.
+# Requests that equal the one before get the message before, on net6, and the file before,
+# from threads: it must still be the right one after the file, the directories above it, the
+# cache, the site, its rules, the date or the limits have changed, and be logged and counted
+# as any other.
 #
-#	[ client ] c0 ------ s0 [ server: khttpd ]
+#	[ client ] c0 ------ s0 [ server: khttpd ]	and in the first namespace over IPv6
 #
 # guest: stock+
 # timeout: 240
 # pylint: disable=missing-function-docstring
+import contextlib
+import functools
 import json
 import os
 import socket
@@ -25,6 +28,7 @@ GET = khttpd.get
 SIZES = (0, 1, 64, 512, 513, 1024, 4096, 4097)
 TIMES = 8	# of one segment, so of one processor: the third is a repetition
 PLACE = None
+TESTS = []
 
 
 def setup():
@@ -35,12 +39,30 @@ def setup():
     serve()
 
 
+def everywhere(function):
+    TESTS.append(function)
+    return function
+
+
+def over_net6(function):
+    function()
+
+
+def over_ipv6(function):
+    global PLACE  # pylint: disable=global-statement
+    if PLACE is not khttpd.V6:
+        khttpd.ctl("stop")
+        PLACE = khttpd.V6
+        serve()
+    function()
+
+
 def serve(*more):
     khttpd.serve(PLACE, *more)
 
 
 def hits():
-    return khttpd.count("soft_hits")
+    return khttpd.count("cache_hits" if PLACE is khttpd.V6 else "soft_hits")
 
 
 def ask(request, head_only=False):
@@ -58,12 +80,13 @@ def ask(request, head_only=False):
 
 
 def repeated(request, head_only=False):
-    """The same, once all of them are answered in softirq; twice, on a new connection."""
+    """The same, once all of them are answered in softirq, or from the cache by a thread; twice,
+    on a new connection."""
     def all_hits():
         before = hits()
         reply = ask(request, head_only)
         return reply if hits() - before == TIMES else None
-    ktap.wait_for(20, f"{request[:40]} is answered in softirq", all_hits)
+    ktap.wait_for(20, f"{request[:40]} is a hit", all_hits)
     return ask(request, head_only)
 
 
@@ -78,7 +101,7 @@ def is_status(status, request=GET("/a")):
         ktap.equal(ask(request).status, status, "status")
 
 
-@ktap.test
+@everywhere
 def files_of_all_sizes():
     data = os.urandom(max(SIZES))
     for size in SIZES:
@@ -92,7 +115,7 @@ def files_of_all_sizes():
         ktap.true(150 < header < 400, f"{header} bytes of header are counted")
 
 
-@ktap.test
+@everywhere
 def one_after_the_other():
     khttpd.write("b", b"other")
     for request in (GET("/a"), GET("/b")):
@@ -112,7 +135,7 @@ def one_after_the_other():
         ktap.equal(repeated(request, head_only).status, status, str(request))
 
 
-@ktap.test
+@everywhere
 def a_connection_each():
     request = GET("/a", "Connection: close\r\n")
     for more in (b"", b"", b"", request, b"", b"GET"):
@@ -126,7 +149,7 @@ def a_connection_each():
                 reader.closed()
 
 
-@ktap.test
+@everywhere
 def in_two_pieces():
     request = GET("/a")
     for cut in range(1, len(request)):
@@ -140,7 +163,7 @@ def in_two_pieces():
                 ktap.equal(reader.reply().body, b"first", f"cut at {cut}")
 
 
-@ktap.test
+@everywhere
 def the_date_goes_on():
     dates = set()
     for _ in range(4):
@@ -149,7 +172,7 @@ def the_date_goes_on():
     ktap.equal(len(dates), 4, f"dates {dates}")
 
 
-@ktap.test
+@everywhere
 def the_file_changes():
     path = f"{khttpd.WWW}/a"
     for body, change in (
@@ -169,7 +192,7 @@ def the_file_changes():
             is_body(body)
 
 
-@ktap.test
+@everywhere
 def a_directory_changes():
     khttpd.write("d/e/f", b"deep")
     request, top = GET("/d/e/f"), f"{khttpd.WWW}/d"
@@ -186,7 +209,7 @@ def a_directory_changes():
     is_body(b"deep", request)
 
 
-@ktap.test
+@everywhere
 def the_cache_lets_it_go():
     old = khttpd.limit("cache_entries", 4)
     try:
@@ -203,12 +226,12 @@ def the_cache_lets_it_go():
         khttpd.limit("cache_entries", old)
 
 
-@ktap.test
+@everywhere
 def the_site_changes():
     khttpd.write("../other/a", b"other")
     request = b"GET /a HTTP/1.1\r\nHost: other.example\r\n\r\n"
     is_body(b"first", request)
-    with PLACE.server:
+    with PLACE.server or contextlib.nullcontext():
         khttpd.ctl("serve", "--site", "other", "--docroot", "/srv/other", "--set",
                    "behind=default", "--set", "names=other.example")
     is_body(b"other", request)
@@ -223,7 +246,7 @@ def the_site_changes():
     is_body(b"first")
 
 
-@ktap.test
+@everywhere
 def limits_are_set():
     is_body(b"first")
     old = khttpd.limit("head_bytes", 64)
@@ -249,7 +272,7 @@ def limits_are_set():
         khttpd.limit("request_burst", old[1])
 
 
-@ktap.test
+@everywhere
 def each_is_logged():
     repeated(GET("/a?q"))
     log = khttpd.Log("-j")
@@ -263,5 +286,10 @@ def each_is_logged():
         ktap.equal(record, records[0], "one like the other")
     ktap.true("/a?q" in json.dumps(records[0]), f"{records[0]}")
 
+
+for where in (over_net6, over_ipv6):
+    for what in TESTS:
+        ktap.test(f"{what.__name__} {where.__name__}".replace("_", " "))(
+            functools.partial(where, what))
 
 ktap.main(setup)
