@@ -17,6 +17,18 @@ static inline void net6_compat_tx_timestamp(struct sk_buff *skb,
 #endif
 }
 
+/* The same as flags in a buffer of TCP's, which has a key of its own. */
+static inline void net6_compat_tx_flags(struct sock *sk, struct sk_buff *skb, u16 tsflags)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	sock_tx_timestamp(sk, tsflags, &skb_shinfo(skb)->tx_flags);
+#else
+	struct sockcm_cookie sockc = { .tsflags = tsflags };
+
+	sock_tx_timestamp(sk, &sockc, &skb_shinfo(skb)->tx_flags);
+#endif
+}
+
 /* A notification for one MSG_ZEROCOPY send; NULL without memory for it. */
 static inline struct ubuf_info *net6_compat_zerocopy_alloc(struct sock *sk, size_t size)
 {

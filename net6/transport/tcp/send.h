@@ -13,6 +13,7 @@
  * @copied: bytes queued so far
  * @filled: buffers since the backlog had a turn
  * @timeo: how long to wait for memory, jiffies
+ * @tsflags: SOF_TIMESTAMPING_TX_* wanted for its last byte
  * @fresh: the tail buffer is full of fragments: begin a new one
  */
 struct net6_tcp_send {
@@ -23,10 +24,11 @@ struct net6_tcp_send {
 	int		copied;
 	int		filled;
 	long		timeo;
+	u16		tsflags;
 	bool		fresh;
 };
 
-int  net6_tcp_send_begin(struct net6_tcp_send *s);
+int  net6_tcp_send_begin(struct net6_tcp_send *s, struct msghdr *msg);
 int  net6_tcp_send_end(struct net6_tcp_send *s, int err);
 struct sk_buff *net6_tcp_tail(struct net6_tcp_send *s, size_t left, int *room, int *err);
 int  net6_tcp_wait_space(struct net6_tcp_send *s);

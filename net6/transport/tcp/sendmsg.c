@@ -6,6 +6,7 @@
  */
 #include <linux/uio.h>
 
+#include "../../compat/sock.h"
 #include "../../compat/splice.h"
 #include "fastopen.h"
 #include "send.h"
@@ -286,14 +287,28 @@ static int net6_tcp_send_loop(struct net6_tcp_send *s, struct msghdr *msg, struc
 	return 0;
 }
 
+/* What a call says about itself. Only what is asked about transmit times counts for TCP. */
+static int net6_tcp_cmsg(struct net6_tcp_send *s, struct msghdr *msg)
+{
+	struct sockcm_cookie sockc;
+
+	sockcm_init(&sockc, s->sk);
+	/* As the native stack's, whatever is wrong with it. */
+	if (sock_cmsg_send(s->sk, msg, &sockc))
+		return -EINVAL;
+	s->tsflags = sockc.tsflags;
+	return 0;
+}
+
 /**
  * net6_tcp_send_begin() - wait for the handshake, find sizes
  * @s: send call with @sk and @flags
+ * @msg: its ancillary data, or NULL
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int net6_tcp_send_begin(struct net6_tcp_send *s)
+int net6_tcp_send_begin(struct net6_tcp_send *s, struct msghdr *msg)
 {
 	struct sock *sk = s->sk;
 	int err;
@@ -311,9 +326,29 @@ int net6_tcp_send_begin(struct net6_tcp_send *s)
 		if (err)
 			return err;
 	}
+	s->tsflags = READ_ONCE(sk->sk_tsflags);
+	if (unlikely(msg && msg->msg_controllen)) {
+		err = net6_tcp_cmsg(s, msg);
+		if (err)
+			return err;
+	}
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	s->mss = net6_tcp_send_mss(sk, &s->goal, s->flags);
 	return net6_tcp_broken(sk) ? -EPIPE : 0;
+}
+
+/* When does the last byte of this call leave, and when is it acknowledged? */
+static void net6_tcp_tx_timestamp(struct net6_tcp_send *s)
+{
+	struct sk_buff *skb = tcp_write_queue_tail(s->sk);
+
+	if (!skb)
+		return;
+	net6_compat_tx_flags(s->sk, skb, s->tsflags);
+	if (s->tsflags & SOF_TIMESTAMPING_TX_ACK)
+		TCP_SKB_CB(skb)->txstamp_ack = 1;
+	if (s->tsflags & SOF_TIMESTAMPING_TX_RECORD_MASK)
+		skb_shinfo(skb)->tskey = TCP_SKB_CB(skb)->seq + skb->len - 1;
 }
 
 /**
@@ -330,6 +365,8 @@ int net6_tcp_send_end(struct net6_tcp_send *s, int err)
 	if (unlikely(err))
 		net6_tcp_unqueue_empty(sk);
 	if (s->copied) {
+		if (unlikely(s->tsflags))
+			net6_tcp_tx_timestamp(s);
 		net6_tcp_push(s, s->flags, tcp_sk(sk)->nonagle);
 		return s->copied;
 	}
@@ -361,7 +398,6 @@ static struct ubuf_info *net6_tcp_zerocopy(struct sock *sk, struct msghdr *msg, 
 int net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
 {
 	struct net6_tcp_send s = { .sk = sk, .flags = msg->msg_flags };
-	struct sockcm_cookie sockc;
 	struct ubuf_info *uarg = NULL;
 	int err;
 
@@ -377,11 +413,7 @@ int net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
 		if (!uarg)
 			return sk_stream_error(sk, s.flags, -ENOBUFS);
 	}
-	err = net6_tcp_send_begin(&s);
-	if (!err && unlikely(msg->msg_controllen)) {
-		sockcm_init(&sockc, sk);
-		err = sock_cmsg_send(sk, msg, &sockc);
-	}
+	err = net6_tcp_send_begin(&s, msg);
 	if (unlikely(net6_compat_splices(msg))) {
 		if (!err)
 			err = net6_tcp_splice_loop(&s, msg);

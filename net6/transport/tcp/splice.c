@@ -100,7 +100,7 @@ int net6_tcp_sendpage_locked(struct sock *sk, struct page *page, int offset, siz
 		return -EINVAL;
 	if (flags & MSG_SENDPAGE_NOTLAST)
 		s.flags |= MSG_MORE;
-	err = net6_tcp_send_begin(&s);
+	err = net6_tcp_send_begin(&s, NULL);
 	if (!err)
 		err = net6_tcp_sendpage_loop(&s, page, offset, size);
 	/* More pages follow at once: pushed with the last one, all of them fill packets. */
@@ -137,7 +137,7 @@ static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pag
 	unsigned int i;
 	int err;
 
-	err = net6_tcp_send_begin(&s);
+	err = net6_tcp_send_begin(&s, NULL);
 	for (i = 0; !err && i < nr_pages; i++)
 		err = net6_tcp_sendpage_loop(&s, pages[i].bv_page, pages[i].bv_offset,
 					     pages[i].bv_len);
