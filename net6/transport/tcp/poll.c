@@ -9,18 +9,6 @@
 #include "fastopen.h"
 #include "tcp.h"
 
-static bool net6_tcp_readable(const struct sock *sk, int target)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	int avail = READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
-
-	if (avail <= 0)
-		return false;
-	/* More cannot come while there is no memory or window for it. */
-	return avail >= target || sk_under_memory_pressure(sk) ||
-	       tcp_receive_window(tp) <= inet_csk(sk)->icsk_ack.rcv_mss;
-}
-
 static __poll_t net6_tcp_poll_out(struct sock *sk)
 {
 	if (__sk_stream_is_writeable(sk, 1))
@@ -43,7 +31,7 @@ static __poll_t net6_tcp_poll_data(struct sock *sk, u8 shutdown)
 	if (unlikely(urg) && READ_ONCE(tp->urg_seq) == READ_ONCE(tp->copied_seq) &&
 	    !sock_flag(sk, SOCK_URGINLINE))
 		target++;
-	if (net6_tcp_readable(sk, target))
+	if (net6_tcp_read_ready(sk, target))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (shutdown & SEND_SHUTDOWN)
 		mask |= EPOLLOUT | EPOLLWRNORM;

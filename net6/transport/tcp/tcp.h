@@ -109,6 +109,25 @@ static inline void net6_tcp_clock(struct tcp_sock *tp)
 	tp->tcp_mstamp = div_u64(now, NSEC_PER_USEC);
 }
 
+/* Is there what a reader waits for? Less than that, if more cannot come: small segments fill
+ * the buffer long before the window. No lock needed.
+ */
+static inline bool net6_tcp_read_ready(const struct sock *sk, int target)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	int avail = READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq);
+	int rcvbuf;
+
+	if (avail <= 0)
+		return false;
+	if (likely(avail >= target))
+		return true;
+	rcvbuf = READ_ONCE(sk->sk_rcvbuf);
+	return sk_under_memory_pressure(sk) ||
+	       atomic_read(&sk->sk_rmem_alloc) > rcvbuf - (rcvbuf >> 3) ||
+	       tcp_receive_window(tp) <= inet_csk(sk)->icsk_ack.rcv_mss;
+}
+
 /* ---- the engine: input ack sack recovery rate output timer cong rcvbuf ---- */
 
 /* input.c. Segment for a socket in any state but LISTEN, TIME-WAIT and embryonic

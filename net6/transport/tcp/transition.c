@@ -223,18 +223,13 @@ void net6_tcp_write_queue_purge(struct sock *sk)
  * net6_tcp_data_ready() - tell a reader, if there is enough for it
  * @sk: socket, locked
  *
- * SO_RCVLOWAT is the least that wakes; the end of the stream, or memory pressure that
- * would keep more from coming, always do.
+ * The end of the stream always wakes; else see net6_tcp_read_ready().
  * Context: softirq or process.
  */
 void net6_tcp_data_ready(struct sock *sk)
 {
-	int avail = READ_ONCE(tcp_sk(sk)->rcv_nxt) - READ_ONCE(tcp_sk(sk)->copied_seq);
-
 	net6_tcp_owner_event(sk);
-	if (avail >= READ_ONCE(sk->sk_rcvlowat) || sock_flag(sk, SOCK_DONE) ||
-	    sk_under_memory_pressure(sk) ||
-	    tcp_receive_window(tcp_sk(sk)) <= inet_csk(sk)->icsk_ack.rcv_mss)
+	if (net6_tcp_read_ready(sk, READ_ONCE(sk->sk_rcvlowat)) || sock_flag(sk, SOCK_DONE))
 		sk->sk_data_ready(sk);
 }
 
