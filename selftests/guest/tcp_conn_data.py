@@ -12,6 +12,7 @@ import select
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 
@@ -24,6 +25,8 @@ from tcpapi import (MOMENT, SIOCATMARK, SIOCINQ, SIOCOUTQ, TCP_CONGESTION, TCP_C
                     wait_all, setup)  # noqa: E402
 
 SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
+SO_TIMESTAMPING, SO_INCOMING_CPU = 37, 49
+SOF_SOFTWARE, SOF_OPT_ID, SOF_TX_ACK, SOF_OPT_TSONLY = 1 << 4, 1 << 7, 1 << 9, 1 << 11
 
 
 @scenario
@@ -246,6 +249,72 @@ def bytes_left_as_ancillary_data(p, note):
                               for level, kind, value in anc]))
 
 
+def stamps(sock, count):
+    """So many transmit times: (key, what for, is it a time), in the order of the bytes."""
+    found = []
+    poll = select.poll()
+    poll.register(sock, 0)
+    while len(found) < count and poll.poll(PATIENCE * 1000):
+        data, anc, flags, _ = sock.recvmsg(1, 512, socket.MSG_ERRQUEUE)
+        is_time, reason, key, length = False, None, None, len(data)
+        for level, kind, value in anc:
+            if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPING):
+                is_time = struct.unpack("6q", value)[0] > 0
+            else:
+                error, origin, _, _, _, reason, key = struct.unpack_from("=IBBBBII", value)
+                length = (length, level, kind, error, origin, flags & socket.MSG_ERRQUEUE != 0)
+        found.append((key, reason, is_time, length))
+    return sorted(found)
+
+
+@scenario
+def transmit_timestamps(p, note):
+    client, server, _ = p.pair()
+    acked = SOF_TX_ACK | SOF_SOFTWARE | SOF_OPT_ID | SOF_OPT_TSONLY
+    note("on", done(client.setsockopt, socket.SOL_SOCKET, SO_TIMESTAMPING, acked))
+    for size in (1, 100, 5000, 60000):
+        note("send", client.send(b"x" * size))
+        wait_all(server, size)
+        note(("acknowledged", size), stamps(client, 1))
+    with tempfile.TemporaryFile() as file:
+        file.write(b"y" * 9000)
+        note("sendfile", os.sendfile(client.fileno(), file.fileno(), 0, 9000))
+    wait_all(server, 9000)
+    note("acknowledged", stamps(client, 1))
+    note("off", done(client.setsockopt, socket.SOL_SOCKET, SO_TIMESTAMPING,
+                     SOF_SOFTWARE | SOF_OPT_ID | SOF_OPT_TSONLY))
+    for asked in ((), ((socket.SOL_SOCKET, SO_TIMESTAMPING, struct.pack("I", SOF_TX_ACK)),)):
+        note("one call", client.sendmsg([b"z" * 10], asked))
+        wait_all(server, 10)
+        note("acknowledged", stamps(client, len(asked)))
+    note("nothing more", at_once(client, client.recvmsg, 1, 512, socket.MSG_ERRQUEUE))
+
+
+@scenario
+def bad_ancillary_data(p, note):
+    client, _, _ = p.pair()
+    for bad in ((socket.SOL_SOCKET, 9999, b""), (socket.SOL_SOCKET, socket.SO_MARK, b"")):
+        note("open", done(client.sendmsg, [b"x"], [bad]))
+    client.shutdown(socket.SHUT_WR)
+    note("shut", done(client.sendmsg, [b"x"], [bad]))
+    note("before connect()", done(p.socket().sendmsg, [b"x"], [bad]))
+
+
+@scenario
+def small_segments_below_the_mark(p, note):
+    client, server, _ = p.pair()
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 3000)
+    for _ in range(100):
+        client.send(b"x" * 100)
+    note("ready, for no more can come", events(server, select.POLLIN))
+    total = 0
+    while total < 10000:
+        total += len(server.recv(1 << 16))
+    note("all came", total)
+
+
 # ---- options ----
 
 @scenario
@@ -320,6 +389,9 @@ def children_inherit(p, note):
 @scenario
 def socket_level_queries(p, note):
     client, server, listener = p.pair()
+    server.send(b"x")
+    client.recv(1)
+    note("a processor", client.getsockopt(socket.SOL_SOCKET, SO_INCOMING_CPU) >= 0)
     for sock in (client, server, listener):
         for option in (socket.SO_TYPE, socket.SO_DOMAIN, socket.SO_PROTOCOL,
                        socket.SO_ACCEPTCONN, socket.SO_ERROR, socket.SO_RCVLOWAT):

@@ -25,6 +25,7 @@ US, PEER = "2001:db8:6::b", "2001:db8:6::a"
 PEER_MAC = bytes.fromhex("020000000a0a")
 MOMENT = 0.3 * ktap.SCALE
 PATIENCE = 5 * ktap.SCALE
+IPV6_RECVERR = 25
 NS = {}
 
 
@@ -504,6 +505,28 @@ def errors_during_the_handshake_are_hard():
     p.icmp(1, 4, 0, bytes(forged))
     ktap.equal(error_of(sock), 0, "about a number that was never sent")
     sock.close()
+
+
+@ktap.test
+def errors_during_the_handshake_are_told_whole():
+    p = peer()
+    for kind, code, wanted in ((1, 4, errno.ECONNREFUSED), (3, 0, errno.EHOSTUNREACH)):
+        sock, seg, packet = connecting(p)
+        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_RECVERR, 1)
+        p.icmp(kind, code, 0, packet)
+        poll = select.poll()
+        poll.register(sock, select.POLLERR)
+        ktap.true(poll.poll(MOMENT * 1000), f"an error of type {kind} is there")
+        data, anc, flags, name = sock.recvmsg(100, 512, socket.MSG_ERRQUEUE)
+        ktap.equal((name[:2], flags & socket.MSG_ERRQUEUE), ((PEER, 4000), socket.MSG_ERRQUEUE),
+                   "about whom")
+        ktap.equal(data[:8], struct.pack("!HHI", sock.getsockname()[1], 4000, seg.seq),
+                   "the segment's header")
+        (_, option, value), = anc
+        ktap.equal((option, struct.unpack_from("=IBBB", value)),
+                   (IPV6_RECVERR, (wanted, 3, kind, code)), "what it is")
+        sock.close()
+        p.drain()
 
 
 @ktap.test

@@ -5,6 +5,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/slab.h>
+#include <net/busy_poll.h>
 #include <net/ip6_checksum.h>
 
 #include "../../compat/inet_sock.h"
@@ -168,6 +169,9 @@ static void net6_tcp_rcv_closed(struct sock *sk, struct sk_buff *skb)
  */
 int net6_tcp_do_rcv(struct sock *sk, struct sk_buff *skb)
 {
+	/* For receive flow steering and busy polling. */
+	sock_rps_save_rxhash(sk, skb);
+	sk_mark_napi_id(sk, skb);
 	if (likely(sk->sk_state == TCP_ESTABLISHED))
 		net6_tcp_rcv_established(sk, skb);
 	else if (unlikely(sk->sk_state == TCP_CLOSE))
@@ -183,6 +187,7 @@ static void net6_tcp_deliver(struct net6_net *nn, struct sock *sk, struct sk_buf
 {
 	u32 limit;
 
+	sk_incoming_cpu_update(sk);
 	bh_lock_sock_nested(sk);
 	if (likely(!sock_owned_by_user(sk))) {
 		net6_tcp_do_rcv(sk, skb);
@@ -280,8 +285,10 @@ static void net6_tcp_error_too_big(struct sock *sk, u32 mtu)
 		sock_hold(sk);
 }
 
-static void net6_tcp_error_sk(struct sock *sk, const struct net6_icmp_error *e, u32 seq)
+static void net6_tcp_error_sk(struct sock *sk, struct sk_buff *skb,
+			      const struct net6_icmp_error *e, u32 seq)
 {
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + e->offset);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	int err;
 
@@ -294,6 +301,8 @@ static void net6_tcp_error_sk(struct sock *sk, const struct net6_icmp_error *e, 
 		net6_tcp_error_too_big(sk, e->info);
 	} else {
 		net6_icmp_errno(e->type, e->code, &err);
+		if (sk->sk_state == TCP_SYN_SENT || sk->sk_state == TCP_SYN_RECV)
+			net6_queue_icmp_error(sk, skb, err, th->dest, e, e->offset);
 		net6_tcp_error_locked(sk, e->type, err);
 	}
 out:
@@ -328,7 +337,7 @@ void net6_tcp_icmp_error(struct sk_buff *skb, const struct net6_icmp_error *e)
 		net6_tcp_request_error((struct net6_tcp_request *)sk, seq,
 				       net6_icmp_errno(e->type, e->code, &err));
 	else if (sk->sk_state != TCP_TIME_WAIT)
-		net6_tcp_error_sk(sk, e, seq);
+		net6_tcp_error_sk(sk, skb, e, seq);
 	net6_tcp_gen_put(sk);
 }
 
