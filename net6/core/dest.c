@@ -149,6 +149,7 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	dest->nn = nn;
 	dest->flags = nh->flags;
 	dest->iface = net6_iface_get(nh->iface);
+	dest->ifindex = nh->ifindex;
 	dest->pmtu = max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU);
 	dest->used = jiffies;
 	/* A full bucket, whatever its size: the first error must not be lost. */
@@ -331,9 +332,10 @@ void net6_dest_redirect(struct net6_iface *iface, const struct net6_dest_key *ke
 			const struct in6_addr *target)
 {
 	struct net6_nexthop nh = {
-		.iface	= iface,
-		.addr	= *target,
-		.flags	= NET6_DEST_REDIRECTED,
+		.iface		= iface,
+		.addr		= *target,
+		.ifindex	= iface->ifindex,
+		.flags		= NET6_DEST_REDIRECTED,
 	};
 	struct net6_net *nn = iface->nn;
 	struct net6_dest *old, *dest, *now;

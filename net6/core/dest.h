@@ -32,6 +32,8 @@ struct net6_dest_key {
  * @flags: NET6_DEST_*
  * @pmtu: path MTU in bytes, 1280 at least; @pmtu_expires: jiffies, 0 for never
  * @iface: outgoing interface, reference held (the loopback for own addresses)
+ * @ifindex: of that interface; if LOCAL of the one that has the address, where a packet is
+ *	received
  * @neigh: next hop, reference held; NULL if LOCAL
  * @saddr: source address by RFC 6724
  * @used: jiffies of the last look-up, for eviction
@@ -45,6 +47,7 @@ struct net6_dest {
 	int			gen;
 	u32			flags;
 	u32			pmtu;
+	int			ifindex;
 	struct net6_iface	*iface;
 	struct net6_neigh	*neigh;
 	struct in6_addr		saddr;
@@ -121,6 +124,7 @@ void net6_dest_exit(void);
 struct net6_nexthop {
 	struct net6_iface	*iface;
 	struct in6_addr		addr;
+	int			ifindex;	/* as in struct net6_dest */
 	u32			flags;		/* NET6_DEST_* */
 	bool			router;		/* a default router */
 };

@@ -114,7 +114,7 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 		net6_drop(nn, skb, NET6_DROP_ECHO_IGNORED);
 		return;
 	}
-	dest = net6_icmp_reply_dest(iface, &saddr, &daddr);
+	dest = net6_icmp_reply_dest(nn, net6_rx_cb(skb)->ifindex, &saddr, &daddr);
 	if (IS_ERR(dest)) {
 		net6_drop(nn, skb, NET6_DROP_NO_ROUTE);
 		return;
@@ -224,7 +224,7 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 		.type		= h->icmp6_type,
 		.code		= h->icmp6_code,
 		.info		= ntohl(h->icmp6_mtu),
-		.ifindex	= iface->ifindex,
+		.ifindex	= net6_rx_cb(skb)->ifindex,
 		.saddr		= &inner->saddr,
 		.daddr		= &inner->daddr,
 		.from		= &ipv6_hdr(skb)->saddr,

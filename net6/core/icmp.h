@@ -45,7 +45,8 @@ void net6_icmp_xmit_alert(struct net6_iface *iface, struct sk_buff *skb,
 void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct in6_addr *saddr,
 		      const struct in6_addr *daddr, bool checksum);
 bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest);
-struct net6_dest *net6_icmp_reply_dest(struct net6_iface *iface, const struct in6_addr *saddr,
+struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
+				       const struct in6_addr *saddr,
 				       const struct in6_addr *daddr);
 
 struct sk_buff *net6_icmp_alloc(unsigned int len);	/* room for headers in front */

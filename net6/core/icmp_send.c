@@ -231,18 +231,20 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
 
 /**
  * net6_icmp_reply_dest() - where an answer to a received packet goes
- * @iface: interface that it came in on
+ * @nn: namespace
+ * @ifindex: interface that it came in on
  * @saddr: its destination if that is to be the answer's source; a group or :: if not
  * @daddr: its source
  *
  * Context: BH disabled, RCU read lock held. Return: as net6_dest_lookup().
  */
-struct net6_dest *net6_icmp_reply_dest(struct net6_iface *iface, const struct in6_addr *saddr,
+struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
+				       const struct in6_addr *saddr,
 				       const struct in6_addr *daddr)
 {
 	bool scoped = ipv6_addr_type(daddr) & IPV6_ADDR_LINKLOCAL;
 
-	return net6_dest_lookup_from(iface->nn, saddr, daddr, scoped ? iface->ifindex : 0);
+	return net6_dest_lookup_from(nn, saddr, daddr, scoped ? ifindex : 0);
 }
 
 void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
@@ -261,7 +263,8 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		return;
 	}
-	dest = net6_icmp_reply_dest(iface, &ipv6_hdr(skb)->daddr, &daddr);
+	dest = net6_icmp_reply_dest(nn, net6_rcv_ifindex(iface, skb), &ipv6_hdr(skb)->daddr,
+				    &daddr);
 	if (IS_ERR(dest))
 		return;
 	if (!net6_icmp_allowed(nn, dest)) {

@@ -148,7 +148,7 @@ void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
 		flags |= NET6_RX_FRAGMENTED;
 	nf_reset_ct(skb);
 	cb->iface = iface;
-	cb->ifindex = iface->ifindex;
+	cb->ifindex = net6_rcv_ifindex(iface, skb);
 	cb->flags = flags;
 	cb->nhoff = offsetof(struct ipv6hdr, nexthdr);
 	cb->nexthdr = ipv6_hdr(skb)->nexthdr;

@@ -31,7 +31,7 @@
 /**
  * struct net6_rx_cb - what was parsed once, in skb->cb until the transport takes it
  * @iface: interface received on; RCU only, so valid until the transport queues
- * @ifindex: its index, which survives queueing
+ * @ifindex: net6_rcv_ifindex(), which survives queueing
  * @flags: NET6_RX_*
  * @nhoff: offset from the network header of the next-header byte that named the
  *	protocol now at skb->data (for Parameter Problem pointers)
@@ -49,6 +49,19 @@ static inline struct net6_rx_cb *net6_rx_cb(const struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct net6_rx_cb) > sizeof(skb->cb));
 	return (struct net6_rx_cb *)skb->cb;
+}
+
+/**
+ * net6_rcv_ifindex() - the interface that sockets are told a packet came in on
+ * @iface: where it did
+ * @skb: packet
+ *
+ * What we send to an address of ours comes up on the loopback, and counts as received on the
+ * interface that has the address (RFC 4007 section 5), as on Linux. Context: any.
+ */
+static inline int net6_rcv_ifindex(const struct net6_iface *iface, const struct sk_buff *skb)
+{
+	return skb->pkt_type == PACKET_LOOPBACK ? skb->skb_iif : iface->ifindex;
 }
 
 /**

@@ -101,7 +101,7 @@ static struct sk_buff *net6_nf_reassemble(struct net6_iface *iface, struct sk_bu
 	}
 	*cb = (struct net6_rx_cb) {
 		.iface		= iface,
-		.ifindex	= iface->ifindex,
+		.ifindex	= net6_rcv_ifindex(iface, skb),
 		.nhoff		= nhoff,
 		.nexthdr	= NEXTHDR_FRAGMENT,
 	};

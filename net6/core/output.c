@@ -33,7 +33,7 @@ static struct sk_buff *net6_output_multicast(struct sk_buff *skb, struct net6_if
 	if (net6_output_wants_loop(skb) && net6_accept_find(nn, &h->daddr, iface)) {
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (copy)
-			net6_loopback_queue(iface, copy);
+			net6_loopback_queue(iface, iface->ifindex, copy);
 		else
 			this_cpu_inc(nn->mib->drop[NET6_DROP_NO_MEMORY]);
 	}
@@ -70,7 +70,7 @@ int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
 {
 	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
 		if (dest->flags & NET6_DEST_LOCAL)
-			return net6_loopback_queue(dest->iface, skb);
+			return net6_loopback_queue(dest->iface, dest->ifindex, skb);
 		skb = net6_output_multicast(skb, dest->iface);
 		if (!skb)
 			return 0;

@@ -220,7 +220,7 @@ void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
 		return;
 	if (!net6_addr_linklocal(iface, &own))
 		return;
-	back = net6_icmp_reply_dest(iface, &in6addr_any, saddr);
+	back = net6_icmp_reply_dest(iface->nn, iface->ifindex, &in6addr_any, saddr);
 	if (IS_ERR(back))
 		return;
 	if (back->iface != iface)

@@ -18,6 +18,7 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 		return -ENETDOWN;
 	nh->iface = iface;
 	nh->addr = *daddr;
+	nh->ifindex = iface->ifindex;
 	nh->flags = flags;
 	nh->router = false;
 	return nh->flags;
@@ -41,15 +42,29 @@ static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *dadd
 }
 
 /* An address of ours; a link-local one only with the interface that it is on. */
-static bool net6_route_own(struct net6_net *nn, const struct in6_addr *daddr,
-			   const struct net6_iface *iface)
+static const struct net6_accept *net6_route_own(struct net6_net *nn, const struct in6_addr *daddr,
+						const struct net6_iface *iface)
 {
 	const struct net6_accept *accept;
 
 	if (!iface && (ipv6_addr_type(daddr) & IPV6_ADDR_LINKLOCAL))
-		return false;
+		return NULL;
 	accept = net6_accept_find(nn, daddr, iface);
-	return accept && accept->type != NET6_ACCEPT_MULTICAST;
+	return accept && accept->type != NET6_ACCEPT_MULTICAST ? accept : NULL;
+}
+
+/* RFC 4007 section 5: an address belongs to the zone of its interface, and so does a packet
+ * to it, wherever it was sent. If several interfaces have it, the one that was asked for.
+ */
+static int net6_route_local(struct net6_net *nn, const struct net6_accept *accept,
+			    const struct net6_iface *iface, struct net6_nexthop *nh)
+{
+	const struct net6_addr *addr = iface ? net6_addr_find(nn, &accept->addr, iface) : NULL;
+	int flags = net6_route_direct(nn->loopback, &accept->addr, NET6_DEST_LOCAL, nh);
+
+	nh->ifindex = addr && net6_addr_is_assigned(addr) ? iface->ifindex :
+							    accept->iface->ifindex;
+	return flags;
 }
 
 static int net6_route_via(const struct net6_fib_route *route, const struct in6_addr *daddr,
@@ -99,6 +114,7 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 	int oif = key->oif;
 	struct net6_iface *iface = oif ? net6_iface_find(nn, oif) : NULL;
 	int type = ipv6_addr_type(daddr);
+	const struct net6_accept *own;
 
 	if (oif && !iface)
 		return -ENODEV;
@@ -106,8 +122,9 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		return -ENETUNREACH;
 	if (type & IPV6_ADDR_MULTICAST)
 		return net6_route_multicast(nn, daddr, iface, nh);
-	if (net6_route_own(nn, daddr, iface))
-		return net6_route_direct(nn->loopback, daddr, NET6_DEST_LOCAL, nh);
+	own = net6_route_own(nn, daddr, iface);
+	if (own)
+		return net6_route_local(nn, own, iface, nh);
 	if (type & IPV6_ADDR_LOOPBACK)
 		return -EADDRNOTAVAIL;
 	if (type & IPV6_ADDR_LINKLOCAL)

@@ -40,7 +40,7 @@ static struct net6_loop_cb *net6_loop_cb(struct sk_buff *skb)
 	return (struct net6_loop_cb *)skb->cb;
 }
 
-int net6_loopback_queue(struct net6_iface *iface, struct sk_buff *skb)
+int net6_loopback_queue(struct net6_iface *iface, int ifindex, struct sk_buff *skb)
 {
 	struct net6_loop *loop = this_cpu_ptr(net6_loops);
 
@@ -49,6 +49,7 @@ int net6_loopback_queue(struct net6_iface *iface, struct sk_buff *skb)
 	net6_nf_reset(skb);
 	skb_clear_tstamp(skb);
 	skb->dev = iface->dev;
+	skb->skb_iif = ifindex;
 	skb->pkt_type = PACKET_LOOPBACK;
 	skb->protocol = htons(ETH_P_IPV6);
 	net6_loop_cb(skb)->iface = iface;
@@ -121,7 +122,7 @@ void net6_loopback_purge(struct net6_iface *iface)
 
 static int net6_loopback_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *lladdr)
 {
-	return net6_loopback_queue(iface, skb);
+	return net6_loopback_queue(iface, iface->ifindex, skb);
 }
 
 static int net6_loopback_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join)

@@ -532,7 +532,7 @@ static int net6_get_pktoptions(struct sock *sk, char __user *optval, int __user 
 		info.ipi6_addr = sk->sk_v6_rcv_saddr;
 		rcu_read_lock();
 		dest = READ_ONCE(net6_sk(sk)->dest);
-		info.ipi6_ifindex = sk->sk_bound_dev_if ?: dest ? dest->iface->ifindex : 0;
+		info.ipi6_ifindex = sk->sk_bound_dev_if ?: dest ? dest->ifindex : 0;
 		rcu_read_unlock();
 	}
 	release_sock(sk);
