@@ -147,6 +147,8 @@ void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
 	if (unlikely(reassembled))
 		flags |= NET6_RX_FRAGMENTED;
 	nf_reset_ct(skb);
+	/* A sender's time of departure is no time of arrival. */
+	skb_clear_delivery_time(skb);
 	cb->iface = iface;
 	cb->ifindex = net6_rcv_ifindex(iface, skb);
 	cb->flags = flags;

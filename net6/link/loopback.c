@@ -3,6 +3,7 @@
  * drained by a tasklet, so that no sender runs into its own receive path. It has no
  * device of its own: lo lends its name and index, and never carries our packets.
  */
+#include <linux/errqueue.h>
 #include <linux/if_packet.h>
 #include <linux/interrupt.h>
 #include <net/dst.h>
@@ -40,10 +41,22 @@ static struct net6_loop_cb *net6_loop_cb(struct sk_buff *skb)
 	return (struct net6_loop_cb *)skb->cb;
 }
 
+/* Transmit time stamps (SO_TIMESTAMPING) at both places at once, the queueing discipline's and
+ * the driver's: there is neither.
+ */
+static void net6_loopback_stamp(struct sk_buff *skb)
+{
+	if (skb_shinfo(skb)->tx_flags & SKBTX_SCHED_TSTAMP)
+		__skb_tstamp_tx(skb, NULL, NULL, skb->sk, SCM_TSTAMP_SCHED);
+	skb_tx_timestamp(skb);
+}
+
 int net6_loopback_queue(struct net6_iface *iface, int ifindex, struct sk_buff *skb)
 {
 	struct net6_loop *loop = this_cpu_ptr(net6_loops);
 
+	if (unlikely(skb_shinfo(skb)->tx_flags & SKBTX_ANY_SW_TSTAMP))
+		net6_loopback_stamp(skb);
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	net6_nf_reset(skb);

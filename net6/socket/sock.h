@@ -215,6 +215,22 @@ static inline struct net6_dest *net6_sk_dest(struct sock *sk)
 
 void net6_sk_dest_reset(struct sock *sk);
 
+/**
+ * net6_sk_stamp() - a packet's time of arrival, for a socket that asks for it
+ * @sk: socket
+ * @skb: for it; not shared
+ *
+ * A device's packet has it already, what we sent to ourselves has not.
+ * Context: any. Return: true if it was set.
+ */
+static inline bool net6_sk_stamp(const struct sock *sk, struct sk_buff *skb)
+{
+	if (likely(!(READ_ONCE(sk->sk_flags) & SK_FLAGS_TIMESTAMP)) || skb->tstamp)
+		return false;
+	__net_timestamp(skb);
+	return true;
+}
+
 /* socket/family.c: common to all protocols; protocols fill in struct proto. */
 int net6_sk_init(struct sock *sk);	/* pinet6, defaults; called by proto->init's caller */
 void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */

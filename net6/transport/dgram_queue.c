@@ -44,6 +44,7 @@ int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb)
 	if ((unsigned int)atomic_add_return(size, &sk->sk_rmem_alloc) > size + rcvbuf)
 		goto uncharge;
 
+	net6_sk_stamp(sk, skb);
 	skb->dev = NULL;
 	spin_lock(&queue->lock);
 	if (!sk_rmem_schedule(sk, skb, size)) {

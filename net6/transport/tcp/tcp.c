@@ -79,6 +79,8 @@ static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff 
 		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
 		return false;
 	}
+	if (net6_sk_stamp(sk, skb))
+		TCP_SKB_CB(skb)->has_rxtstamp = true;
 	/* A filter may have trimmed it. */
 	TCP_SKB_CB(skb)->end_seq = TCP_SKB_CB(skb)->seq + tcp_hdr(skb)->syn + tcp_hdr(skb)->fin +
 				   skb->len - header;
