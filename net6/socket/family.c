@@ -124,6 +124,8 @@ int net6_sk_init(struct sock *sk)
 	net6_opt_set(sk, MC6_ALL, 1);
 	inet->uc_ttl = -1;
 	inet->mc_ttl = 1;
+	inet->pmtudisc = READ_ONCE(sock_net(sk)->ipv4.sysctl_ip_no_pmtu_disc) ?
+		IP_PMTUDISC_DONT : IP_PMTUDISC_WANT;
 	if (sk->sk_type == SOCK_STREAM) {
 		net6_opt_set(sk, IS_ICSK, 1);
 		inet_init_csk_locks(sk);

@@ -107,6 +107,9 @@ static void net6_mapped_copy_sock(const struct sock *sk, struct sock *inner)
 	net6_mapped_copy_flag(sk, inner, SOCK_DBG);
 	/* SIGIO goes to those in the list of the wait queue that it shares. */
 	sock_set_flag(inner, SOCK_FASYNC);
+	inet_sk(inner)->tos = inet_sk(sk)->tos;
+	inet_sk(inner)->uc_ttl = inet_sk(sk)->uc_ttl;
+	inet_sk(inner)->pmtudisc = inet_sk(sk)->pmtudisc;
 	net6_opt_set(inner, FREEBIND, net6_opt(sk, FREEBIND));
 	net6_opt_set(inner, TRANSPARENT, net6_opt(sk, TRANSPARENT));
 	net6_opt_set(inner, BIND_ADDRESS_NO_PORT, net6_opt(sk, BIND_ADDRESS_NO_PORT));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Options of level IPPROTO_IPV6 (RFC 3493, RFC 3542 and what Linux added), with Linux's
- * errors. Flow label management, multicast routing and IPsec policies are not built:
- * -ENOPROTOOPT.
+/* Options of level IPPROTO_IPV6 (RFC 3493, RFC 3542 and what Linux added), and a few of
+ * IPPROTO_IP, with Linux's errors. Flow label management, multicast routing and IPsec policies
+ * are not built: -ENOPROTOOPT.
  */
 #include <linux/in6.h>
 #include <net/compat.h>
 #include <net/inet_ecn.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 
 #include "../compat/inet_sock.h"
@@ -336,8 +337,28 @@ static int net6_set_int(struct sock *sk, int optname, int val)
 	return err;
 }
 
+/* Options of level IPPROTO_IP that are the kernel's to keep, in its struct inet_sock: bind()
+ * reads the first three, IPv4 through this socket (mapped.c) the others.
+ */
+static bool net6_opt_is_ipv4(const struct sock *sk, int optname)
+{
+	if (sk->sk_type == SOCK_RAW)
+		return false;
+	switch (optname) {
+	case IP_BIND_ADDRESS_NO_PORT:
+	case IP_FREEBIND:
+	case IP_TRANSPARENT:
+	case IP_TOS:
+	case IP_TTL:
+	case IP_MTU_DISCOVER:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /**
- * net6_setsockopt() - options of level IPPROTO_IPV6
+ * net6_setsockopt() - options of level IPPROTO_IPV6, and of IPPROTO_IP
  * @sk: any socket of ours
  * @level: as given by the program
  * @optname: as given
@@ -352,6 +373,8 @@ int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 	int val = 0;
 	int err;
 
+	if (level == SOL_IP && net6_opt_is_ipv4(sk, optname))
+		return ip_setsockopt(sk, level, optname, optval, optlen);
 	if (level != SOL_IPV6)
 		return -ENOPROTOOPT;
 	if (!sockptr_is_null(optval) && optlen >= sizeof(int) &&
@@ -544,7 +567,7 @@ static int net6_get_pktoptions(struct sock *sk, char __user *optval, int __user 
 }
 
 /**
- * net6_getsockopt() - options of level IPPROTO_IPV6
+ * net6_getsockopt() - options of level IPPROTO_IPV6, and of IPPROTO_IP
  * @sk: any socket of ours
  * @level: as given by the program
  * @optname: as given
@@ -559,6 +582,8 @@ int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval
 {
 	int val, len, err;
 
+	if (level == SOL_IP && net6_opt_is_ipv4(sk, optname))
+		return ip_getsockopt(sk, level, optname, optval, optlen);
 	if (level != SOL_IPV6)
 		return -ENOPROTOOPT;
 	if (get_user(len, optlen))

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
 
-V6, UDP = socket.IPPROTO_IPV6, socket.IPPROTO_UDP
+IPV4, V6, UDP = socket.IPPROTO_IP, socket.IPPROTO_IPV6, socket.IPPROTO_UDP
 INTS = (-2147483648, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 64, 255, 256, 1279, 1280, 65535, 65536,
         999999, 2147483647)
 if ktap.CHECKING:
@@ -34,9 +34,12 @@ OPTIONS = {
     "AUTOFLOWLABEL": 70, "ADDR_PREFERENCES": 72, "MINHOPCOUNT": 73, "ORIGDSTADDR": 74,
     "TRANSPARENT": 75, "UNICAST_IF": 76, "FREEBIND": 78, "FLOWINFO_SEND": 33,
 }
+IPV4_OPTIONS = {"TOS": 1, "TTL": 2, "MTU_DISCOVER": 10, "FREEBIND": 15, "TRANSPARENT": 19,
+                "BIND_ADDRESS_NO_PORT": 24}
 STRUCTS = {"ADD_MEMBERSHIP": 20, "DROP_MEMBERSHIP": 21, "PKTINFO": 50,
            "MCAST_JOIN_GROUP": 42, "MCAST_LEAVE_GROUP": 45}
-# Not built: unknown to net6.
+# Not built: unknown to net6. Those of IPPROTO_IP are OPTIONS, RECVTTL, RECVERR, ADD_MEMBERSHIP.
+ABSENT_IPV4 = (4, 12, 11, 35)
 ABSENT = {"ADDRFORM": 1, "2292PKTOPTIONS": 6, "ROUTER_ALERT": 22, "FLOWLABEL_MGR": 32,
           "RECVFRAGSIZE": 77, "ROUTER_ALERT_ISOLATE": 30,
           "nothing": 9999}
@@ -60,7 +63,8 @@ def getopt(sock, level, option, room):
 
 
 def compare(name, kind, function):
-    a, b = p.net6(kind), p.native(kind)
+    proto = 253 if kind == socket.SOCK_RAW else 0
+    a, b = p.net6(kind, proto), p.native(kind, proto)
     try:
         seen, wanted = function(a), function(b)
         for one, two in zip(seen, wanted):
@@ -96,6 +100,63 @@ def options_of_IPPROTO_IPV6_that_are_a_number():
     for name, option in OPTIONS.items():
         for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
             compare(name, kind, int_option(V6, option))
+
+
+@ktap.test
+def options_of_IPPROTO_IP():
+    for name, option in IPV4_OPTIONS.items():
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM, socket.SOCK_RAW):
+            compare(name, kind, int_option(IPV4, option))
+
+
+@ktap.test
+def IP_TRANSPARENT_wants_a_capability():
+    def unprivileged(sock):
+        os.seteuid(65534)
+        try:
+            return [setopt(sock, IPV4, IPV4_OPTIONS["TRANSPARENT"], b"\1\0\0\0", 4)]
+        finally:
+            os.seteuid(0)
+    compare("TRANSPARENT", socket.SOCK_STREAM, unprivileged)
+
+
+@ktap.test
+def options_of_IPPROTO_IP_are_those_of_IPPROTO_IPV6_too():
+    def shared(sock):
+        out = []
+        for four, six in ((IPV4_OPTIONS["FREEBIND"], OPTIONS["FREEBIND"]),
+                          (IPV4_OPTIONS["TRANSPARENT"], OPTIONS["TRANSPARENT"])):
+            for value in (1, 0):
+                sock.setsockopt(IPV4, four, value)
+                out.append((four, sock.getsockopt(V6, six)))
+        sock.setsockopt(IPV4, IPV4_OPTIONS["BIND_ADDRESS_NO_PORT"], 1)
+        sock.bind(("::1", 0))
+        out.append(("port after bind()", sock.getsockname()[1]))
+        return out
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        compare("shared options", kind, shared)
+
+
+@ktap.test
+def IPv4_through_an_IPv6_socket_has_its_options():
+    def tos(make):
+        """Set before and after there is an IPv4 socket inside."""
+        with make() as receiver, make() as sender:
+            receiver.bind(("::", 0))
+            with p.A:
+                plain = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            plain.settimeout(10 * ktap.SCALE)
+            plain.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+            plain.bind(("127.0.0.1", 0))
+            out = []
+            for value in (0x20, 0x48):
+                sender.setsockopt(IPV4, IPV4_OPTIONS["TOS"], value)
+                sender.sendto(b"x", ("::ffff:127.0.0.1", plain.getsockname()[1]))
+                out.append(plain.recvmsg(10, 100)[1][0][2][:1])
+            plain.close()
+            return out
+    ktap.equal(tos(p.net6), tos(p.native), "types of service that are received")
+    ktap.equal(tos(p.net6), [b"\x20", b"\x48"], "those that were set")
 
 
 @ktap.test
@@ -178,7 +239,10 @@ def options_that_are_not_built_are_unknown():
     for name, option in ABSENT.items():
         ktap.equal(setopt(s, V6, option, b"\0" * 64, 64), "ENOPROTOOPT", f"set {name}")
         ktap.equal(getopt(s, V6, option, 64), "ENOPROTOOPT", f"get {name}")
-    for level in (0, 1234, 58, 132):
+    for option in ABSENT_IPV4:
+        ktap.equal(setopt(s, IPV4, option, b"\0" * 64, 64), "ENOPROTOOPT", f"set IPv4's {option}")
+        ktap.equal(getopt(s, IPV4, option, 64), "ENOPROTOOPT", f"get IPv4's {option}")
+    for level in (1234, 58, 132):
         ktap.equal(setopt(s, level, 1, b"\0" * 4, 4), "ENOPROTOOPT", f"level {level}")
 
 
@@ -244,7 +308,7 @@ def every_option_of_every_level_with_every_length_does_no_harm():
     lengths = (-2147483648, -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 20, 24, 31, 32, 33, 40, 64,
                128, 136, 264, 4096, 65536, 2147483647)[::2 if ktap.CHECKING else 1]
     levels = {V6: range(0, 82), socket.IPPROTO_TCP: range(0, 48), socket.SOL_SOCKET: range(0, 80),
-              UDP: (0, 1, 2, 100, 101, 102, 103, 104, 105), 0: (1, 12), 58: (1,), 255: (1,),
+              UDP: (0, 1, 2, 100, 101, 102, 103, 104, 105), 0: range(0, 53), 58: (1,), 255: (1,),
               -1: (1,)}
     # A name of a congestion control makes the kernel look for a module.
     left_out = {(V6, 34), (V6, 35), (socket.IPPROTO_TCP, 13), (socket.IPPROTO_TCP, 31)}
