@@ -158,6 +158,7 @@ static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockad
 	unsigned short snum = ntohs(addr->sin6_port);
 	struct inet_sock *inet = inet_sk(sk);
 	int type = ipv6_addr_type(&addr->sin6_addr);
+	bool ipv6only = sk->sk_ipv6only;
 	int err;
 
 	sock_owned_by_me(sk);
@@ -172,10 +173,14 @@ static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockad
 	sk->sk_v6_rcv_saddr = addr->sin6_addr;
 	if (!(type & IPV6_ADDR_MULTICAST))
 		inet6_sk(sk)->saddr = addr->sin6_addr;
+	/* No IPv4 packet comes to there, and IPV6_V6ONLY says so, as on Linux. */
+	if (type != IPV6_ADDR_ANY)
+		sk->sk_ipv6only = 1;
 	err = 0;
 	if (snum || !net6_opt(sk, BIND_ADDRESS_NO_PORT))
 		err = net6_bind_port(sk, snum, true);
 	if (err) {
+		sk->sk_ipv6only = ipv6only;
 		net6_reset_saddr(sk);
 		return err;
 	}

@@ -160,6 +160,32 @@ def IPv4_through_an_IPv6_socket_has_its_options():
 
 
 @ktap.test
+def a_socket_bound_to_an_IPv6_address_is_IPv6_only():
+    def only(make, own, kind):
+        out = []
+        for address in ("::", own, "::1"):
+            with make(kind) as sock, make(kind) as late:
+                sock.bind((address, 0))
+                out.append((address == own, sock.getsockopt(V6, OPTIONS["V6ONLY"])))
+                try:
+                    late.bind(sock.getsockname())
+                except OSError as error:
+                    out.append(error.errno)
+                out.append(late.getsockopt(V6, OPTIONS["V6ONLY"]))
+                if kind == socket.SOCK_STREAM:
+                    sock.listen()
+                    with make(kind) as client:
+                        client.connect((own if address == "::" else address,
+                                        sock.getsockname()[1]))
+                        accepted = sock.accept()[0]
+                        out.append(("accepted", accepted.getsockopt(V6, OPTIONS["V6ONLY"])))
+                        accepted.close()
+        return out
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        ktap.equal(only(p.net6, p.NET6_A, kind), only(p.native, p.NATIVE_A, kind), f"{kind!r}")
+
+
+@ktap.test
 def options_of_UDP():
     for name, option in (("CORK", 1), ("SEGMENT", 103), ("GRO", 104), ("nothing", 99)):
         compare(name, socket.SOCK_DGRAM, int_option(UDP, option))
