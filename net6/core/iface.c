@@ -53,6 +53,23 @@ struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex)
 }
 
 /**
+ * net6_iface_first_multicast() - where packets to groups go that nothing else says it of
+ * @nn: namespace
+ *
+ * Context: RCU read lock held. Return: borrowed interface, usable and not the loopback, or NULL.
+ */
+struct net6_iface *net6_iface_first_multicast(struct net6_net *nn)
+{
+	struct net6_iface *iface;
+
+	list_for_each_entry_rcu(iface, &nn->ifaces, list)
+		if (net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_MULTICAST) &&
+		    !net6_iface_is_loopback(iface))
+			return iface;
+	return NULL;
+}
+
+/**
  * net6_iface_get() - add a reference
  * @iface: found under the RCU read lock that is held, or referenced
  *

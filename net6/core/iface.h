@@ -157,6 +157,7 @@ struct net6_iface {
 
 /* RCU read lock or RTNL held; borrowed. */
 struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex);
+struct net6_iface *net6_iface_first_multicast(struct net6_net *nn);	/* RCU only */
 
 /* An interface found under RCU always has a reference left to add to. */
 struct net6_iface *net6_iface_get(struct net6_iface *iface);

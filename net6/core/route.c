@@ -31,12 +31,14 @@ static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *dadd
 
 	if (!iface && IPV6_ADDR_MC_SCOPE(daddr) <= IPV6_ADDR_SCOPE_LINKLOCAL)
 		return -EINVAL;
-	/* A wider scope's packets start where those of the same scope would leave. */
+	/* A wider scope's packets start where those of the same scope would leave; without that, as
+	 * on Linux, at the first interface.
+	 */
 	if (!iface) {
 		router = net6_router_select(nn, 0, NULL);
-		if (!router)
+		iface = router ? router->iface : net6_iface_first_multicast(nn);
+		if (!iface)
 			return -ENETUNREACH;
-		iface = router->iface;
 	}
 	return net6_route_direct(iface, daddr, NET6_DEST_MULTICAST, nh);
 }

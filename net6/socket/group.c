@@ -17,11 +17,8 @@ static int net6_group_ifindex(struct net6_net *nn, const struct in6_addr *addr)
 
 	if (net6_route_nexthop(nn, &key, &nh) >= 0)
 		return nh.iface->ifindex;
-	list_for_each_entry_rcu(iface, &nn->ifaces, list)
-		if (net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_MULTICAST) &&
-		    !net6_iface_is_loopback(iface))
-			return iface->ifindex;
-	return 0;
+	iface = net6_iface_first_multicast(nn);
+	return iface ? iface->ifindex : 0;
 }
 
 /**

@@ -146,6 +146,18 @@ def heard(sock, port):
 
 
 @ktap.test
+def a_group_of_wider_scope_is_sent_to_somewhere():
+    """Without an interface and without a default router: to the first one."""
+    with p.native(ns=p.B) as b:
+        b.bind(("::", 0))
+        setopt(b, JOIN, member(p.index(p.B, "b0")))
+        for make in (p.native, p.net6):
+            with make() as sock:
+                sock.sendto(make.__name__.encode(), (GROUP, b.getsockname()[1]))
+                ktap.equal(b.recv(10), make.__name__.encode(), "what is heard")
+
+
+@ktap.test
 def only_wanted_sources_are_heard():
     port = 7300
     sock = p.net6()
