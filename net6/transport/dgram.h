@@ -62,6 +62,7 @@ int net6_dgram_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 
 /* dgram_ops.c */
 extern const struct proto_ops net6_dgram_ops;
+extern const struct proto_ops net6_raw_ops;	/* raw and echo sockets */
 int net6_dgram_init_sock(struct sock *sk);
 void net6_dgram_close(struct sock *sk, long timeout);
 int net6_dgram_ioctl(struct sock *sk, int cmd, unsigned long arg);

@@ -152,25 +152,33 @@ static int net6_dgram_sock_recvmsg(struct socket *sock, struct msghdr *msg, size
 	return err;
 }
 
-const struct proto_ops net6_dgram_ops = {
-	.family		= PF_INET6,
-	.owner		= THIS_MODULE,
-	.release	= net6_release,
-	.bind		= net6_bind,
-	.connect	= inet_dgram_connect,
-	.socketpair	= sock_no_socketpair,
-	.accept		= sock_no_accept,
-	.getname	= net6_getname,
-	.poll		= net6_dgram_poll,
-	.ioctl		= net6_ioctl,
-	.gettstamp	= sock_gettstamp,
-	.listen		= sock_no_listen,
-	.shutdown	= net6_mapped_shutdown,
-	.setsockopt	= net6_sock_setsockopt,
-	.getsockopt	= sock_common_getsockopt,
-	.sendmsg	= net6_dgram_sendmsg,
-	.recvmsg	= net6_dgram_sock_recvmsg,
-	.mmap		= sock_no_mmap,
+#define NET6_DGRAM_CALLS				\
+	.family		= PF_INET6,			\
+	.owner		= THIS_MODULE,			\
+	.release	= net6_release,			\
+	.bind		= net6_bind,			\
+	.connect	= inet_dgram_connect,		\
+	.socketpair	= sock_no_socketpair,		\
+	.accept		= sock_no_accept,		\
+	.getname	= net6_getname,			\
+	.poll		= net6_dgram_poll,		\
+	.ioctl		= net6_ioctl,			\
+	.gettstamp	= sock_gettstamp,		\
+	.listen		= sock_no_listen,		\
+	.shutdown	= net6_mapped_shutdown,		\
+	.setsockopt	= net6_sock_setsockopt,		\
+	.getsockopt	= sock_common_getsockopt,	\
+	.sendmsg	= net6_dgram_sendmsg,		\
+	.recvmsg	= net6_dgram_sock_recvmsg,	\
+	.mmap		= sock_no_mmap,			\
 	.sendpage	= sock_no_sendpage,
+
+const struct proto_ops net6_dgram_ops = {
+	NET6_DGRAM_CALLS
 	.set_peek_off	= sk_set_peek_off,
+};
+
+/* As on Linux: only UDP can be peeked at from an offset. */
+const struct proto_ops net6_raw_ops = {
+	NET6_DGRAM_CALLS
 };

@@ -76,6 +76,7 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *
 		goto drop;
 	skb->priority = net6_priority(READ_ONCE(sk->sk_priority), net6_tx_tclass(sk, tx));
 	skb->mark = tx->sockc.mark;
+	skb->tstamp = tx->sockc.transmit_time;
 	skb->ignore_df = net6_dgram_may_fragment(sk);
 	if (tx->sockc.tsflags)
 		net6_compat_tx_timestamp(skb, &tx->sockc);
@@ -205,7 +206,7 @@ static struct net6_protosw net6_ping_protosw = {
 	.type		= SOCK_DGRAM,
 	.protocol	= IPPROTO_ICMPV6,
 	.prot		= &net6_ping_prot,
-	.ops		= &net6_dgram_ops,
+	.ops		= &net6_raw_ops,
 };
 
 /**

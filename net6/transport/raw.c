@@ -43,6 +43,7 @@ static int net6_raw_init_sock(struct sock *sk)
 	struct net6_raw_sock *rs = net6_raw_sk(sk);
 
 	net6_dgram_init_sock(sk);
+	sk->sk_reuse = SK_CAN_REUSE;
 	inet_sk(sk)->inet_num = sk->sk_protocol;
 	inet_sk(sk)->inet_sport = htons(sk->sk_protocol);
 	net6_opt_set(sk, HDRINCL, sk->sk_protocol == IPPROTO_RAW);
@@ -136,6 +137,7 @@ static void net6_raw_settings(struct sock *sk, struct sk_buff *skb, const struct
 {
 	skb->priority = net6_priority(READ_ONCE(sk->sk_priority), net6_tx_tclass(sk, tx));
 	skb->mark = tx->sockc.mark;
+	skb->tstamp = tx->sockc.transmit_time;
 	if (tx->sockc.tsflags)
 		net6_compat_tx_timestamp(skb, &tx->sockc);
 }
@@ -483,7 +485,7 @@ static struct net6_protosw net6_raw_protosw = {
 	.type		= SOCK_RAW,
 	.protocol	= IPPROTO_IP,
 	.prot		= &net6_raw_prot,
-	.ops		= &net6_dgram_ops,
+	.ops		= &net6_raw_ops,
 };
 
 static const struct net6_proto_tap net6_raw_tap = {

@@ -13,6 +13,7 @@ import os
 import socket
 import struct
 import sys
+import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
@@ -223,6 +224,48 @@ def errors_come_back():
         _, control, _, name = a.recvmsg(100, 500, socket.MSG_ERRQUEUE)
         return out + [control[0][2][:16], name[:2]]
     both(too_big)
+
+
+@ktap.test
+def options_of_the_socket_layer():
+    def options(make, own):
+        with raw(make) as sock:
+            reuse = sock.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)
+            # SO_PEEK_OFF
+            return [reuse, failing(sock.setsockopt, socket.SOL_SOCKET, 42, 1),
+                    failing(sock.getsockopt, socket.SOL_SOCKET, 42)]
+    both(options)
+    with p.net6(socket.SOCK_DGRAM, ICMP6) as echo:
+        ktap.equal(failing(echo.setsockopt, socket.SOL_SOCKET, 42, 1), "ENOTSUP",
+                   "SO_PEEK_OFF of an echo socket")
+
+
+@ktap.test
+def a_packet_waits_for_its_time():
+    """SO_TXTIME, where a queueing discipline keeps it."""
+    ktap.kmod("sch_fq")
+    if "Unknown" in p.A.run("tc", "qdisc", "add", "dev", "a0", "root", "fq", check=False):
+        raise ktap.Skip("no fq")
+
+    def late(make, own, whole):
+        with raw(make) as a, raw(p.native, ns=p.B) as b:
+            a.setsockopt(socket.SOL_SOCKET, 61, struct.pack("=iI", time.CLOCK_MONOTONIC, 0))
+            data = b"late"
+            if whole:
+                a.setsockopt(V6, HDRINCL, 1)
+                data = struct.pack("!IHBB", 6 << 28, len(data), PROTO, 64) + \
+                    socket.inet_pton(socket.AF_INET6, own) + \
+                    socket.inet_pton(socket.AF_INET6, p.NATIVE_B) + data
+            at = time.monotonic_ns() + 10 ** 9
+            a.sendmsg([data], [(socket.SOL_SOCKET, 61, struct.pack("=Q", at))], 0,
+                      (p.NATIVE_B, 0))
+            return b.recv(100), time.monotonic_ns() >= at
+    try:
+        for whole in (False, True):
+            for make, own in ((p.native, p.NATIVE_A), (p.net6, p.NET6_A)):
+                ktap.equal(late(make, own, whole), (b"late", True), f"{make.__name__}, {whole}")
+    finally:
+        p.A.run("tc", "qdisc", "del", "dev", "a0", "root")
 
 
 @ktap.test
