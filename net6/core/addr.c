@@ -52,19 +52,19 @@ struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct i
  * net6_addr_usable() - may a socket have this source address?
  * @nn: namespace
  * @addr: address
- * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones
+ * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones and ::1
  *
  * Context: RCU read lock held. Return: true if it is assigned, be it an optimistic one.
  */
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex)
 {
-	bool linklocal = ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+	bool scoped = ipv6_addr_type(addr) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_LOOPBACK);
 	const struct net6_addr *a;
 
 	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_hash(nn, addr)], hash_node) {
 		if (!ipv6_addr_equal(&a->addr, addr) || !net6_addr_is_assigned(a))
 			continue;
-		if (!linklocal || !ifindex || a->iface->ifindex == ifindex)
+		if (!scoped || !ifindex || a->iface->ifindex == ifindex)
 			return true;
 	}
 	return false;

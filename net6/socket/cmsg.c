@@ -48,8 +48,7 @@ static int net6_cmsg_pktinfo(struct sock *sk, const struct cmsghdr *cmsg, struct
 		err = 0;
 	else if (net6_opt(sk, FREEBIND) || net6_opt(sk, TRANSPARENT) ||
 		 READ_ONCE(net6_pernet(net)->settings.ip_nonlocal_bind) ||
-		 net6_addr_usable(net6_pernet(net), &info->ipi6_addr,
-				  type & IPV6_ADDR_LINKLOCAL ? tx->oif : 0))
+		 net6_addr_usable(net6_pernet(net), &info->ipi6_addr, tx->oif))
 		tx->saddr = info->ipi6_addr;
 	else
 		err = -EINVAL;

@@ -174,6 +174,27 @@ def errors_of_addresses_are_the_native_ones():
 
 
 @ktap.test
+def the_loopback_address_is_not_on_other_devices():
+    def bound(make):
+        out = []
+        for dev, address in ((b"a0", "::1"), (b"lo", "::1"), (b"a1", p.NET6_A)):
+            with make() as s:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, dev)
+                out.append(failing(s.bind, (address, 0)))
+            with make() as s:
+                source = struct.pack("=16si", socket.inet_pton(socket.AF_INET6, address),
+                                     p.index(p.A, dev.decode()))
+                out.append(failing(s.sendmsg, [b"x"], [(V6, socket.IPV6_PKTINFO, source)], 0,
+                                   ("fd00::99", 9)))
+        return out
+    seen = bound(p.net6)
+    # A wider address may be bound to on any device; native's is another one.
+    ktap.equal(seen[4], None, "a global address of another device")
+    ktap.equal(seen[:4:2], bound(p.native)[:4:2], "bind()")
+    ktap.equal(seen[1], bound(p.native)[1], "IPV6_PKTINFO of ::1 on a0")
+
+
+@ktap.test
 def ports_conflict_as_on_the_native_stack():
     def conflicts(make):
         out, opts = [], (None, socket.SO_REUSEADDR, socket.SO_REUSEPORT)
