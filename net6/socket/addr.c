@@ -32,19 +32,19 @@ int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
 }
 
 /**
- * net6_sk_check_addr() - is this an address that connect() and sendto() can go to?
+ * net6_sk_check_dest() - is this an address that sendto() can go to?
  * @sk: socket
  * @addr: at least @len bytes in kernel memory
  * @len: as the program gave it
- * @oif: set to the interface index to use, 0 for any
+ * @oif: set to the interface index to use, 0 for any. As on Linux an address's zone goes
+ *	before SO_BINDTODEVICE.
  *
  * Context: any.
- * Return: 0; -EINVAL (short, a zone that contradicts SO_BINDTODEVICE, a link-local
- * address without zone); -EAFNOSUPPORT; -ENETUNREACH (IPv4-mapped).
+ * Return: 0; -EINVAL (short, a link-local address without zone); -EAFNOSUPPORT;
+ * -ENETUNREACH (IPv4-mapped).
  */
-int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
+int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
 {
-	int bound = READ_ONCE(sk->sk_bound_dev_if);
 	int type;
 
 	if (len < SIN6_LEN_RFC2133)
@@ -59,15 +59,30 @@ int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len
 	if (!__ipv6_addr_needs_scope_id(type))
 		return 0;
 
-	if (len >= sizeof(*addr) && addr->sin6_scope_id) {
-		if (bound && bound != addr->sin6_scope_id)
-			return -EINVAL;
+	if (len >= sizeof(*addr) && addr->sin6_scope_id)
 		*oif = addr->sin6_scope_id;
-	}
 	/* RFC 4007 section 6: without a zone a link-local address means nothing. */
 	if (!*oif && !(type & IPV6_ADDR_MULTICAST))
 		return -EINVAL;
 	return 0;
+}
+
+/**
+ * net6_sk_check_addr() - is this an address that connect() can go to?
+ * @sk: socket
+ * @addr: at least @len bytes in kernel memory
+ * @len: as the program gave it
+ * @oif: set to the interface index to use, 0 for any
+ *
+ * Context: any. Return: as net6_sk_check_dest(); -EINVAL also for a zone that contradicts
+ * SO_BINDTODEVICE.
+ */
+int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
+{
+	int bound = READ_ONCE(sk->sk_bound_dev_if);
+	int err = net6_sk_check_dest(sk, addr, len, oif);
+
+	return !err && bound && *oif != bound ? -EINVAL : err;
 }
 
 /**

@@ -137,7 +137,11 @@ static int net6_dgram_set_name(struct sock *sk, struct msghdr *msg, struct net6_
 		return -ENETUNREACH;
 	if (sin6->sin6_family != AF_INET6)
 		return -EINVAL;
-	err = net6_sk_check_addr(sk, sin6, msg->msg_namelen, &tx->oif);
+	/* As Linux: echo sockets insist on their device. */
+	if (sk->sk_type == SOCK_DGRAM && !net6_sk_is_udp(sk))
+		err = net6_sk_check_addr(sk, sin6, msg->msg_namelen, &tx->oif);
+	else
+		err = net6_sk_check_dest(sk, sin6, msg->msg_namelen, &tx->oif);
 	if (err)
 		return err;
 	if (!sin6->sin6_port && net6_sk_is_udp(sk))

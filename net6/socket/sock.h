@@ -235,11 +235,12 @@ static inline bool net6_sk_stamp(const struct sock *sk, struct sk_buff *skb)
 int net6_sk_init(struct sock *sk);	/* pinet6, defaults; called by proto->init's caller */
 void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
 
-/* Validates a sockaddr for bind/connect/sendto: length, family AF_INET6 (AF_UNSPEC
- * where allowed by the caller beforehand), scope id against SO_BINDTODEVICE;
+/* Validate a sockaddr for sendto() and connect(): length, family AF_INET6 (AF_UNSPEC
+ * where allowed by the caller beforehand), for connect() scope id against SO_BINDTODEVICE;
  * mapped IPv4 addresses, which mapped.c takes before, give -ENETUNREACH / -EINVAL.
- * Returns 0 or -errno and the interface index in *oif.
+ * Return 0 or -errno and the interface index in *oif.
  */
+int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
 int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
 int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len);
 int net6_bind_port(struct sock *sk, unsigned short snum, bool bpf);

@@ -195,6 +195,28 @@ def the_loopback_address_is_not_on_other_devices():
 
 
 @ktap.test
+def the_zone_of_a_destination_goes_before_the_device():
+    """Of sendto(); connect() refuses it."""
+    with p.native(ns=p.B) as b:
+        b.bind(("::", 0))
+        with p.B:
+            ll = ktap.run("ip", "-6", "-o", "addr", "show", "dev", "b1", "scope", "link")
+        to = (ll.split("inet6 ")[1].split("/")[0], b.getsockname()[1], 0, p.index(p.A, "a1"))
+
+        def elsewhere(make):
+            with make() as s, make(socket.SOCK_DGRAM, socket.IPPROTO_ICMPV6) \
+                    if make is p.net6 else make() as echo:
+                for sock in (s, echo):
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"a0")
+                out = [failing(s.connect, to), failing(s.sendto, b"there", to), b.recv(10)]
+                if make is p.net6:
+                    ktap.equal(failing(echo.sendto, struct.pack("!BBHI", 128, 0, 0, 1), to),
+                               "EINVAL", "of an echo socket")
+                return out
+        ktap.equal(elsewhere(p.net6), elsewhere(p.native), "net6 and native")
+
+
+@ktap.test
 def ports_conflict_as_on_the_native_stack():
     def conflicts(make):
         out, opts = [], (None, socket.SO_REUSEADDR, socket.SO_REUSEPORT)
