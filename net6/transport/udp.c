@@ -228,6 +228,13 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 	sk_error_report(sk);
 }
 
+static int net6_udp_init_sock(struct sock *sk)
+{
+	net6_dgram_init_sock(sk);
+	set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
+	return 0;
+}
+
 static int net6_udp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 			       unsigned int optlen)
 {
@@ -301,7 +308,7 @@ static struct proto net6_udp_prot = {
 	.connect		= net6_dgram_connect,
 	.disconnect		= net6_dgram_disconnect,
 	.ioctl			= net6_dgram_ioctl,
-	.init			= net6_dgram_init_sock,
+	.init			= net6_udp_init_sock,
 	.setsockopt		= net6_udp_setsockopt,
 	.getsockopt		= net6_udp_getsockopt,
 	.sendmsg		= net6_udp_sendmsg,

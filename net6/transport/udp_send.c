@@ -333,7 +333,9 @@ int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	bool connected;
 	int err;
 
-	if (unlikely((msg->msg_flags & MSG_ZEROCOPY) && len && sock_flag(sk, SOCK_ZEROCOPY)))
+	/* io_uring's notification (msg_ubuf) is its own, and comes when we return. */
+	if (unlikely((msg->msg_flags & MSG_ZEROCOPY) && len && sock_flag(sk, SOCK_ZEROCOPY) &&
+		     !msg->msg_ubuf))
 		return net6_udp_sendmsg_zerocopy(sk, msg, len);
 	if (unlikely(READ_ONCE(ds->cork) || msg->msg_flags & MSG_MORE || READ_ONCE(ds->corked)))
 		return net6_udp_sendmsg_corked(sk, msg, len,

@@ -17,6 +17,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
+import uring
 
 SOL_UDP, UDP_CORK, UDP_SEGMENT, UDP_GRO = 17, 1, 103, 104
 V6 = socket.IPPROTO_IPV6
@@ -214,6 +215,30 @@ def the_zone_of_a_destination_goes_before_the_device():
                                "EINVAL", "of an echo socket")
                 return out
         ktap.equal(elsewhere(p.net6), elsewhere(p.native), "net6 and native")
+
+
+@ktap.test
+def io_uring_sends_without_asking_for_a_copy():
+    """IORING_OP_SEND_ZC is for sockets that have SOCK_SUPPORT_ZC."""
+    try:
+        ring = uring.Uring()
+    except OSError as error:
+        raise ktap.Skip("no io_uring") from error
+    try:
+        for make in (p.native, p.net6):
+            for zerocopy in (0, 1):
+                with make() as r, make() as s:
+                    r.bind(("::1", 0))
+                    s.setsockopt(socket.SOL_SOCKET, 60, zerocopy)	# SO_ZEROCOPY
+                    s.connect(r.getsockname())
+                    ktap.equal(ring.send_zc(s.fileno(), b"payload"), [7, 0],
+                               f"{make.__name__}: sent, and the notification")
+                    ktap.equal(r.recv(10), b"payload", "what arrives")
+                    s.settimeout(0)
+                    ktap.equal(failing(s.recvmsg, 10, 100, socket.MSG_ERRQUEUE), "EAGAIN",
+                               "no notification of another kind")
+    finally:
+        ring.close()
 
 
 @ktap.test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""io_uring for accept(), as bare system calls: what programs built on it do."""
+"""io_uring for accept() and send(), as bare system calls: what programs built on it do."""
 
 import ctypes
 import mmap
@@ -8,7 +8,8 @@ import select
 import struct
 
 SETUP, ENTER = 425, 426
-OP_ACCEPT = 13
+OP_ACCEPT, OP_SEND_ZC = 13, 47
+MORE = 2			# another completion of the same request follows
 GETEVENTS = 1
 CQ_RING, SQES = 0x8000000, 0x10000000
 
@@ -40,27 +41,45 @@ class Uring:
     def _get(ring, at):
         return struct.unpack_from("I", ring, at)[0]
 
-    def accept(self, fd):
-        """Asks for the next connection of a listener."""
+    def _submit(self, operation, fd, address=0, length=0):
         tail = self._get(self.sq, self.sq_tail)
         index = tail & self._get(self.sq, self.sq_mask)
         struct.pack_into("=BBHiQQIIQ24x", self.entries, 64 * index,
-                         OP_ACCEPT, 0, 0, fd, 0, 0, 0, 0, 0)
+                         operation, 0, 0, fd, 0, address, length, 0, 0)
         struct.pack_into("I", self.sq, self.sq_array + 4 * index, index)
         struct.pack_into("I", self.sq, self.sq_tail, (tail + 1) & 0xffffffff)
         _syscall(ENTER, self.fd, 1, 0, 0, None, 0)
 
+    def accept(self, fd):
+        """Asks for the next connection of a listener."""
+        self._submit(OP_ACCEPT, fd)
+
+    def send_zc(self, fd, data, timeout=10):
+        """Sends without a copy if the socket can; the results of all completions."""
+        buf = ctypes.create_string_buffer(data, len(data))
+        self._submit(OP_SEND_ZC, fd, ctypes.addressof(buf), len(data))
+        results, flags = [], MORE
+        while flags & MORE:
+            result, flags = self._take(timeout) or (None, 0)
+            results.append(result)
+        return results
+
     def done(self, timeout=0):
         """The result of the request, or None if it is not done in that time."""
+        taken = self._take(timeout)
+        return taken and taken[0]
+
+    def _take(self, timeout):
+        """Result and flags of the next completion, or None."""
         if not select.select([self.fd], [], [], timeout)[0]:
             return None
         head = self._get(self.cq, self.cq_head)
         if head == self._get(self.cq, self.cq_tail):
             return None
         at = self.cqes + 16 * (head & self._get(self.cq, self.cq_mask))
-        result = struct.unpack_from("i", self.cq, at + 8)[0]
+        found = struct.unpack_from("iI", self.cq, at + 8)
         struct.pack_into("I", self.cq, self.cq_head, (head + 1) & 0xffffffff)
-        return result
+        return found
 
     def close(self):
         for ring in (self.sq, self.cq, self.entries):
