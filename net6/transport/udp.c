@@ -5,6 +5,7 @@
 #include <linux/udp.h>
 #include <net/busy_poll.h>
 #include <net/inet_common.h>
+#include <net/ip6_route.h>
 #include <net/udp.h>
 
 #include "../compat/gso.h"
@@ -216,6 +217,9 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG) {
+		/* As Linux: the path's MTU is not for such a socket. */
+		if (!ip6_sk_accept_pmtu(sk))
+			return;
 		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
 		hard = inet6_sk(sk)->pmtudisc != IPV6_PMTUDISC_DONT;
 	}

@@ -187,6 +187,20 @@ def path_mtu():
 
 
 @ktap.test
+def some_sockets_do_not_care_for_packet_too_big():
+    """IPV6_MTU_DISCOVER INTERFACE and OMIT; what a later message does shows that it was seen."""
+    for value in (4, 5):
+        with connected() as sock:
+            sock.setsockopt(socket.IPPROTO_IPV6, 23, value)
+            packet = sent_by(sock, bytes(1400))
+            before = path_mtu()
+            ip.wire.send(error_about(packet, TOO_BIG, 0, 1350))
+            ip.wire.send(error_about(packet))
+            ktap.raises(errno.ECONNREFUSED, sock.recv, 10)
+            ktap.equal(path_mtu(), before, f"path MTU with IPV6_MTU_DISCOVER {value}")
+
+
+@ktap.test
 def packet_too_big_lowers_the_path_mtu():
     with connected() as sock:
         packet = sent_by(sock, bytes(1400))
