@@ -40,9 +40,13 @@ Calls; an errno's name as last word is what they have to fail with:
     set OPTION N  get OPTION N  so OPTION|IPV6_RECVERR N [N]  cc NAME  sysctl NAME VALUE
     error ERRNO|0  poll in|out|hup|err|rdhup (with ! for not)  inq N  outq N
     watch		an epoll waits for the socket from here on
+    jam on | soft | off	net6's device refuses what is to be sent, or loses it and says that it
+			is congested, or takes it again
+    mtu N		net6's device has another MTU
     tick		waits until the kernel's next tick: nothing it does comes before another one
     state NAME		TCP state
     info FIELD N ...	fields of TCP_INFO
+    ccinfo starts|in_flight N	what the module net6_cc (cc net6_cc) was told
 """
 
 import errno
@@ -55,6 +59,7 @@ import struct
 import time
 
 import ktap
+import nl
 import tcpwire
 from tcpwire import PEER, US, STATE, NS, checksum, frame, pseudo
 
@@ -63,12 +68,13 @@ SO_TIMESTAMPNS, CLOCK_MONOTONIC_COARSE = 35, 6	# not in every Python
 SLACK = 10 * (3 if ktap.CHECKING else 1)
 FLAGS = "FSRP.UEW"
 # After these, what comes next is still what the event before them started.
-WATCHING = {"silent", "mark", "state", "info", "poll", "inq", "outq", "get", "error"}
+WATCHING = {"silent", "mark", "state", "info", "ccinfo", "poll", "inq", "outq", "get", "error"}
 ECN = {"noect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _PIECE = bytes((i * 73 + 41 * (i >> 5)) & 0xff for i in range(4093))
 _PATTERN = _PIECE * 600
 TCP_OPTIONS = {"NODELAY": 1, "MAXSEG": 2, "CORK": 3, "KEEPIDLE": 4, "KEEPINTVL": 5, "KEEPCNT": 6,
                "SYNCNT": 7, "LINGER2": 8, "DEFER_ACCEPT": 9, "WINDOW_CLAMP": 10, "QUICKACK": 12,
+               "THIN_LINEAR_TIMEOUTS": 16,
                "USER_TIMEOUT": 18, "FASTOPEN": 23, "TIMESTAMP": 24, "NOTSENT_LOWAT": 25,
                "FASTOPEN_CONNECT": 30, "FASTOPEN_NO_COOKIE": 34, "INQ": 36}
 IPV6_OPTIONS = {"IPV6_RECVERR": 25}
@@ -180,6 +186,7 @@ class Case:
         self.lines, self.flows, self.flow, self.record = lines, {}, None, []
         self.listener, self.dport, self.sysctls, self.flush = None, None, {}, False
         self.cookie = b""
+        self.jammed, self.mtu = False, 1500
         self.begun = self.last = now()
         self.quiet = 0				# ms of silence since net6 was given a reason
 
@@ -595,6 +602,28 @@ class Case:
             ktap.equal(bool(seen & bits[word.lstrip("!")]), word[0] != "!",
                        f"poll {word} in {seen:#x}")
 
+    def do_jam(self, words):
+        """A queue at the device's root that takes nothing; or the one that was there."""
+        on = words[0] != "off"
+        with NS["B"]:
+            index = socket.if_nametoindex("b0")
+            rtnl = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        body = struct.pack("=BxxxiIII", 0, index, 0, 0xffffffff, 0)	# the root
+        if words[0] == "on":
+            body += nl.attribute(1, b"pfifo\0") + nl.attribute(2, struct.pack("=I", 0))
+        elif on:
+            body += nl.attribute(1, b"fq_codel\0") + nl.attribute(2, nl.attribute(2, 0))
+        rtnl.send(struct.pack("=IHHII", 16 + len(body), 36 if on else 37,
+                              nl.REQUEST | nl.ACK | (0x500 if on else 0), 1, 0) + body)
+        failed = struct.unpack_from("=i", rtnl.recv(4096), 16)[0]
+        rtnl.close()
+        ktap.equal(failed, 0, "errno of the queue's change")
+        self.jammed = on
+
+    def do_mtu(self, words):
+        NS["B"].ip("link", "set", "b0", "mtu", words[0])
+        self.mtu = int(words[0])
+
     def do_watch(self, _):
         self.flow.epoll = select.epoll()
         self.flow.epoll.register(self.flow.sock, select.EPOLLIN | select.EPOLLOUT)
@@ -627,6 +656,12 @@ class Case:
         for name, wanted in zip(words[::2], words[1::2]):
             seen = self.tcp_info(name)
             ktap.true(fits(seen, wanted), f"{name} is {seen}, wanted {wanted}")
+
+    def do_ccinfo(self, words):
+        told = struct.unpack_from("=II", self.option().getsockopt(
+            socket.IPPROTO_TCP, 26, 16))		# TCP_CC_INFO
+        seen = told[("starts", "in_flight").index(words[0])]
+        ktap.true(fits(seen, words[1]), f"{words[0]} is {seen}, wanted {words[1]}")
 
     # ---- the whole ----
 
@@ -675,6 +710,10 @@ class Case:
             if sock and sock.fileno() >= 0:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 sock.close()
+        if self.jammed:
+            self.do_jam(["off"])
+        if self.mtu != 1500:
+            self.do_mtu(["1500"])
         for path, value in self.sysctls.items():
             with NS["B"], open(path, "w", encoding="ascii") as file:
                 file.write(value)
@@ -707,6 +746,12 @@ def register(title, lines):
 
 def setup():
     """Topology; every module and file that a script needs is there before it runs."""
+    ktap.kmod("tcp_dctcp", "sch_fq_codel")
+    module = f"{ktap.BUILD}/selftests/modules/net6_cc.ko"
+    if os.path.exists(module):
+        ktap.run("insmod", module)
+        # Before net6 is loaded: after it is unloaded nobody holds it.
+        ktap.at_exit(ktap.unload, "net6_cc")
     tcpwire.setup()
     STATE["wire"].setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     Case([(0, "open"), (0, "write 10"), (0, "any"), (0, "close"), (0, "any 50")]).play()
