@@ -31,8 +31,46 @@ void net6_tcp_quickack(struct sock *sk, unsigned int max)
 	inet_csk(sk)->icsk_ack.ato = TCP_ATO_MIN;
 }
 
-/* RFC 3168 6.1.3: a CE mark is echoed until the peer says CWR. */
-static void net6_tcp_ecn_check_ce(struct sock *sk, const struct sk_buff *skb)
+/* Tells a module that wants to know what a segment was marked with. When that changes, dctcp
+ * (RFC 8257 3.2) and its like have a delayed ACK sent first, with the old state, and the
+ * next one at once. The function they have for the former is the native stack's and knows
+ * nothing of our sockets: they are not shown that an ACK waits, and what they would have sent
+ * is sent here.
+ */
+static void net6_tcp_ecn_tell(struct sock *sk, bool ce)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	u8 pending = icsk->icsk_ack.pending;
+	struct tcp_sock *tp = tcp_sk(sk);
+	u8 ecn_flags;
+
+	if (likely(!tcp_ca_needs_ecn(sk)))
+		return;
+	icsk->icsk_ack.pending &= ~(ICSK_ACK_TIMER | ICSK_ACK_NOW);
+	net6_tcp_ca_event(sk, ce ? CA_EVENT_ECN_IS_CE : CA_EVENT_ECN_NO_CE);
+	if (pending & ICSK_ACK_TIMER && icsk->icsk_ack.pending & ICSK_ACK_NOW) {
+		ecn_flags = tp->ecn_flags;
+		if (ce)
+			tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+		else
+			tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+		net6_tcp_send_ack(sk);
+		tp->ecn_flags = ecn_flags;
+		icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+		inet_csk_schedule_ack(sk);
+		return;
+	}
+	icsk->icsk_ack.pending |= pending;
+}
+
+/**
+ * net6_tcp_ecn_check_ce() - a CE mark is echoed until the peer says CWR, RFC 3168 6.1.3
+ * @sk: socket
+ * @skb: segment with data, in sequence or not
+ *
+ * Context: sk locked.
+ */
+void net6_tcp_ecn_check_ce(struct sock *sk, const struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -45,8 +83,7 @@ static void net6_tcp_ecn_check_ce(struct sock *sk, const struct sk_buff *skb)
 			net6_tcp_quickack(sk, 2);
 		break;
 	case INET_ECN_CE:
-		if (tcp_ca_needs_ecn(sk))
-			net6_tcp_ca_event(sk, CA_EVENT_ECN_IS_CE);
+		net6_tcp_ecn_tell(sk, true);
 		if (!(tp->ecn_flags & TCP_ECN_DEMAND_CWR)) {
 			net6_tcp_quickack(sk, 2);
 			tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
@@ -54,8 +91,7 @@ static void net6_tcp_ecn_check_ce(struct sock *sk, const struct sk_buff *skb)
 		tp->ecn_flags |= TCP_ECN_SEEN;
 		break;
 	default:
-		if (tcp_ca_needs_ecn(sk))
-			net6_tcp_ca_event(sk, CA_EVENT_ECN_NO_CE);
+		net6_tcp_ecn_tell(sk, false);
 		tp->ecn_flags |= TCP_ECN_SEEN;
 		break;
 	}

@@ -5,6 +5,26 @@
 #include "../../compat/timer.h"
 #include "engine.h"
 
+/* A BPF program that controls congestion can have the native stack send an ACK
+ * (bpf_tcp_send_ack()). It would go by here, and does not go far: ours is sent when what has
+ * arrived is processed.
+ */
+static int tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
+{
+	consume_skb(skb);
+	inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
+	return 0;
+}
+
+static void tcp_native_check(struct sock *sk, struct sk_buff *skb)
+{
+}
+
+static const struct inet_connection_sock_af_ops tcp_native_ops = {
+	.queue_xmit	= tcp_native_xmit,
+	.send_check	= tcp_native_check,
+};
+
 /* What is not zero in a new socket, a child and a disconnected socket. */
 static void tcp_defaults(struct sock *sk)
 {
@@ -135,6 +155,7 @@ void net6_tcp_engine_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	tcp_defaults(sk);
+	icsk->icsk_af_ops = &tcp_native_ops;
 	icsk->icsk_rto_min = TCP_RTO_MIN;
 	icsk->icsk_delack_max = TCP_DELACK_MAX;
 	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;

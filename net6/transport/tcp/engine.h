@@ -270,6 +270,7 @@ void net6_tcp_cwnd_idle(struct sock *sk);
 /* data.c, ofo.c: what arrives */
 void net6_tcp_data(struct sock *sk, struct sk_buff *skb);
 void net6_tcp_data_event(struct sock *sk, struct sk_buff *skb);
+void net6_tcp_ecn_check_ce(struct sock *sk, const struct sk_buff *skb);
 bool net6_tcp_awaited(const struct sock *sk);
 void net6_tcp_ack_program(struct sock *sk);
 void net6_tcp_ofo_insert(struct sock *sk, struct sk_buff *skb);
