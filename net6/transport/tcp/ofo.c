@@ -215,6 +215,7 @@ void net6_tcp_ofo_insert(struct sock *sk, struct sk_buff *skb)
 	struct net6_net *nn = net6_tcp_nn_locked(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	net6_tcp_ecn_check_ce(sk, skb);
 	if (unlikely(net6_tcp_rmem_schedule(sk, skb))) {
 		NET6_INC(nn, TcpOFODrop);
 		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
