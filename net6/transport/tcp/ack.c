@@ -146,7 +146,8 @@ static void tcp_ack_probe(struct sock *sk)
 		net6_tcp_disarm(sk);
 		return;		/* sent by whoever called for this ACK */
 	}
-	net6_tcp_arm(sk, ICSK_TIME_PROBE0, tcp_probe0_when(sk, TCP_RTO_MAX));
+	net6_tcp_arm(sk, ICSK_TIME_PROBE0,
+		     net6_tcp_probe0_clamp(sk, tcp_probe0_when(sk, TCP_RTO_MAX)));
 }
 
 /* ---- the retransmission queue ---- */

@@ -464,8 +464,14 @@ int net6_tcp_write_wakeup(struct sock *sk)
 	return tcp_send_probe(sk, false);
 }
 
-/* Not later than the user's time-out would end it all. */
-static unsigned long tcp_probe0_clamp(const struct sock *sk, unsigned long when)
+/**
+ * net6_tcp_probe0_clamp() - no later than the user's time-out ends it all, RFC 5482 3.1
+ * @sk: socket
+ * @when: jiffies to the next probe of a zero window
+ *
+ * Return: jiffies, @when or less.
+ */
+unsigned long net6_tcp_probe0_clamp(const struct sock *sk, unsigned long when)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 user = READ_ONCE(icsk->icsk_user_timeout);
@@ -508,5 +514,5 @@ void net6_tcp_send_probe0(struct sock *sk)
 	} else {
 		when = TCP_RESOURCE_PROBE_INTERVAL;
 	}
-	net6_tcp_arm(sk, ICSK_TIME_PROBE0, tcp_probe0_clamp(sk, when));
+	net6_tcp_arm(sk, ICSK_TIME_PROBE0, net6_tcp_probe0_clamp(sk, when));
 }

@@ -177,6 +177,7 @@ bool net6_tcp_queue_synack(struct sock *sk);
 int net6_tcp_send_synack(struct sock *sk);
 int net6_tcp_write_wakeup(struct sock *sk);
 void net6_tcp_send_probe0(struct sock *sk);
+unsigned long net6_tcp_probe0_clamp(const struct sock *sk, unsigned long when);
 void net6_tcp_send_owed_fin(struct sock *sk);
 void net6_tcp_send_dupack(struct sock *sk, const struct sk_buff *skb);
 void net6_tcp_challenge_ack(struct sock *sk);

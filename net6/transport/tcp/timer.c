@@ -95,30 +95,41 @@ static bool net6_tcp_write_timeout(struct sock *sk)
 }
 
 /* The window closed although data is on the way: ask again, but do not time out as
- * long as the peer answers (RFC 9293 3.8.6.1). Returns true when it does not.
+ * long as the peer answers (RFC 9293 3.8.6.1), unless the user's time is over (RFC 5482 3.1).
+ * Returns true when it does not. An answer to the last probe may be as old as the longest
+ * time-out, and a bit for timers are late: that alone is no silence.
  */
-static bool net6_tcp_window_gone(struct sock *sk)
+static bool net6_tcp_window_gone(struct sock *sk, const struct sk_buff *skb)
 {
-	if (tcp_jiffies32 - tcp_sk(sk)->rcv_tstamp <= TCP_RTO_MAX)
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	u32 user = READ_ONCE(icsk->icsk_user_timeout);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	s32 silent, since;
+
+	since = tcp_time_stamp(tp) - (tp->retrans_stamp ?: tcp_skb_timestamp(skb));
+	silent = icsk->icsk_timeout - tp->rcv_tstamp;
+	if (!(user && since >= (s32)user) &&
+	    (silent <= (s32)(2 * TCP_RTO_MAX) ||
+	     since <= (s32)jiffies_to_msecs(2 * TCP_RTO_MAX)))
 		return false;
 	net6_tcp_write_err(sk);
 	return true;
 }
 
 /* The next time-out, no later than the user's ends it all (RFC 5482 3.1). Like the native
- * stack's it counts from the first retransmission.
+ * stack's it counts from the first retransmission, which a paced one may be yet to leave.
  */
 static unsigned long net6_tcp_rto_clamp(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 user = READ_ONCE(icsk->icsk_user_timeout);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 since;
+	s32 since;
 
 	if (!user || !tp->retrans_stamp)
 		return icsk->icsk_rto;
-	since = div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->retrans_stamp;
-	if (since >= user)
+	since = tcp_time_stamp(tp) - tp->retrans_stamp;
+	if (since >= (s32)user)
 		return TCP_TIMEOUT_MIN;
 	return min_t(unsigned long, icsk->icsk_rto, msecs_to_jiffies(user - since));
 }
@@ -138,7 +149,7 @@ static void net6_tcp_retransmit_timer(struct sock *sk)
 	if (!tp->snd_wnd && !sock_flag(sk, SOCK_DEAD) &&
 	    !((1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV)) &&
 	    !net6_tcp_fastopen_pending(sk)) {
-		if (net6_tcp_window_gone(sk))
+		if (net6_tcp_window_gone(sk, skb))
 			return;
 		net6_tcp_enter_loss(sk);
 		net6_tcp_retransmit_skb(sk, skb, 1);
