@@ -213,7 +213,10 @@ static void tcp_clean_one(struct sock *sk, struct net6_tcp_ack_state *st, struct
 		tp->sacked_out -= segs;
 	} else if (tcp_is_sack(tp)) {
 		net6_tcp_delivered(tp, segs, st->flag & ACK_ECE);
-		net6_tcp_rack_advance(tp, sacked, cb->end_seq, net6_skb_us(skb));
+		/* RFC 8985 6.2 step 2: not when the ACK is for the original. */
+		if (likely(!(sacked & TCPCB_RETRANS) ||
+			   !net6_tcp_echo_before(tp, tcp_skb_timestamp(skb))))
+			net6_tcp_rack_advance(tp, sacked, cb->end_seq, net6_skb_us(skb));
 	}
 	if (sacked & TCPCB_LOST)
 		tp->lost_out -= segs;

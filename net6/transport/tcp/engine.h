@@ -135,6 +135,15 @@ static inline bool net6_tcp_urg_mode(const struct tcp_sock *tp)
 	return tp->snd_una != tp->snd_up;
 }
 
+/* Does the segment that is being processed echo a timestamp from before @when (RFC 7323 3,
+ * RFC 3522)?
+ */
+static inline bool net6_tcp_echo_before(const struct tcp_sock *tp, u32 when)
+{
+	return tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr &&
+	       before(tp->rx_opt.rcv_tsecr, when);
+}
+
 void net6_tcp_rb_insert(struct rb_root *root, struct sk_buff *skb);
 
 /* ---- ECN, RFC 3168 ---- */

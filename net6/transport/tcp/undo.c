@@ -8,8 +8,7 @@
 /* Did the original arrive? Its echo is older than the first retransmission. */
 static bool tcp_original_acked(const struct tcp_sock *tp)
 {
-	return tp->retrans_stamp && tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr &&
-	       before(tp->rx_opt.rcv_tsecr, tp->retrans_stamp);
+	return tp->retrans_stamp && net6_tcp_echo_before(tp, tp->retrans_stamp);
 }
 
 static bool tcp_may_undo(const struct tcp_sock *tp)
