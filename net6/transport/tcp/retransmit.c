@@ -78,10 +78,15 @@ static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs
 static int tcp_retransmit_raw(struct sock *sk, struct sk_buff *skb, int segs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct net6_dest *dest;
 	int err, sent;
 
 	if (tcp_in_host_queue(sk, skb))
 		return -EBUSY;
+	/* First the way, then the segment size: another way may have another one. */
+	dest = net6_sk_dest(sk);
+	if (IS_ERR(dest))
+		return PTR_ERR(dest);
 	err = tcp_retransmit_prepare(sk, skb, segs, net6_tcp_current_mss(sk));
 	if (err)
 		return err;
