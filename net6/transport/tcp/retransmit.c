@@ -32,7 +32,7 @@ static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
-	int err, len, room;
+	int err, diff, len, room;
 
 	if (before(cb->seq, tp->snd_una)) {
 		if (cb->tcp_flags & TCPHDR_SYN) {
@@ -41,10 +41,16 @@ static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs
 		} else {
 			if (unlikely(!before(tp->snd_una, cb->end_seq)))
 				return -EINVAL;
-			/* Of data and FIN the FIN alone may be left. */
+			/* Left by an ACK that had no memory to cut it. Of data and FIN the FIN
+			 * alone may be left.
+			 */
+			diff = tcp_skb_pcount(skb);
 			err = net6_tcp_trim_head(sk, skb, tp->snd_una - cb->seq);
 			if (err)
 				return err;
+			diff -= tcp_skb_pcount(skb);
+			if (diff)
+				net6_tcp_adjust_pcount(sk, skb, diff);
 		}
 	}
 	/* The peer shrank its window: only the first segment goes, as a probe. */
@@ -62,8 +68,7 @@ static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs
 		if (err)
 			return -ENOMEM;
 	} else {
-		int diff = tcp_skb_pcount(skb);
-
+		diff = tcp_skb_pcount(skb);
 		net6_tcp_set_segs(skb, mss);
 		diff -= tcp_skb_pcount(skb);
 		if (diff)
