@@ -196,9 +196,10 @@ static struct sk_buff *tcp_find(struct sock *sk, u32 seq)
 	return found;
 }
 
-static void tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st, u32 start, u32 end)
+/* Segments of the block @b from @start on, what begins at @end or behind it left out. */
+static void tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st,
+			   const struct tcp_block *b, u32 start, u32 end)
 {
-	const struct tcp_block b = { .start = start, .end = end };
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
 	int covered;
@@ -210,7 +211,7 @@ static void tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st, u32 s
 			break;
 		if (cb->sacked & TCPCB_SACKED_ACKED)
 			continue;
-		covered = tcp_match_block(sk, skb, &b);
+		covered = tcp_match_block(sk, skb, b);
 		if (covered < 0)
 			break;
 		if (!covered)
@@ -223,7 +224,9 @@ static void tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st, u32 s
 	}
 }
 
-/* What the last ACK's blocks did not cover already. */
+/* What the last ACK's blocks did not cover already. A segment that lies across the edge of one
+ * of them may be covered only now.
+ */
 static void tcp_mark_new(struct sock *sk, struct net6_tcp_ack_state *st,
 			 const struct tcp_block *b, bool use_cache)
 {
@@ -237,12 +240,12 @@ static void tcp_mark_new(struct sock *sk, struct net6_tcp_ack_state *st,
 		if (!before(cache[i].start_seq, b->end))
 			break;
 		if (after(cache[i].start_seq, from))
-			tcp_mark_range(sk, st, from, cache[i].start_seq);
+			tcp_mark_range(sk, st, b, from, cache[i].start_seq);
 		from = cache[i].end_seq;
 		if (!before(from, b->end))
 			return;
 	}
-	tcp_mark_range(sk, st, from, b->end);
+	tcp_mark_range(sk, st, b, from, b->end);
 }
 
 /* A DSACK inside the window: the retransmission was not needed. */
