@@ -297,16 +297,15 @@ void net6_tcp_simple_retransmit(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned int mss = tp->mss_cache;
 	struct sk_buff *skb;
-	u32 prior_lost;
+	u32 prior_lost = tp->lost;
 
-	prior_lost = tp->lost_out;
 	skb_rbtree_walk(skb, &sk->tcp_rtx_queue) {
 		unsigned int sent_mss = tcp_skb_pcount(skb) > 1 ? tcp_skb_mss(skb) : skb->len;
 
 		if (sent_mss > mss)
 			net6_tcp_mark_lost(sk, skb);
 	}
-	if (prior_lost == tp->lost_out)
+	if (prior_lost == tp->lost)
 		return;
 	if (tcp_is_reno(tp))
 		tcp_reno_limit(tp, 0);
