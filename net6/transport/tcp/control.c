@@ -411,7 +411,7 @@ static int tcp_send_probe(struct sock *sk, bool urgent)
 
 	skb = tcp_bare_skb(sk, tp->snd_una - !urgent, TCPHDR_ACK, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
-		return -1;
+		return -ENOBUFS;
 	return net6_tcp_transmit(sk, skb, false, 0);
 }
 
@@ -430,7 +430,7 @@ static int tcp_wakeup_data(struct sock *sk, struct sk_buff *skb)
 		TCP_SKB_CB(skb)->tcp_flags |= TCPHDR_PSH;
 		if (size < skb->len &&
 		    net6_tcp_fragment(sk, false, skb, size, mss, GFP_ATOMIC))
-			return -1;
+			return -ENOBUFS;
 	}
 	net6_tcp_set_segs(skb, mss);
 	TCP_SKB_CB(skb)->tcp_flags |= TCPHDR_PSH;
@@ -446,7 +446,7 @@ static int tcp_wakeup_data(struct sock *sk, struct sk_buff *skb)
  * net6_tcp_write_wakeup() - probe the peer: with data if the window allows
  * @sk: socket
  *
- * Return: 0 sent, >0 or -1 not sent for lack of local resources.
+ * Return: 0, -ENOBUFS (not sent for lack of local resources), or another error.
  */
 int net6_tcp_write_wakeup(struct sock *sk)
 {
@@ -454,7 +454,7 @@ int net6_tcp_write_wakeup(struct sock *sk)
 	struct sk_buff *skb;
 
 	if (sk->sk_state == TCP_CLOSE)
-		return -1;
+		return -ENOTCONN;
 	skb = tcp_send_head(sk);
 	if (skb && TCP_SKB_CB(skb)->seq != net6_skb_end(skb) &&
 	    before(TCP_SKB_CB(skb)->seq, tcp_wnd_end(tp)))
@@ -507,7 +507,7 @@ void net6_tcp_send_probe0(struct sock *sk)
 		return;
 	}
 	icsk->icsk_probes_out++;
-	if (err <= 0) {
+	if (err != -ENOBUFS) {
 		if (icsk->icsk_backoff < READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_retries2))
 			icsk->icsk_backoff++;
 		when = tcp_probe0_when(sk, TCP_RTO_MAX);

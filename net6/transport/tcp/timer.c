@@ -162,7 +162,7 @@ static void net6_tcp_retransmit_timer(struct sock *sk)
 		return;
 	net6_tcp_enter_loss(sk);
 	icsk->icsk_retransmits++;
-	if (net6_tcp_retransmit_skb(sk, tcp_rtx_queue_head(sk), 1) > 0) {
+	if (net6_tcp_retransmit_skb(sk, tcp_rtx_queue_head(sk), 1) == -ENOBUFS) {
 		/* Our own queues are full: that is no sign of the network. */
 		net6_tcp_arm(sk, ICSK_TIME_RETRANS, TCP_RESOURCE_PROBE_INTERVAL);
 		return;
@@ -381,7 +381,7 @@ static void net6_tcp_keepalive(struct sock *sk)
 		net6_tcp_write_err(sk);
 		return;
 	}
-	if (net6_tcp_write_wakeup(sk) <= 0) {
+	if (net6_tcp_write_wakeup(sk) != -ENOBUFS) {
 		NET6_INC(net6_tcp_nn(sk), TcpKeepAlive);
 		inet_csk(sk)->icsk_probes_out++;
 		next = keepalive_intvl_when(tp);
