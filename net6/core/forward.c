@@ -129,7 +129,7 @@ static bool net6_forward_comes_back(const struct net6_iface *iface, const struct
  * @skb: one hop further, skb->dev set; consumed
  * @reassembled: it came in fragments
  *
- * Context: BH disabled, RCU read lock held. Return: 0 or -errno.
+ * Context: BH disabled, RCU read lock held. Return: as net6_output().
  */
 int net6_forward_finish(struct net6_dest *dest, struct sk_buff *skb, bool reassembled)
 {

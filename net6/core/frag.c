@@ -100,6 +100,8 @@ int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int m
 		}
 		NET6_INC_IFACE(dest->iface, Ip6OutFragCreates);
 		err = net6_neigh_output(dest->neigh, frag);
+		if (unlikely(err == NET_XMIT_CN))
+			err = 0;
 	}
 out:
 	if (err) {

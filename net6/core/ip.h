@@ -105,7 +105,8 @@ static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *
  * that we belong to is looped back when skb->sk's (or no sk's) multicast loop says so.
  * Context: any; takes rcu_read_lock_bh itself; does not sleep, and does not call
  * back into the sender's receive path: looped packets go through a per-CPU queue.
- * Return: 0, or -ENOBUFS and other negative errnos from the qdisc.
+ * Return: 0, NET_XMIT_CN (the queue below is congested), or -ENOBUFS and other negative
+ * errnos.
  */
 int net6_output(struct sk_buff *skb, struct net6_dest *dest);
 int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest);

@@ -5,6 +5,7 @@
  */
 #include <net/addrconf.h>
 
+#include "../link/link.h"
 #include "../observe/note.h"
 #include "addr.h"
 #include "icmp.h"
@@ -223,7 +224,6 @@ static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
 	unsigned int len = READ_ONCE(neigh->header_len);
 	u8 lladdr[MAX_ADDR_LEN];
 	unsigned int seq;
-	int err;
 
 	if (unlikely(!len)) {
 		spin_lock_bh(&neigh->lock);
@@ -245,8 +245,7 @@ static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
 	skb->dev = iface->dev;
 	if (READ_ONCE(neigh->used) != jiffies)
 		WRITE_ONCE(neigh->used, jiffies);
-	err = dev_queue_xmit(skb);
-	return net_xmit_eval(err) ? -ENOBUFS : 0;
+	return net6_link_xmit(skb);
 }
 
 /* An evicted entry that somebody still holds: the packet goes through the entry
@@ -320,7 +319,8 @@ static int net6_neigh_output_slow(struct net6_neigh *neigh, struct sk_buff *skb)
  * @skb: data at the IPv6 header; consumed
  *
  * Context: RCU read lock held, BH disabled; must not sleep. No locks of net6 held.
- * Return: 0 if it went out or waits, a negative errno if it was dropped.
+ * Return: 0 if it went out or waits, NET_XMIT_CN if the queue below is congested, a negative
+ * errno if it was dropped.
  */
 int net6_neigh_output(struct net6_neigh *neigh, struct sk_buff *skb)
 {

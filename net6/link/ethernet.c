@@ -21,8 +21,6 @@ static void net6_ethernet_fill_header(const struct net6_iface *iface, const u8 *
 
 static int net6_ethernet_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *lladdr)
 {
-	int err;
-
 	if (skb_cow_head(skb, LL_RESERVED_SPACE(iface->dev))) {
 		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
 		return -ENOMEM;
@@ -31,8 +29,7 @@ static int net6_ethernet_send(struct net6_iface *iface, struct sk_buff *skb, con
 	skb_reset_mac_header(skb);
 	skb->dev = iface->dev;
 	skb->protocol = htons(ETH_P_IPV6);
-	err = dev_queue_xmit(skb);
-	return net_xmit_eval(err) ? -ENOBUFS : 0;
+	return net6_link_xmit(skb);
 }
 
 static int net6_ethernet_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join)

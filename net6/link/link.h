@@ -9,6 +9,21 @@ extern const struct net6_link_ops net6_ethernet_ops;
 extern const struct net6_link_ops net6_loopback_ops;
 
 /**
+ * net6_link_xmit() - give a packet with its link header to the device
+ * @skb: data at the link header; consumed
+ *
+ * Context: BH disabled, RCU read lock held.
+ * Return: 0, NET_XMIT_CN (the device's queue is congested: this packet or another has been
+ * dropped), or -ENOBUFS (this one has).
+ */
+static inline int net6_link_xmit(struct sk_buff *skb)
+{
+	int err = dev_queue_xmit(skb);
+
+	return likely(!err) || err == NET_XMIT_CN ? err : -ENOBUFS;
+}
+
+/**
  * net6_loopback_queue() - bring a packet of ours back up, in a softirq of its own
  * @iface: interface it shall be received on: the loopback, or the one that a looped
  *	back multicast packet goes out on

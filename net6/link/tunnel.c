@@ -91,12 +91,10 @@ void net6_tunnel_drop(struct net6_tunnel *t, struct sk_buff *skb,
  * @lladdr: the IPv4 address
  *
  * Through dev_queue_xmit(), so that taps and qdiscs of the tunnel see the packet.
- * Context: BH disabled, RCU read lock held. Return: 0 or -errno.
+ * Context: BH disabled, RCU read lock held. Return: as net6_output().
  */
 int net6_tunnel_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *lladdr)
 {
-	int err;
-
 	if (skb_cow_head(skb, LL_RESERVED_SPACE(iface->dev))) {
 		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
 		return -ENOMEM;
@@ -105,8 +103,7 @@ int net6_tunnel_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *ll
 	skb_reset_mac_header(skb);
 	skb->dev = iface->dev;
 	skb->protocol = htons(ETH_P_IPV6);
-	err = dev_queue_xmit(skb);
-	return net_xmit_eval(err) ? -ENOBUFS : 0;
+	return net6_link_xmit(skb);
 }
 
 void net6_tunnel_fill_header(const struct net6_iface *iface, const u8 *lladdr, u8 *header)

@@ -226,17 +226,20 @@ u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest)
  * @dest: where it goes
  *
  * To groups, and where netfilter has rules, the path's MTU alone decides.
- * Context: RCU read lock held, process. Return: as net6_output().
+ * Context: RCU read lock held, process. Return: 0 or a negative errno.
  */
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest)
 {
 	u32 set = READ_ONCE(inet6_sk(sk)->frag_size);
 	int err;
 
+	/* A datagram does not care about a queue that is congested. */
 	if (likely(!set || skb->len <= set || skb_is_gso(skb) || !skb->ignore_df ||
 		   (dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST)) ||
-		   !net6_iface_usable(dest->iface)) || net6_nf_out_on())
-		return net6_output(skb, dest);
+		   !net6_iface_usable(dest->iface)) || net6_nf_out_on()) {
+		err = net6_output(skb, dest);
+		return unlikely(err == NET_XMIT_CN) ? 0 : err;
+	}
 	rcu_read_lock_bh();
 	skb->dev = dest->iface->dev;
 	NET6_INC(dest->nn, Ip6OutRequests);

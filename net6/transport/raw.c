@@ -147,6 +147,7 @@ static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struc
 			       struct net6_dest *dest)
 {
 	u32 mtu = READ_ONCE(dest->iface->mtu);
+	int err;
 
 	if (skb->len > mtu) {
 		net6_queue_local_error(sk, EMSGSIZE, &tx->daddr, 0, mtu);
@@ -156,7 +157,8 @@ static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struc
 	skb_set_transport_header(skb, sizeof(struct ipv6hdr));
 	skb->protocol = htons(ETH_P_IPV6);
 	net6_raw_settings(sk, skb, tx);
-	return net6_output(skb, dest);
+	err = net6_output(skb, dest);
+	return err == NET_XMIT_CN ? 0 : err;
 }
 
 /* Consumes @skb in any case, as does what it calls on success. */

@@ -249,7 +249,8 @@ static void tcp_own(struct sock *sk, struct sk_buff *skb)
  * @gfp: for the clone
  *
  * Return: 0, or -ENOBUFS (no memory, or the queue below is full: congestion window
- * reduced as for a loss), or the error of the destination.
+ * reduced as for a loss, as it is when that queue is congested), or the error of the
+ * destination.
  */
 int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gfp)
 {
@@ -316,10 +317,10 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 			 READ_ONCE(dest->iface->cur_hop_limit), tcp_flowinfo(sk, ect));
 
 	err = net6_output(skb, dest);
-	if (unlikely(err > 0))
-		err = net_xmit_eval(err) ? -ENOBUFS : 0;
-	if (unlikely(err == -ENOBUFS))
+	if (unlikely(err == -ENOBUFS || err > 0)) {
 		net6_tcp_enter_cwr(sk);
+		err = net_xmit_eval(err) ? -ENOBUFS : 0;
+	}
 	if (clone && likely(!err))
 		tcp_sent(sk, oskb, prior_wstamp);
 	return err;
