@@ -326,7 +326,8 @@ static void tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
 		struct ack_sample sample = {
 			.pkts_acked	= c.acked,
 			.rtt_us		= st->rs.rtt_us,
-			.in_flight	= tp->mss_cache ? tcp_packets_in_flight(tp) : 0,
+			.in_flight	= tp->mss_cache *
+					  (tp->delivered - st->rs.prior_delivered),
 		};
 
 		net6_ca(sk)->pkts_acked(sk, &sample);
