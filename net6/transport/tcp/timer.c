@@ -144,8 +144,6 @@ static void net6_tcp_retransmit_timer(struct sock *sk)
 	skb = tcp_rtx_queue_head(sk);
 	if (!tp->packets_out || !skb)
 		return;
-	tp->tlp_high_seq = 0;
-
 	if (!tp->snd_wnd && !sock_flag(sk, SOCK_DEAD) &&
 	    !((1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV)) &&
 	    !net6_tcp_fastopen_pending(sk)) {
