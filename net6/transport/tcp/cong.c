@@ -48,22 +48,27 @@ static void net6_tcp_ca_free(struct net6_tcp_ca *ca)
 static void net6_tcp_ca_reap(struct work_struct *work)
 {
 	struct net6_tcp_ca *ca, *next;
-	LIST_HEAD(unused);
+	bool unused = false;
 
+	/* From here on nobody gets them; they stay in the list, where readers may be. */
 	mutex_lock(&ca_mutex);
-	list_for_each_entry_safe(ca, next, &ca_list, list) {
-		if (atomic_cmpxchg(&ca->users, 0, INT_MIN) != 0)
-			continue;
-		list_del_rcu(&ca->list);
-		list_add(&ca->list, &unused);
+	list_for_each_entry(ca, &ca_list, list) {
+		if (!atomic_cmpxchg(&ca->users, 0, INT_MIN))
+			unused = true;
 	}
 	mutex_unlock(&ca_mutex);
-	if (list_empty(&unused))
+	if (!unused)
 		return;
 	/* Nobody can be in the middle of ca->ops any more: no socket held them. */
 	synchronize_rcu();
-	list_for_each_entry_safe(ca, next, &unused, list)
+	mutex_lock(&ca_mutex);
+	list_for_each_entry_safe(ca, next, &ca_list, list) {
+		if (atomic_read(&ca->users) >= 0)
+			continue;
+		list_del_rcu(&ca->list);
 		net6_tcp_ca_free(ca);
+	}
+	mutex_unlock(&ca_mutex);
 }
 
 static bool net6_tcp_ca_get(struct net6_tcp_ca *ca)
@@ -273,6 +278,8 @@ void net6_tcp_cong_release(struct sock *sk)
 	if (icsk->icsk_ca_initialized && net6_ca(sk)->release)
 		net6_ca(sk)->release(sk);
 	icsk->icsk_ca_initialized = 0;
+	/* Who lists sockets may still look at it: the module may go from here on. */
+	WRITE_ONCE(icsk->icsk_ca_ops, ca_reno->ops);
 	net6_tcp_ca_put(nsk->ca);
 	nsk->ca = NULL;
 }
