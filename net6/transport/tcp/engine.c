@@ -217,7 +217,9 @@ void net6_tcp_engine_established(struct sock *sk)
 	tcp_snd_cwnd_set(tp, tp->total_retrans > 1 ? 1 : TCP_INIT_CWND);
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	tp->snd_cwnd_stamp = tcp_jiffies32;
-	net6_tcp_cong_init(sk);
+	/* Chosen in SYN-RECEIVED it has been started. */
+	if (likely(!icsk->icsk_ca_initialized))
+		net6_tcp_cong_init(sk);
 	net6_tcp_buffers_init(sk);
 	net6_tcp_pacing_rate(sk);
 	tcp_fast_path_on(tp);
