@@ -134,6 +134,24 @@ static unsigned long net6_tcp_rto_clamp(const struct sock *sk)
 	return min_t(unsigned long, icsk->icsk_rto, msecs_to_jiffies(user - since));
 }
 
+/* The time-out after one that passed, RFC 6298 5.5. A stream that never has enough in flight
+ * for a fast retransmission may ask for it not to grow, a few times (TCP_THIN_LINEAR_TIMEOUTS).
+ */
+static void net6_tcp_back_off(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if ((tp->thin_lto || READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_thin_linear_timeouts)) &&
+	    sk->sk_state == TCP_ESTABLISHED && tcp_stream_is_thin(tp) &&
+	    icsk->icsk_retransmits <= TCP_THIN_LINEAR_RETRIES) {
+		icsk->icsk_backoff = 0;
+		icsk->icsk_rto = clamp_t(u32, __tcp_set_rto(tp), tcp_rto_min(sk), TCP_RTO_MAX);
+	} else {
+		icsk->icsk_rto = min_t(u32, icsk->icsk_rto << 1, TCP_RTO_MAX);
+	}
+}
+
 static void net6_tcp_retransmit_timer(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -168,8 +186,7 @@ static void net6_tcp_retransmit_timer(struct sock *sk)
 	icsk->icsk_backoff++;
 
 back_off:
-	/* RFC 6298 5.5 */
-	icsk->icsk_rto = min_t(u32, icsk->icsk_rto << 1, TCP_RTO_MAX);
+	net6_tcp_back_off(sk);
 	net6_tcp_arm(sk, ICSK_TIME_RETRANS, net6_tcp_rto_clamp(sk));
 }
 
