@@ -288,16 +288,16 @@ static void net6_tcp_write_timer(struct timer_list *t)
 	struct inet_connection_sock *icsk = from_timer(icsk, t, icsk_retransmit_timer);
 	struct sock *sk = &icsk->icsk_inet.sk;
 
-	/* Armed lazily: most expiries find nothing to do. */
-	if (!READ_ONCE(icsk->icsk_pending) && !READ_ONCE(net6_tcp_sk(sk)->pages))
-		goto out;
+	/* Armed lazily, most expiries find nothing to do: but that can be told under the lock
+	 * only. Without, who arms just now might see a timer that is pending, and this here that
+	 * nothing is.
+	 */
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk))
 		net6_tcp_write_timer_handler(sk);
 	else
 		net6_tcp_defer(sk, TCP_WRITE_TIMER_DEFERRED);
 	bh_unlock_sock(sk);
-out:
 	sock_put(sk);
 }
 
@@ -340,16 +340,13 @@ static void net6_tcp_delack_timer(struct timer_list *t)
 	struct inet_connection_sock *icsk = from_timer(icsk, t, icsk_delack_timer);
 	struct sock *sk = &icsk->icsk_inet.sk;
 
-	/* The ACK was sent meanwhile with data. */
-	if (!(READ_ONCE(icsk->icsk_ack.pending) & ICSK_ACK_TIMER))
-		goto out;
+	/* The ACK may have been sent with data meanwhile: see net6_tcp_write_timer(). */
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk))
 		net6_tcp_delack_timer_handler(sk);
 	else
 		net6_tcp_defer(sk, TCP_DELACK_TIMER_DEFERRED);
 	bh_unlock_sock(sk);
-out:
 	sock_put(sk);
 }
 
