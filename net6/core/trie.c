@@ -139,7 +139,9 @@ struct net6_trie_node *net6_trie_insert(struct net6_trie *trie, const struct in6
 		slot = &node->child[net6_trie_bit(key, node->plen)];
 	}
 	new = net6_trie_node_new(key, plen);
-	if (!new || !node) {
+	if (!new)
+		return NULL;
+	if (!node) {
 		rcu_assign_pointer(*slot, new);
 		return new;
 	}

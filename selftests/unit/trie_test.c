@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The longest-prefix trie against a list that is searched from end to end. */
 #include "unit.h"
+#include <linux/slab.h>
+
+static int memory = -1;		/* so many nodes more; -1: no end of it */
+
+static void *node_alloc(size_t size)
+{
+	if (!memory)
+		return NULL;
+	if (memory > 0)
+		memory--;
+	return calloc(1, size);
+}
+
+#undef kzalloc
+#define kzalloc(size, gfp)	node_alloc(size)
 #include "../../net6/core/trie.c"
 
 #define PREFIXES	400
@@ -93,6 +108,20 @@ static bool known(const struct entry *all, unsigned int n)
 	return false;
 }
 
+static void prefixes(struct entry *all, u32 start)
+{
+	unsigned int i;
+
+	seed = start;
+	for (i = 0; i < PREFIXES; i++) {
+		do {
+			all[i].prefix = random_addr();
+			all[i].plen = roll(129);
+			cut(&all[i].prefix, all[i].plen);
+		} while (known(all, i));
+	}
+}
+
 TEST(common__bits)
 {
 	struct in6_addr a = { .s6_addr = { 0xff } }, b = a;
@@ -112,14 +141,7 @@ TEST(trie__finds_what_a_list_finds_whatever_comes_and_goes)
 	struct net6_trie trie = {};
 	unsigned int i, round;
 
-	seed = 1;
-	for (i = 0; i < PREFIXES; i++) {
-		do {
-			all[i].prefix = random_addr();
-			all[i].plen = roll(129);
-			cut(&all[i].prefix, all[i].plen);
-		} while (known(all, i));
-	}
+	prefixes(all, 1);
 	for (round = 0; round < 20000; round++) {
 		struct entry *e = &all[roll(PREFIXES)];
 		struct in6_addr addr = random_addr();
@@ -142,5 +164,31 @@ TEST(trie__finds_what_a_list_finds_whatever_comes_and_goes)
 	for (i = 0; i < PREFIXES; i++)
 		if (all[i].in)
 			del(&trie, &all[i]);
+	EXPECT_EQ(!trie.root, true);
+}
+
+TEST(insert__without_memory_nothing_is_lost)
+{
+	static struct entry all[PREFIXES];
+	unsigned int i, j, before, needs;
+	struct net6_trie trie = {};
+
+	prefixes(all, 2);
+	for (i = 0; i < PREFIXES; i++) {
+		before = nodes(trie.root);
+		for (needs = 0; needs < 2; needs++) {
+			memory = needs;
+			if (net6_trie_insert(&trie, &all[i].prefix, all[i].plen))
+				break;
+			ASSERT_EQ(nodes(trie.root), before);
+			for (j = 0; j < i; j++)
+				ASSERT_TRUE(trie_lookup(&trie, &all[j].prefix) ==
+					    list_lookup(all, &all[j].prefix));
+		}
+		memory = -1;
+		add(&trie, &all[i]);
+	}
+	for (i = 0; i < PREFIXES; i++)
+		del(&trie, &all[i]);
 	EXPECT_EQ(!trie.root, true);
 }
