@@ -114,7 +114,7 @@ static int khttpd_soft_give(struct khttpd_soft *soft,
 
 	/* A thread counts it next, and so it does its client: it waits for the lock. */
 	atomic_dec(&khttpd_soft_count);
-	err = soft->net6.give(conn->sk, soft->listener->sock->sk);
+	err = soft->net6.give(conn->sk, soft->sk);
 	if (err) {
 		atomic_inc(&khttpd_soft_count);
 		return err;
@@ -477,6 +477,7 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 	soft->user.receive = khttpd_soft_receive;
 	soft->user.room = khttpd_soft_room;
 	soft->listener = listener;
+	soft->sk = sk;
 	spin_lock_init(&soft->lock);
 	for (i = 0; i < KHTTPD_SOFT_LISTS; i++)
 		INIT_LIST_HEAD(&soft->list[i]);
@@ -489,6 +490,7 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 		kfree(soft);
 		return NULL;
 	}
+	sock_hold(sk);
 	WRITE_ONCE(listener->send_pages, soft->net6.send_pages);
 	return soft;
 }
@@ -510,7 +512,7 @@ void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
 	spin_lock_bh(&soft->lock);
 	soft->stopped = true;
 	spin_unlock_bh(&soft->lock);
-	soft->net6.detach(soft->listener->sock->sk, &soft->user);
+	soft->net6.detach(soft->sk, &soft->user);
 	cancel_delayed_work_sync(&soft->sweep);
 	cancel_work_sync(&soft->unstick);
 	/* In the order in which they move from list to list. */
@@ -520,6 +522,7 @@ void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
 	}
 	/* Callbacks that have forgotten their connection may still run. */
 	synchronize_rcu();
+	sock_put(soft->sk);
 	khttpd_net6_put(&soft->net6);
 	kfree(soft);
 }

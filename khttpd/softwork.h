@@ -36,6 +36,8 @@ enum khttpd_soft_list {
  * struct khttpd_soft - the connections of one listener
  * @user: what net6 calls
  * @listener: the listener; lives longer
+ * @sk: what listened when this began, held; the socket may get another one: a program that
+ *	stops listening and connects to an IPv4 address
  * @net6: the functions of net6, which cannot go as long as they are here
  * @lock: protects the lists and @stopped; inside the locks of connections,
  *	bottom halves off
@@ -49,6 +51,7 @@ enum khttpd_soft_list {
 struct khttpd_soft {
 	struct net6_tcp_user user;
 	struct khttpd_listener *listener;
+	struct sock *sk;
 	struct khttpd_net6 net6;
 	spinlock_t lock;
 	struct list_head list[KHTTPD_SOFT_LISTS];

@@ -122,6 +122,38 @@ def a_server_on_net6_gets_what_is_no_file():
 
 
 @ktap.test
+def a_listener_that_became_a_client_over_ipv4_is_given_back():
+    """Then another sock stands behind the server's descriptor: the one khttpd is attached to
+    is that of before.
+    """
+    with PLACE.server, socket.create_server(("127.0.0.1", 0)) as other:
+        for end in ("detach", "close"):
+            server = ktap.net6_socket(ns=PLACE.server)
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(("::", 8092))
+            server.listen(16)
+            server.settimeout(khttpd.TIMEOUT)
+            khttpd.ctl("attach", "--site", "att", "--pid", str(os.getpid()), "--port",
+                       "8092", "--docroot", khttpd.WWW)
+            with PLACE.connect(8092) as sock:
+                sock.sendall(GET("/a.txt"))
+                ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "attached")
+                server.shutdown(socket.SHUT_RDWR)
+                server.connect(("::ffff:127.0.0.1", other.getsockname()[1]))
+                with other.accept()[0] as conn:
+                    conn.settimeout(khttpd.TIMEOUT)
+                    server.sendall(b"over IPv4")
+                    ktap.equal(ktap.take(conn, 9), b"over IPv4", f"data before {end}")
+                    if end == "detach":
+                        ktap.equal(khttpd.ctl("detach", "--site", "att"),
+                                   "detached from 1 listener\n", end)
+                        server.sendall(b"still")
+                        ktap.equal(ktap.take(conn, 5), b"still", f"data after {end}")
+                    server.close()
+                    ktap.equal(conn.recv(1), b"", f"the end after {end}")
+
+
+@ktap.test
 def the_namespace_of_the_server_goes_away():
     socks = [PLACE.connect() for _ in range(10)]
     for sock in socks:
