@@ -23,7 +23,8 @@ static u64 get_number(const u8 *s, size_t len, size_t *at)
 }
 
 /* One element, "a-b", "a-" or "-n", of exactly @len bytes.
- * Return: false if it is malformed. @range is empty if it is not in the file.
+ * Return: false if it is malformed, or nothing but the whole can be the answer. @range is
+ * empty if it is not in the file.
  */
 static bool get_range(const u8 *s, size_t len, u64 size,
 		      struct khttpd_range *range)
@@ -42,7 +43,8 @@ static bool get_range(const u8 *s, size_t len, u64 size,
 	if (!start) {
 		/* RFC 9110 section 14.1.2: the last bytes, at most all. */
 		range->from = last < size ? size - last : 0;
-		return at > 1;
+		/* Of an empty file all is less than can be told as a part. */
+		return at > 1 && (size || !last);
 	}
 	range->from = from < size ? from : size;
 	if (at == start + 1)

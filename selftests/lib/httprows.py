@@ -226,6 +226,7 @@ ROWS = (
     (54, "start at the end", ranged("bytes=10000-"), 416, False, True),
     (54, "-0", ranged("bytes=-0"), 416, False, True),
     (54, "of an empty file", ranged("bytes=0-", "/zero"), 416, False, False),
+    (54, "the end of an empty file", ranged("bytes=-5", "/zero"), 200, False, False),
     (55, "inverted", ranged("bytes=20-10"), 200, False, False),
     (55, "words", ranged("bytes=abc"), 200, False, False),
     (55, "no range", ranged("bytes="), 200, False, False),
