@@ -144,7 +144,8 @@ void khttpd_log_reply(const struct sock *sk, const struct khttpd_site *site,
 	/* Of a softirq and a thread one comes after the other. */
 	local_bh_disable();
 	rcu_read_lock();
-	if (READ_ONCE(khttpd_log_on))
+	/* Pairs with the release in khttpd_log_fopen(): there are rings. */
+	if (smp_load_acquire(&khttpd_log_on))
 		khttpd_log_write(site, req, head, &record);
 	rcu_read_unlock();
 	local_bh_enable();
@@ -245,7 +246,8 @@ static int khttpd_log_fopen(struct inode *inode, struct file *file)
 		}
 		per_cpu_ptr(khttpd_log_rings, cpu)->data = data;
 	}
-	WRITE_ONCE(khttpd_log_on, true);
+	/* Pairs with the acquire in khttpd_log_reply(). */
+	smp_store_release(&khttpd_log_on, true);
 	return 0;
 }
 
