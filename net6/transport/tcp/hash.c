@@ -270,7 +270,7 @@ bool net6_tcp_hash_unique(struct sock *sk, struct net6_tcp_tw **twp)
 
 /**
  * net6_tcp_hash_request() - enter an embryonic connection
- * @req: complete but for its reference count, which becomes 2: table and caller
+ * @req: complete but for its reference count, which becomes 3: table, timer and caller
  *
  * Context: BH disabled.
  * Return: false if the name is taken (two SYNs raced).
@@ -290,7 +290,7 @@ bool net6_tcp_hash_request(struct net6_tcp_request *req)
 	if (ok) {
 		/* A reader that finds it must find it complete. */
 		smp_wmb();
-		refcount_set(&sk->sk_refcnt, 2);
+		refcount_set(&sk->sk_refcnt, 3);
 		__sk_nulls_add_node_rcu(sk, head);
 	}
 	spin_unlock(lock);

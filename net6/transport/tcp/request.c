@@ -195,14 +195,14 @@ static void net6_tcp_request_timer(struct timer_list *t)
 			NET6_INC(net6_tcp_request_nn(req), TcpRetransSegs);
 			net6_tcp_request_synack(req, false);
 		}
-		/* RFC 6298 5.5; the reference goes on with the timer. */
+		/* RFC 6298 5.5; the timer has a reference of its own again. */
+		refcount_inc(&req->common.skc_refcnt);
 		mod_timer(&req->timer, jiffies + min_t(unsigned long, TCP_RTO_MAX,
 						       (unsigned long)TCP_TIMEOUT_INIT <<
 						       min_t(u8, req->retrans, 16)));
 		/* Dropped while it was being armed: the timer must not outlive it. */
 		if (sk_unhashed((struct sock *)req) && timer_delete(&req->timer))
 			net6_tcp_request_put(req);
-		return;
 	}
 	net6_tcp_request_put(req);
 }
@@ -376,15 +376,18 @@ static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 	timer_setup(&req->timer, net6_tcp_request_timer, TIMER_PINNED);
 	atomic_inc(&inet_csk(listener)->icsk_accept_queue.qlen);
 	atomic_inc(&nn->tcp->req_count);
+	/* Before it can be found: whoever drops it stops the timer as well. */
+	mod_timer(&req->timer, jiffies + TCP_TIMEOUT_INIT);
 	if (unlikely(!net6_tcp_hash_request(req))) {
+		timer_delete(&req->timer);
 		atomic_dec(&inet_csk(listener)->icsk_accept_queue.qlen);
 		atomic_dec(&nn->tcp->req_count);
 		net6_tcp_request_free(req);
 		net6_drop(nn, skb, NET6_DROP_TCP_LISTEN_OVERFLOW);
 		return;
 	}
-	mod_timer(&req->timer, jiffies + TCP_TIMEOUT_INIT);
 	net6_tcp_request_synack(req, false);
+	net6_tcp_request_put(req);
 	consume_skb(skb);
 	return;
 
