@@ -7,6 +7,7 @@
 
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/sock_diag.h>
 #include <net/inet_sock.h>
 #include <net/netlink.h>
@@ -23,6 +24,7 @@
  * @cb: the dump; args[0] and [1] are the upper and lower half of the walk's position
  * @req: what is asked for
  * @userns: user namespace that ids are told in
+ * @copy: for net6_tcp_info(), if that is asked for
  * @net_admin: the requester may see marks
  */
 struct net6_diag {
@@ -30,6 +32,7 @@ struct net6_diag {
 	struct netlink_callback		*cb;
 	const struct inet_diag_req_v2	*req;
 	struct user_namespace		*userns;
+	struct tcp_sock			*copy;
 	bool				net_admin;
 };
 
@@ -135,8 +138,7 @@ static int net6_diag_tcp_info(struct net6_diag *d, struct sock *sk)
 					 INET_DIAG_PAD);
 		if (!attr)
 			return -EMSGSIZE;
-		memset(nla_data(attr), 0, sizeof(struct tcp_info));
-		tcp_get_info(sk, nla_data(attr));
+		net6_tcp_info(sk, nla_data(attr), d->copy);
 	}
 	if (net6_diag_ext(d, INET_DIAG_CONG)) {
 		rcu_read_lock();
@@ -243,7 +245,13 @@ static int net6_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	switch (req->sdiag_protocol) {
 	case IPPROTO_TCP:
+		if (net6_diag_ext(&d, INET_DIAG_INFO)) {
+			d.copy = kmalloc(sizeof(*d.copy), GFP_KERNEL);
+			if (!d.copy)
+				return -ENOMEM;
+		}
 		net6_tcp_walk(net, &pos, net6_diag_tcp, &d);
+		kfree(d.copy);
 		break;
 	case IPPROTO_UDP:
 		net6_udp_walk(net, &pos, net6_diag_dgram, &d);

@@ -3,6 +3,7 @@
  * TIME-WAIT. Fields are read without the socket lock and may be of two moments.
  */
 #include <linux/inet_diag.h>
+#include <linux/slab.h>
 
 #include "../compat/genetlink.h"
 #include "../transport/dgram.h"
@@ -31,12 +32,18 @@ struct net6_nl_sock {
 	char		congestion[TCP_CA_NAME_MAX];
 };
 
-/* With what only those who ask for it get: it is long, and takes the socket's lock. */
+/* With what only those who ask for it get: it is long. */
 struct net6_nl_sock_info {
 	struct net6_nl_sock	sock;	/* first */
 	struct tcp_info		info;
 	union tcp_cc_info	cc;
 	u32			cc_len;
+	bool			has_info;
+};
+
+struct net6_nl_sock_walk {
+	struct net6_nl_list	*list;
+	struct tcp_sock		*copy;	/* for net6_tcp_info(); NULL without memory */
 };
 
 /* What requests and TIME-WAIT entries have, too. */
@@ -87,7 +94,8 @@ static void net6_nl_sock_fill_tcp(struct net6_nl_sock *to, const struct sock *sk
 
 static int net6_nl_sock_tcp(struct sock *sk, void *arg)
 {
-	struct net6_nl_list *list = arg;
+	const struct net6_nl_sock_walk *walk = arg;
+	struct net6_nl_list *list = walk->list;
 	struct net6_nl_sock *to = net6_nl_next(list);
 
 	if (!to)
@@ -105,16 +113,17 @@ static int net6_nl_sock_tcp(struct sock *sk, void *arg)
 
 static int net6_nl_sock_tcp_info(struct sock *sk, void *arg)
 {
+	const struct net6_nl_sock_walk *walk = arg;
 	const struct tcp_congestion_ops *ca;
-	struct net6_nl_list *list = arg;
 	struct net6_nl_sock_info *to;
 	int attr;
 
-	net6_nl_sock_tcp(sk, list);
-	to = net6_nl_last(list);
-	if (!to || !to->sock.is_tcp_sock)
+	net6_nl_sock_tcp(sk, arg);
+	to = net6_nl_last(walk->list);
+	if (!to || !to->sock.is_tcp_sock || !walk->copy)
 		return 0;
-	tcp_get_info(sk, &to->info);
+	net6_tcp_info(sk, &to->info, walk->copy);
+	to->has_info = true;
 	rcu_read_lock();
 	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
 	if (ca && ca->get_info)
@@ -125,7 +134,8 @@ static int net6_nl_sock_tcp_info(struct sock *sk, void *arg)
 
 static int net6_nl_sock_dgram(struct sock *sk, void *arg)
 {
-	struct net6_nl_list *list = arg;
+	const struct net6_nl_sock_walk *walk = arg;
+	struct net6_nl_list *list = walk->list;
 	struct net6_nl_sock *to = net6_nl_next(list);
 
 	if (!to)
@@ -138,27 +148,36 @@ static int net6_nl_sock_dgram(struct sock *sk, void *arg)
 	return 0;
 }
 
-static void net6_nl_sock_collect_with(struct net6_net *nn, struct net6_nl_list *list,
+static void net6_nl_sock_collect_with(struct net6_net *nn, struct net6_nl_sock_walk *walk,
 				      int (*tcp_fn)(struct sock *sk, void *arg))
 {
+	const struct net6_nl_list *list = walk->list;
 	u64 tcp = 0, udp = 0, ping = 0;
 
 	if (!list->filter || list->filter == IPPROTO_TCP)
-		net6_tcp_walk(nn->net, &tcp, tcp_fn, list);
+		net6_tcp_walk(nn->net, &tcp, tcp_fn, walk);
 	if (!list->filter || list->filter == IPPROTO_UDP)
-		net6_dgram_walk(nn->net, IPPROTO_UDP, &udp, net6_nl_sock_dgram, list);
+		net6_dgram_walk(nn->net, IPPROTO_UDP, &udp, net6_nl_sock_dgram, walk);
 	if (!list->filter || list->filter == IPPROTO_ICMPV6)
-		net6_dgram_walk(nn->net, IPPROTO_ICMPV6, &ping, net6_nl_sock_dgram, list);
+		net6_dgram_walk(nn->net, IPPROTO_ICMPV6, &ping, net6_nl_sock_dgram, walk);
 }
 
 static void net6_nl_sock_collect(struct net6_net *nn, struct net6_nl_list *list)
 {
-	net6_nl_sock_collect_with(nn, list, net6_nl_sock_tcp);
+	struct net6_nl_sock_walk walk = { .list = list };
+
+	net6_nl_sock_collect_with(nn, &walk, net6_nl_sock_tcp);
 }
 
 static void net6_nl_sock_collect_info(struct net6_net *nn, struct net6_nl_list *list)
 {
-	net6_nl_sock_collect_with(nn, list, net6_nl_sock_tcp_info);
+	struct net6_nl_sock_walk walk = {
+		.list	= list,
+		.copy	= kmalloc(sizeof(*walk.copy), GFP_KERNEL),
+	};
+
+	net6_nl_sock_collect_with(nn, &walk, net6_nl_sock_tcp_info);
+	kfree(walk.copy);
 }
 
 static int net6_nl_sock_put_tcp(struct sk_buff *skb, const struct net6_nl_sock *i)
@@ -207,7 +226,7 @@ static int net6_nl_sock_put_info(struct sk_buff *skb, const void *item)
 
 	if (net6_nl_sock_put(skb, &i->sock))
 		return -EMSGSIZE;
-	if (i->sock.is_tcp_sock && nla_put(skb, NET6_A_SOCK_INFO, sizeof(i->info), &i->info))
+	if (i->has_info && nla_put(skb, NET6_A_SOCK_INFO, sizeof(i->info), &i->info))
 		return -EMSGSIZE;
 	return i->cc_len ? nla_put(skb, NET6_A_SOCK_CC_INFO, i->cc_len, &i->cc) : 0;
 }

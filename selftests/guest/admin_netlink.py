@@ -16,6 +16,7 @@ import struct
 import sys
 import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import fusefs
 import ktap
 import nl
 
@@ -360,6 +361,26 @@ def tables_change_while_they_are_dumped():
         thread.join(60)
         ktap.true(not thread.is_alive(), "a request came to its end")
     ktap.equal(failed, [], "requests")
+
+
+@ktap.test
+def a_sender_that_waits_for_its_memory_holds_up_no_dump():
+    ktap.kmod("fuse")
+    f, answer = family(), []
+    with ktap.net6_socket(ns=A) as server, ktap.net6_socket(ns=A) as client:
+        server.bind(("::1", 0))
+        server.listen()
+        client.connect(server.getsockname())
+        asker = threading.Thread(
+            target=lambda: answer.extend(f.dump("sock-get", want_info=b"")))
+        with fusefs.endless_send(client, "/tmp/fuse"):
+            asker.start()
+            asker.join(20 * ktap.SCALE)
+            held_up = asker.is_alive()
+        asker.join()
+        ktap.true(not held_up, "it comes while the socket is owned")
+        mine = [s for s in answer if s["local-port"] == client.getsockname()[1]]
+        ktap.equal([s["info"][0] for s in mine], [1], "state in the information")
 
 
 @ktap.test

@@ -11,8 +11,11 @@
 import json
 import os
 import socket
+import struct
 import sys
+import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import fusefs
 import ktap
 
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
@@ -118,6 +121,48 @@ def tcp_goes_through():
             break
         got += piece
     ktap.equal(len(got), 100000, "bytes")
+
+
+def diag(sock):
+    """TCP sockets by local port, with their struct tcp_info: what "ss -6ti" asks for."""
+    info, seen = 2, {}
+    request = struct.pack("=BBBBI48x", socket.AF_INET6, socket.IPPROTO_TCP, 1 << (info - 1), 0,
+                          0xffffffff)
+    sock.send(struct.pack("=IHHII", 16 + len(request), 20, 0x301, 1, 0) + request)
+    while True:
+        raw = sock.recv(1 << 20)
+        while raw:
+            length, kind = struct.unpack_from("=IH", raw)
+            if kind != 20:
+                ktap.equal(kind, 3, "the end of the dump")
+                return seen
+            port, at = struct.unpack_from("!H", raw, 20)[0], 16 + 72
+            while at + 4 <= length:
+                size, attr = struct.unpack_from("=HH", raw, at)
+                if attr == info:
+                    seen[port] = raw[at + 4:at + size]
+                at += (size + 3) & ~3
+            raw = raw[(length + 3) & ~3:]
+
+
+@ktap.test
+def a_sender_that_waits_for_its_memory_holds_up_no_ss():
+    ktap.kmod("fuse")
+    server, client, seen = make(A, socket.SOCK_STREAM), make(A, socket.SOCK_STREAM), {}
+    server.bind(("::1", 0))
+    server.listen()
+    client.connect(server.getsockname())
+    with A:
+        netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)
+    asker = threading.Thread(target=lambda: seen.update(diag(netlink)))
+    with netlink, server, client:
+        with fusefs.endless_send(client, "/tmp/fuse"):
+            asker.start()
+            asker.join(20 * ktap.SCALE)
+            held_up = asker.is_alive()
+        asker.join()
+        ktap.true(not held_up, "it comes while the socket is owned")
+        ktap.equal(seen[client.getsockname()[1]][0], 1, "state in the information")
 
 
 @ktap.test

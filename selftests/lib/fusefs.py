@@ -10,14 +10,18 @@ end, or of which some question is never answered.
 it is is never told. Each question that is left open makes QUESTIONS a byte longer.
 """
 
+import contextlib
 import errno
+import mmap
 import os
 import random
 import stat
+import subprocess
 import sys
 import threading
 
 import fusepy
+import ktap
 
 HOLD, QUESTIONS = "/tmp/fusefs.hold", "/tmp/fusefs.questions"
 DATA = random.Random(6).randbytes(1_000_001)
@@ -57,6 +61,37 @@ class Files(fusepy.Operations):
     def readdir(self, path, fh):
         """Names that can be asked for without harm."""
         return [".", "..", "whole", "broken"]
+
+
+def questions():
+    """How many have no answer."""
+    return os.path.getsize(QUESTIONS) if os.path.exists(QUESTIONS) else 0
+
+
+@contextlib.contextmanager
+def endless_send(sock, directory):
+    """While in here a program sends with sock from memory that never comes, and owns it."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(QUESTIONS)
+    os.makedirs(directory, exist_ok=True)
+    files = subprocess.Popen([sys.executable, __file__, directory])
+    sender = 0
+    try:
+        ktap.wait_for(20, "it is mounted", lambda: os.path.ismount(directory))
+        sender = os.fork()
+        if not sender:
+            with contextlib.suppress(BaseException), \
+                    open(f"{directory}/hung", "rb") as file:
+                sock.send(mmap.mmap(file.fileno(), 65536, prot=mmap.PROT_READ))
+            os._exit(0)
+        ktap.wait_for(20, "it waits for its first page", questions)
+        yield
+    finally:
+        files.kill()
+        files.wait()
+        ktap.run("umount", "-l", directory, check=False)
+        if sender:
+            os.waitpid(sender, 0)
 
 
 def main():

@@ -492,3 +492,29 @@ int net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *op
 		return err;
 	return net6_tcp_put_opt(optval, optlen, &val, min_t(unsigned int, len, sizeof(val)));
 }
+
+/**
+ * net6_tcp_info() - what TCP_INFO tells, for those who look from outside
+ * @sk: full socket, reference held
+ * @info: filled in
+ * @copy: scratch
+ *
+ * tcp_get_info() waits for the program that owns the socket, and one that sends from memory
+ * which never comes owns it for ever. So it is asked about a copy, which is of one moment but
+ * for what the owner is just changing.
+ * Context: process, may sleep; no locks held that a socket's may be inside of.
+ */
+void net6_tcp_info(struct sock *sk, struct tcp_info *info, struct tcp_sock *copy)
+{
+	struct sock *to = (struct sock *)copy;
+
+	local_bh_disable();
+	bh_lock_sock(sk);
+	memcpy(copy, tcp_sk(sk), sizeof(*copy));
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	to->sk_lock.owned = 0;
+	init_waitqueue_head(&to->sk_lock.wq);
+	spin_lock_init(&to->sk_lock.slock);
+	tcp_get_info(to, info);
+}

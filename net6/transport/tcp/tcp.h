@@ -536,6 +536,7 @@ int  net6_tcp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optv
 			 unsigned int optlen);
 int  net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 			 int __user *optlen);
+void net6_tcp_info(struct sock *sk, struct tcp_info *info, struct tcp_sock *copy);
 
 /* A buffer for the write queue: @size bytes of room behind the headers' room, charged
  * to the socket's memory; NULL when there is none (pressure is entered). Payload may
