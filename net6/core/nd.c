@@ -281,8 +281,8 @@ static void net6_nd_rs_rcv(struct net6_iface *iface, struct sk_buff *skb)
 		.host		= true,
 		.create		= true,
 	};
-	const struct in6_addr *saddr = &ipv6_hdr(skb)->saddr;
 	enum net6_drop_reason reason;
+	const struct in6_addr *saddr;
 	struct net6_nd_opts opts;
 	u8 buf[MAX_ADDR_LEN];
 
@@ -293,6 +293,7 @@ static void net6_nd_rs_rcv(struct net6_iface *iface, struct sk_buff *skb)
 		goto drop;
 	if (!net6_nd_check(iface, skb, sizeof(struct icmp6hdr), &opts))
 		return;
+	saddr = &ipv6_hdr(skb)->saddr;
 	/* "If the IP source address is the unspecified address, there is no source
 	 * link-layer address option in the message."
 	 */

@@ -325,6 +325,25 @@ def router_solicitations_are_heard():
 
 
 @ktap.test
+def a_solicitation_in_pieces_is_heard():
+    """What is longer than a page is not in one piece when a packet socket sends it."""
+    mac = "02:00:00:00:52:52"
+    unknown = 3 * (bytes([200, 200]) + bytes(200 * 8 - 2))
+    rs = bytes(4) + unknown + nd.lladdr_option(nd.SLLA, mac)
+    for ns, dev in ((A, "a0"), (B, "b0")):
+        ns.ip("link", "set", dev, "mtu", "9000")
+    before = nd.drops(A)
+    wire.send(nd.icmp("fe80::52", nd.ALL_ROUTERS, nd.RS, rs))
+    wire.send(nd.icmp("::", nd.ALL_ROUTERS, nd.RS, rs))
+    barrier()
+    for ns, dev in ((A, "a0"), (B, "b0")):
+        ns.ip("link", "set", dev, "mtu", "1500")
+    entry = nd.find(A, "neighbors", "fe80::52")
+    ktap.equal((entry["lladdr"], entry["state"]), (mac, "stale"), "neighbor")
+    dropped("ND_OPTION")(before)
+
+
+@ktap.test
 def a_router_learns_nothing_from_routers():
     before = nd.drops(A)
     wire.send(nd.ra(OTHER_ROUTER, options=nd.prefix_option("2001:db8:77::")))
