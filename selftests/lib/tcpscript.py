@@ -77,7 +77,7 @@ TCP_OPTIONS = {"NODELAY": 1, "MAXSEG": 2, "CORK": 3, "KEEPIDLE": 4, "KEEPINTVL":
                "THIN_LINEAR_TIMEOUTS": 16,
                "USER_TIMEOUT": 18, "FASTOPEN": 23, "TIMESTAMP": 24, "NOTSENT_LOWAT": 25,
                "FASTOPEN_CONNECT": 30, "FASTOPEN_NO_COOKIE": 34, "INQ": 36}
-IPV6_OPTIONS = {"IPV6_RECVERR": 25}
+IPV6_OPTIONS = {"IPV6_MTU_DISCOVER": 23, "IPV6_RECVERR": 25}
 STATES = ("", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT",
           "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING")
 INFO = {"state": (0, "B"), "ca_state": (1, "B"), "retransmits": (2, "B"), "probes": (3, "B"),

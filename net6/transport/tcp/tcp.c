@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <net/busy_poll.h>
 #include <net/ip6_checksum.h>
+#include <net/ip6_route.h>
 
 #include "../../compat/inet_sock.h"
 #include "fastopen.h"
@@ -277,8 +278,10 @@ static void net6_tcp_error_locked(struct sock *sk, u8 type, int err)
 
 static void net6_tcp_error_too_big(struct sock *sk, u32 mtu)
 {
-	/* RFC 8201 section 4: below the minimum it is not to be believed. */
-	if (mtu < NET6_MIN_MTU)
+	/* RFC 8201 section 4: below the minimum it is not to be believed. IPV6_MTU_DISCOVER may
+	 * say that none is.
+	 */
+	if (mtu < NET6_MIN_MTU || !ip6_sk_accept_pmtu(sk))
 		return;
 	WRITE_ONCE(tcp_sk(sk)->mtu_info, mtu);
 	if (!sock_owned_by_user(sk))
