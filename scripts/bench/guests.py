@@ -203,32 +203,34 @@ def at_once():
 
 def experiments(names, out, quick):
     """Runs them side by side; gives each name with its entry when it has ended. Interrupted,
-    it ends what runs, whose entries are given still, and begins no more."""
+    it ends what runs, whose entries are given still, and begins no more; for the main thread."""
     stop = threading.Event()
     order = [n for n in LONGEST if n in names]
     order += [n for n in dict.fromkeys(names) if n not in LONGEST]
+
+    def interrupted(number, frame):
+        """No exception, which would come anywhere; but for who does it again."""
+        if stop.is_set():
+            signal.default_int_handler(number, frame)
+        stop.set()
+
     with concurrent.futures.ThreadPoolExecutor(at_once()) as pool:
-        running = {pool.submit(experiment, name, out, quick, stop): name for name in order}
+        before = signal.signal(signal.SIGINT, interrupted)
         try:
-            while running:
-                try:
-                    ended = concurrent.futures.wait(
-                        running, return_when=concurrent.futures.FIRST_COMPLETED).done
-                except KeyboardInterrupt:
-                    stop.set()
-                    for future in [f for f in running if f.cancel()]:
-                        del running[future]
-                    continue
-                for future in ended:
-                    yield running.pop(future), future.result()
+            running = {pool.submit(experiment, name, out, quick, stop): name for name in order}
+            for future in concurrent.futures.as_completed(running):
+                if future.result():
+                    yield running[future], future.result()
         finally:
+            signal.signal(signal.SIGINT, before)
             stop.set()
-            pool.shutdown(cancel_futures=True)
 
 
 def experiment(name, out, quick, stop):
     """One experiment with room kept for its results, in as many boots as it wants; the first
-    that is not complete is the last. It ends when stop is set."""
+    that is not complete is the last. It ends when stop is set; None if it was before."""
+    if stop.is_set():
+        return None
     boots = 1 if quick else getattr(importlib.import_module(name), "BOOTS", 1)
     entries = []
     with reserve(out, name):

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/bench without a guest: results, comparison, the plugin's counts, and the page when
 matplotlib is installed. KTAP on standard output."""
+import glob
 import json
 import os
 import signal
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from unittest import mock
 
@@ -348,10 +350,18 @@ while [ $(count "${2%%/*/*}") -lt %d ]; do sleep 0.05; done
                          dict.fromkeys(self.NAMES, "complete"))
 
     def test_interrupt_ends_them_and_begins_no_more(self):
-        begun = threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT])
+        def interrupt():
+            while len(glob.glob(f"{folder}/out/begun.*")) < 2:
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        before = signal.getsignal(signal.SIGINT)
         with tempfile.TemporaryDirectory() as folder:
+            begun = threading.Thread(target=interrupt)
             begun.start()
             found = self.run_all(folder, 3)
+            begun.join()
+        self.assertIs(signal.getsignal(signal.SIGINT), before)
         self.assertEqual({n: (e["status"], e["lacks"][:1]) for n, e in found.items()},
                          dict.fromkeys(self.NAMES[:2], ("partial", ["interrupted"])))
 
