@@ -65,6 +65,7 @@ from tcpwire import PEER, US, STATE, NS, checksum, frame, pseudo
 
 MS = 1_000_000
 SO_TIMESTAMPNS, CLOCK_MONOTONIC_COARSE = 35, 6	# not in every Python
+SIOCSIFMTU = 0x8922
 SLACK = 10 * (3 if ktap.CHECKING else 1)
 FLAGS = "FSRP.UEW"
 # After these, what comes next is still what the event before them started.
@@ -621,8 +622,9 @@ class Case:
         self.jammed = on
 
     def do_mtu(self, words):
-        NS["B"].ip("link", "set", "b0", "mtu", words[0])
         self.mtu = int(words[0])
+        with NS["B"], socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            fcntl.ioctl(sock, SIOCSIFMTU, struct.pack("16sI12x", b"b0", self.mtu))
 
     def do_watch(self, _):
         self.flow.epoll = select.epoll()
