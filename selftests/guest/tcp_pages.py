@@ -146,15 +146,18 @@ def what_another_connection_of_the_task_holds():
     conn, other = reusing(), Transfer()
     # Nobody reads what it sends.
     other.sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 * MB)
+    conn.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def reused():
         before = counter("TcpPagesReused")
         for _ in range(20):
             for _ in range(4):
-                # Would both fill a page by turns, none were free again.
+                # Would both fill a page by turns, none were free again. Together it is more
+                # than a page: either may be the one that finds it full, as conn has to when
+                # its pages were given up while the counter was read.
                 other.sock.sendall(STREAM[:PAGE // 8])
                 at = conn.sent % PERIOD
-                conn.sent += conn.sock.send(STREAM[at:at + PAGE - PAGE // 8])
+                conn.sent += conn.sock.send(STREAM[at:at + PAGE])
             conn.receive(conn.sent - conn.read)
         return counter("TcpPagesReused") >= before + 20
     ktap.wait_for(20, "pages are used again", reused)
