@@ -20,6 +20,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
+from ktap import failing
 
 V6, UDP_SEGMENT = socket.IPPROTO_IPV6, 103
 DGRAM, RAW, STREAM = socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_STREAM
@@ -49,13 +50,6 @@ HEADERS = (b"", b"\0", options(1)[:7], options(1), options(1) + b"\0", options(1
            options(256), route(), route()[:16], route() + bytes(8), route(left=0), route(left=2),
            route(kind=0), route(kind=3), route(kind=4, left=2), route(units=5), route(units=1),
            route(units=5, left=2), b"\xff" * 24)
-
-
-def failing(function, *args):
-    try:
-        return function(*args)
-    except OSError as error:
-        return errno.errorcode[error.errno]
 
 
 @contextlib.contextmanager

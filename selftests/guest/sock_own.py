@@ -16,6 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
+from ktap import failing
 
 TCP, UDP, RAW = socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW
 V6, ICMP6, SOL = socket.IPPROTO_IPV6, socket.IPPROTO_ICMPV6, socket.SOL_SOCKET
@@ -231,6 +232,27 @@ def one_link_local_address_on_two_interfaces(make):
         exchange(client, accepted)
     for listener in listeners.values():
         listener.close()
+
+
+@ktap.test
+def the_loopback_address_is_not_on_other_devices():
+    def bound(make):
+        out = []
+        for dev, address in ((b"a0", "::1"), (b"lo", "::1"), (b"a1", p.NET6_A)):
+            with make() as s:
+                s.setsockopt(SOL, socket.SO_BINDTODEVICE, dev)
+                out.append(failing(s.bind, (address, 0)))
+            with make() as s:
+                source = struct.pack("=16si", socket.inet_pton(socket.AF_INET6, address),
+                                     p.index(p.A, dev.decode()))
+                out.append(failing(s.sendmsg, [b"x"], [(V6, socket.IPV6_PKTINFO, source)], 0,
+                                   ("fd00::99", 9)))
+        return out
+    seen = bound(p.net6)
+    # A wider address may be bound to on any device; native's is another one.
+    ktap.equal(seen[4], None, "a global address of another device")
+    ktap.equal(seen[:4:2], bound(p.native)[:4:2], "bind()")
+    ktap.equal(seen[1], bound(p.native)[1], "IPV6_PKTINFO of ::1 on a0")
 
 
 ktap.main(setup=setup)

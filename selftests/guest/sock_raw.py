@@ -17,18 +17,12 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
+from ktap import failing
 
 V6, RAW, ICMP6 = socket.IPPROTO_IPV6, 255, socket.IPPROTO_ICMPV6
 CHECKSUM, FILTER, HDRINCL, RECVERR = 7, 1, 36, 25
 PROTO = 253		# RFC 3692: for experiments
 libc = ktap._libc
-
-
-def failing(function, *args):
-    try:
-        return function(*args)
-    except OSError as error:
-        return errno.errorcode[error.errno]
 
 
 def both(function):

@@ -17,6 +17,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
+from ktap import failing
 import uring
 
 SOL_UDP, UDP_CORK, UDP_SEGMENT, UDP_GRO = 17, 1, 103, 104
@@ -38,13 +39,6 @@ def pair(connected=True, us=p.NET6_A):
 def both(function):
     """Runs function(socket maker) on both stacks; the results must be the same."""
     ktap.equal(function(p.net6), function(p.native), function.__name__)
-
-
-def failing(function, *args):
-    try:
-        return function(*args)
-    except OSError as error:
-        return errno.errorcode[error.errno]
 
 
 @ktap.test
@@ -172,27 +166,6 @@ def errors_of_addresses_are_the_native_ones():
     ktap.raises(errno.ENETUNREACH, s.sendto, b"x", ("::ffff:127.0.0.1", 9))
     ktap.raises(errno.ENETUNREACH, s.connect, ("::ffff:127.0.0.1", 9))
     ktap.raises(errno.ENETUNREACH, s.sendto, b"x", ("2001:db8::1", 9))
-
-
-@ktap.test
-def the_loopback_address_is_not_on_other_devices():
-    def bound(make):
-        out = []
-        for dev, address in ((b"a0", "::1"), (b"lo", "::1"), (b"a1", p.NET6_A)):
-            with make() as s:
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, dev)
-                out.append(failing(s.bind, (address, 0)))
-            with make() as s:
-                source = struct.pack("=16si", socket.inet_pton(socket.AF_INET6, address),
-                                     p.index(p.A, dev.decode()))
-                out.append(failing(s.sendmsg, [b"x"], [(V6, socket.IPV6_PKTINFO, source)], 0,
-                                   ("fd00::99", 9)))
-        return out
-    seen = bound(p.net6)
-    # A wider address may be bound to on any device; native's is another one.
-    ktap.equal(seen[4], None, "a global address of another device")
-    ktap.equal(seen[:4:2], bound(p.native)[:4:2], "bind()")
-    ktap.equal(seen[1], bound(p.native)[1], "IPV6_PKTINFO of ::1 on a0")
 
 
 @ktap.test

@@ -21,6 +21,7 @@ the argument of @ktap.test("name"). Clean-up given to at_exit() runs at the end.
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import glob
 import os
@@ -87,6 +88,14 @@ def raises(errno_, function, *args):
             raise Fail(f"errno {error.errno}, wanted {errno_}") from error
         return
     raise Fail(f"succeeded, wanted errno {errno_}")
+
+
+def failing(function, *args):
+    """What the call returns, or the name of its error."""
+    try:
+        return function(*args)
+    except OSError as error:
+        return errno.errorcode[error.errno]
 
 
 def wait_for(seconds, what, function, look=None):
