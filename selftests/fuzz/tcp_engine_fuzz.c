@@ -97,6 +97,7 @@ static void net_init(void)
 	if (!nn.mib)
 		nn.mib = calloc(1, sizeof(*nn.mib));
 	v4->sysctl_tcp_reordering = 3;
+	v4->sysctl_tcp_max_reordering = 300;
 	v4->sysctl_tcp_recovery = TCP_RACK_LOSS_DETECTION;
 	v4->sysctl_tcp_early_retrans = 3;
 	v4->sysctl_tcp_frto = 2;

@@ -17,17 +17,28 @@ void net6_tcp_reno_reset(struct tcp_sock *tp)
 	tp->sacked_out = 0;
 }
 
-/* More segments have left than were sent: that was reordering. */
-static void tcp_reno_limit(struct tcp_sock *tp, int addend)
+/* What is lost has not arrived: no more can have than the others. True if more were counted. */
+static bool tcp_reno_limit(struct tcp_sock *tp)
 {
 	u32 holes = max(tp->lost_out, 1U);
 
 	holes = min(holes, tp->packets_out);
-	if (tp->sacked_out + holes > tp->packets_out) {
-		tp->sacked_out = tp->packets_out - holes;
-		tp->reordering = min_t(u32, tp->packets_out + addend, 300);
-		tp->reord_seen++;
-	}
+	if (tp->sacked_out + holes <= tp->packets_out)
+		return false;
+	tp->sacked_out = tp->packets_out - holes;
+	return true;
+}
+
+/* More segments have left than were sent: that was reordering. */
+static void tcp_reno_reordering(struct sock *sk, int addend)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tcp_reno_limit(tp))
+		return;
+	tp->reordering = min_t(u32, tp->packets_out + addend,
+			       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_max_reordering));
+	tp->reord_seen++;
 }
 
 /**
@@ -44,7 +55,7 @@ void net6_tcp_reno_add(struct sock *sk, int dupacks, bool ece)
 	if (!dupacks)
 		return;
 	tp->sacked_out += dupacks;
-	tcp_reno_limit(tp, 0);
+	tcp_reno_reordering(sk, 0);
 	if ((s32)(tp->sacked_out - prior) > 0)
 		net6_tcp_delivered(tp, tp->sacked_out - prior, ece);
 }
@@ -66,7 +77,7 @@ void net6_tcp_reno_remove(struct sock *sk, int acked, bool ece)
 		else
 			tp->sacked_out -= acked - 1;
 	}
-	tcp_reno_limit(tp, acked);
+	tcp_reno_reordering(sk, acked);
 }
 
 /* RFC 6582: the third duplicate starts recovery, a partial ACK continues it; in both
@@ -91,6 +102,7 @@ static void tcp_newreno_mark(struct sock *sk, bool advanced)
 	    net6_tcp_fragment(sk, true, skb, mss, mss, GFP_ATOMIC))
 		return;
 	net6_tcp_mark_lost(sk, skb);
+	tcp_reno_limit(tp);
 }
 
 /* ---- the way down ---- */
@@ -308,7 +320,7 @@ void net6_tcp_simple_retransmit(struct sock *sk)
 	if (prior_lost == tp->lost)
 		return;
 	if (tcp_is_reno(tp))
-		tcp_reno_limit(tp, 0);
+		tcp_reno_limit(tp);
 	tcp_no_congestion(sk);
 	net6_tcp_clock(tp);
 	net6_tcp_retransmit_queue(sk);
