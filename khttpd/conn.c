@@ -364,6 +364,8 @@ static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 			khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
 		break;
 	case KHTTPD_STEP_AGAIN:
+		if (conn->timer_kind == KHTTPD_TIMER_IDLE)
+			khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
 		khttpd_conn_kick(conn);
 		fallthrough;
 	case KHTTPD_STEP_BLOCKED:

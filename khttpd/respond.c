@@ -271,7 +271,7 @@ bool khttpd_request_ruled(const struct khttpd_rules *rules,
 	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_COOKIE) |
 					BIT(KHTTPD_RULE_METHOD))))
 		return false;
-	while (head[req->start + len] != ' ')
+	while (len < KHTTPD_METHOD_MAX && head[req->start + len] != ' ')
 		len++;
 	if (khttpd_rules_method(rules, head + req->start, len))
 		return true;

@@ -238,6 +238,15 @@ static bool khttpd_input_pending(const struct khttpd_conn *conn)
 	       !skb_queue_empty_lockless(&sk->sk_receive_queue);
 }
 
+/* Does nothing come after what a look from now on finds? It only looks, so never finds the end. */
+static bool khttpd_input_over(const struct khttpd_conn *conn)
+{
+	const struct sock *sk = conn->sock->sk;
+
+	return conn->server && (READ_ONCE(sk->sk_err) ||
+				READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN);
+}
+
 /**
  * khttpd_serve() - receive and answer requests
  * @conn: a connection at which no reply is under way
@@ -248,8 +257,9 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 {
 	struct khttpd_input in;
 	enum khttpd_step step;
-	bool more = true;
+	bool more = true, over;
 
+	over = khttpd_input_over(conn);
 	step = khttpd_input_fill(conn, &in);
 	/* Urgent data is for the server, if there is one, to make sense of. */
 	if (step == KHTTPD_STEP_WAIT && conn->server &&
@@ -268,7 +278,8 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 		return KHTTPD_STEP_ABORT;
 	if (step != KHTTPD_STEP_WAIT)
 		return step;
-	if (conn->eof)
+	/* The rest of a head never comes. */
+	if (conn->eof || (over && !in.off))
 		return KHTTPD_STEP_CLOSE;
 	if (in.full || khttpd_input_pending(conn))
 		return KHTTPD_STEP_AGAIN;

@@ -196,6 +196,12 @@ def blocking_accept_is_woken_and_interrupted():
 
 
 @ktap.test
+def heads_end_early():
+    with Server() as server:
+        khttpd.heads_that_end_early(server)
+
+
+@ktap.test
 def queue_full_is_503():
     old = khttpd.limit("handover_queue", 3)
     try:

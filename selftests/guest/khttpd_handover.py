@@ -436,4 +436,10 @@ def attached_and_detached_under_load():
     gone()
 
 
+@ktap.test
+def heads_end_early():
+    with Server() as server:
+        khttpd.heads_that_end_early(server)
+
+
 ktap.main(setup)

@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -306,6 +307,28 @@ class Server:
     def __exit__(self, *_):
         self.sock.close()
         ctl("stop", "--site", self.site, check=False)
+
+
+def heads_that_end_early(server):
+    """A client that goes in the middle of a head is let go of at once, and by no timer."""
+    timers = ("timeout_head", "timeout_idle")
+    before = [count(name) for name in timers]
+    for kept in (False, True):
+        for reset in (False, True):
+            with server.place.connect(server.port) as sock:
+                reader = Reader(sock)
+                if kept:
+                    sock.sendall(get("/a.txt"))
+                    ktap.equal(reader.reply().status, 200, "the request before")
+                sock.sendall(b"GET /a.txt HTTP/1.1\r\nHo")
+                if reset:
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                    struct.pack("ii", 1, 0))
+                else:
+                    sock.shutdown(socket.SHUT_WR)
+                    reader.closed()
+    ktap.wait_for(30, "all connections end", lambda: not count("connections"))
+    ktap.equal([count(name) for name in timers], before, str(timers))
 
 
 class Clients:
