@@ -142,7 +142,7 @@ static void net6_raw_settings(struct sock *sk, struct sk_buff *skb, const struct
 		net6_compat_tx_timestamp(skb, &tx->sockc);
 }
 
-/* A packet whose IPv6 header the program has written; @skb's data is there. */
+/* A packet whose IPv6 header the program has written; @skb's data is there. Consumes it. */
 static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
 			       struct net6_dest *dest)
 {
@@ -151,6 +151,7 @@ static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struc
 
 	if (skb->len > mtu) {
 		net6_queue_local_error(sk, EMSGSIZE, &tx->daddr, 0, mtu);
+		kfree_skb(skb);
 		return -EMSGSIZE;
 	}
 	skb_reset_network_header(skb);
@@ -161,7 +162,7 @@ static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struc
 	return err == NET_XMIT_CN ? 0 : err;
 }
 
-/* Consumes @skb in any case, as does what it calls on success. */
+/* Consumes @skb in any case, as does what sends it. */
 static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *tx, u8 proto,
 			 bool whole)
 {
@@ -181,12 +182,8 @@ static int net6_raw_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *t
 		err = PTR_ERR(dest);
 		goto drop;
 	}
-	if (whole) {
-		err = net6_raw_xmit_whole(sk, skb, tx, dest);
-		if (err == -EMSGSIZE)
-			goto drop;
-		return err;
-	}
+	if (whole)
+		return net6_raw_xmit_whole(sk, skb, tx, dest);
 	saddr = ipv6_addr_any(&tx->saddr) ? net6_sk_source(sk, dest, &buf) : &tx->saddr;
 	err = net6_dgram_mtu_check(sk, tx, dest, skb->len);
 	if (!err && net6_raw_sk(sk)->checksum)

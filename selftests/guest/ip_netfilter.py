@@ -253,6 +253,25 @@ def addresses_and_ports_are_translated():
 
 
 @ktap.test
+def a_whole_packet_is_translated_to_a_narrower_link():
+    """What is too long there is given up once (IPV6_HDRINCL)."""
+    if ktap.CHECKING:
+        raise ktap.Skip("this kernel translates nothing")
+    ktap.kmod("nft_chain_nat", "nft_nat")
+    with R:
+        raw = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    head = struct.pack("!IHBB", 6 << 28, 1360, 253, 64)
+    packet = (head + socket.inet_pton(socket.AF_INET6, R0) +
+              socket.inet_pton(socket.AF_INET6, IN_A) + bytes(1360))
+    R.ip("link", "set", "r1", "mtu", "1280")
+    with raw, Rules(R, "table ip6 n {\n" + chain(
+            "output", f"meta l4proto 253 dnat to {IN_B}", "-100", "nat") + "}\n"):
+        for _ in range(100):
+            ktap.raises(errno.EMSGSIZE, raw.sendto, packet, (IN_A, 0))
+    R.ip("link", "set", "r1", "mtu", "1500")
+
+
+@ktap.test
 def the_routing_table_is_asked():
     if ktap.CHECKING:
         raise ktap.Skip("this kernel does not ask")
