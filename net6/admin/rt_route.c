@@ -271,6 +271,7 @@ static const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_OIF]	= { .type = NLA_U32 },
 	[RTA_TABLE]	= { .type = NLA_U32 },
 	[RTA_PREF]	= { .type = NLA_U8 },
+	[RTA_EXPIRES]	= { .type = NLA_U32 },
 };
 
 /**
@@ -390,6 +391,8 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
  * @plen: its length in bits
  * @gateway: next hop, :: without
  * @iface: outgoing interface; NULL: any, to remove
+ * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
+ * @refused: it is to be a route of a kind that there is not; nobody minds when one is removed
  * @pref: RFC 4191 preference, -1..1
  * @route: what was found
  * @found: there is such a route
@@ -399,8 +402,10 @@ struct net6_rt_change {
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
 	struct net6_rt_route	route;
+	u32			lifetime;
 	u8			plen;
 	s8			pref;
+	bool			refused;
 	bool			found;
 };
 
@@ -448,6 +453,11 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	ipv6_addr_prefix(&c->dst, &dst, c->plen);
 	if (tb[RTA_GATEWAY])
 		c->gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
+	c->lifetime = NET6_LIFETIME_INFINITE;
+	if (tb[RTA_EXPIRES] && nla_get_u32(tb[RTA_EXPIRES]))
+		c->lifetime = nla_get_u32(tb[RTA_EXPIRES]);
+	c->refused = tb[RTA_METRICS] || tb[RTA_PREFSRC] || tb[RTA_ENCAP] ||
+		     tb[RTA_ENCAP_TYPE] || tb[RTA_NH_ID] || tb[RTA_VIA];
 	if (tb[RTA_PREF])
 		c->pref = (s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6;
 	/* RFC 4191 2.1: the reserved value is medium. */
@@ -466,6 +476,10 @@ static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 {
 	bool direct = ipv6_addr_any(&c->gateway);
 
+	if (c->refused) {
+		NL_SET_ERR_MSG(extack, "net6 routes have no metrics, source, encapsulation, next hop object");
+		return -EOPNOTSUPP;
+	}
 	if (!c->iface && !direct)
 		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
 	if (!c->iface)
@@ -559,7 +573,7 @@ int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 		return -EEXIST;
 	if (!c.found && !(nlh->nlmsg_flags & NLM_F_CREATE) && (nlh->nlmsg_flags & NLM_F_REPLACE))
 		return -ENOENT;
-	err = net6_rt_route_change(c.iface, &c, &c.gateway, NET6_LIFETIME_INFINITE);
+	err = net6_rt_route_change(c.iface, &c, &c.gateway, c.lifetime);
 	if (err || !(nlh->nlmsg_flags & NLM_F_REPLACE))
 		return err;
 	/* RTNL: nobody adds others meanwhile. */
