@@ -12,6 +12,19 @@
 #include "sock.h"
 
 /**
+ * net6_sk_own_oif() - interface that a socket insists on, whatever ancillary data says
+ * @sk: socket
+ *
+ * Context: any. Return: interface index, 0 for any.
+ */
+int net6_sk_own_oif(const struct sock *sk)
+{
+	int oif = READ_ONCE(sk->sk_bound_dev_if);
+
+	return oif ?: inet6_sk(sk)->sticky_pktinfo.ipi6_ifindex;
+}
+
+/**
  * net6_sk_oif() - interface that a socket's options insist on for a destination
  * @sk: socket
  * @daddr: destination
@@ -21,11 +34,8 @@
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
 {
 	const struct ipv6_pinfo *np = inet6_sk(sk);
-	int oif = READ_ONCE(sk->sk_bound_dev_if);
+	int oif = net6_sk_own_oif(sk);
 
-	if (oif)
-		return oif;
-	oif = np->sticky_pktinfo.ipi6_ifindex;
 	if (oif)
 		return oif;
 	return ipv6_addr_is_multicast(daddr) ? np->mcast_oif : np->ucast_oif;
@@ -36,12 +46,10 @@ int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
  * @sk: socket
  * @addr: at least @len bytes in kernel memory
  * @len: as the program gave it
- * @oif: set to the interface index to use, 0 for any. As on Linux an address's zone goes
- *	before SO_BINDTODEVICE.
+ * @oif: set to the interface index that comes before ancillary data, 0 for none. As on Linux
+ *	an address's zone goes before SO_BINDTODEVICE. net6_sk_default_oif() does the rest.
  *
- * Context: any.
- * Return: 0; -EINVAL (short, a link-local address without zone); -EAFNOSUPPORT;
- * -ENETUNREACH (IPv4-mapped).
+ * Context: any. Return: 0; -EINVAL (short); -EAFNOSUPPORT; -ENETUNREACH (IPv4-mapped).
  */
 int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
 {
@@ -55,14 +63,27 @@ int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len
 	type = ipv6_addr_type(&addr->sin6_addr);
 	if (type & IPV6_ADDR_MAPPED)
 		return -ENETUNREACH;
-	*oif = net6_sk_oif(sk, &addr->sin6_addr);
-	if (!__ipv6_addr_needs_scope_id(type))
-		return 0;
-
-	if (len >= sizeof(*addr) && addr->sin6_scope_id)
+	*oif = net6_sk_own_oif(sk);
+	if (__ipv6_addr_needs_scope_id(type) && len >= sizeof(*addr) && addr->sin6_scope_id)
 		*oif = addr->sin6_scope_id;
+	return 0;
+}
+
+/**
+ * net6_sk_default_oif() - the interface if neither the address nor ancillary data names one
+ * @sk: socket
+ * @daddr: destination
+ * @oif: changed if it is 0, to IPV6_MULTICAST_IF's or IPV6_UNICAST_IF's (RFC 3542 6.7)
+ *
+ * Context: any. Return: 0; -EINVAL: a link-local address without zone.
+ */
+int net6_sk_default_oif(const struct sock *sk, const struct in6_addr *daddr, int *oif)
+{
+	if (!*oif)
+		*oif = net6_sk_oif(sk, daddr);
 	/* RFC 4007 section 6: without a zone a link-local address means nothing. */
-	if (!*oif && !(type & IPV6_ADDR_MULTICAST))
+	if (!*oif && !ipv6_addr_is_multicast(daddr) &&
+	    __ipv6_addr_needs_scope_id(__ipv6_addr_type(daddr)))
 		return -EINVAL;
 	return 0;
 }
@@ -74,14 +95,16 @@ int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len
  * @len: as the program gave it
  * @oif: set to the interface index to use, 0 for any
  *
- * Context: any. Return: as net6_sk_check_dest(); -EINVAL also for a zone that contradicts
- * SO_BINDTODEVICE.
+ * Context: any. Return: as net6_sk_check_dest(); -EINVAL also for a link-local address without
+ * zone, and for a zone that contradicts SO_BINDTODEVICE.
  */
 int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
 {
 	int bound = READ_ONCE(sk->sk_bound_dev_if);
 	int err = net6_sk_check_dest(sk, addr, len, oif);
 
+	if (!err)
+		err = net6_sk_default_oif(sk, &addr->sin6_addr, oif);
 	return !err && bound && *oif != bound ? -EINVAL : err;
 }
 

@@ -35,6 +35,8 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	sock_owned_by_me(sk);
 	if (unlikely(net6_mapped_addr(sk, addr, len)))
 		return net6_mapped_dgram_connect(sk, addr, len);
+	if (addr->sin6_family == AF_INET)
+		return sk->sk_ipv6only ? -EAFNOSUPPORT : -EINVAL;
 	if (unlikely(ipv6_addr_v4mapped(&np->saddr)))
 		return -EAFNOSUPPORT;
 	err = net6_sk_check_addr(sk, addr, len, &oif);
@@ -188,7 +190,7 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 			return -ENETUNREACH;
 		tx->dport = inet_sk(sk)->inet_dport;
 		tx->flowinfo = inet6_sk(sk)->flow_label;
-		tx->oif = net6_sk_oif(sk, &tx->daddr);
+		tx->oif = net6_sk_own_oif(sk);
 	} else {
 		err = net6_dgram_set_name(sk, msg, tx);
 		if (err)
@@ -196,9 +198,11 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 	}
 	if (msg->msg_controllen) {
 		*connected = false;
-		return net6_cmsg_send(sk, msg, tx);
+		err = net6_cmsg_send(sk, msg, tx);
+		if (err)
+			return err;
 	}
-	return 0;
+	return net6_sk_default_oif(sk, &tx->daddr, &tx->oif);
 }
 
 /**
@@ -295,9 +299,9 @@ int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_
  */
 static __be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
 {
-	__be32 label = tx->flowinfo;
+	__be32 label = tx->flowinfo & IPV6_FLOWLABEL_MASK;
 
-	if (!(label & IPV6_FLOWLABEL_MASK) &&
+	if (!label &&
 	    (net6_opt(sk, AUTOFLOWLABEL) || !net6_opt(sk, AUTOFLOWLABEL_SET)))
 		label |= (__force __be32)(sk->sk_txhash ^ ((__force u32)tx->dport << 12)) &
 			IPV6_FLOWLABEL_MASK;

@@ -89,6 +89,9 @@ static void net6_mapped_copy_sock(const struct sock *sk, struct sock *inner)
 		inner->sk_rcvbuf = sk->sk_rcvbuf;
 	inner->sk_uid = sk->sk_uid;
 	inner->sk_priority = sk->sk_priority;
+	/* Both decide the way. */
+	if (inner->sk_mark != sk->sk_mark || inner->sk_bound_dev_if != sk->sk_bound_dev_if)
+		sk_dst_reset(inner);
 	inner->sk_mark = sk->sk_mark;
 	inner->sk_bound_dev_if = sk->sk_bound_dev_if;
 	inner->sk_reuse = sk->sk_reuse;

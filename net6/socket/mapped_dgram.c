@@ -23,9 +23,12 @@ static int net6_mapped_dgram_rcv(struct sock *inner, struct sk_buff *skb)
 {
 	struct sock *sk = rcu_dereference_sk_user_data(inner);
 	int ifindex = inet_iif(skb);
+	int bound = sk ? READ_ONCE(sk->sk_bound_dev_if) : 0;
 
-	if (unlikely(!sk || (sk->sk_state == TCP_ESTABLISHED &&
-			     !ipv6_addr_v4mapped(&sk->sk_v6_daddr)))) {
+	/* What was set since the last datagram was sent the inner socket does not know. */
+	if (unlikely(!sk || (bound && bound != ifindex && bound != inet_sdif(skb)) ||
+		     (sk->sk_state == TCP_ESTABLISHED &&
+		      !ipv6_addr_v4mapped(&sk->sk_v6_daddr)))) {
 		kfree_skb(skb);
 		return 0;
 	}
@@ -160,6 +163,20 @@ int net6_mapped_dgram_bind(struct sock *sk, const struct sockaddr_in6 *addr)
 	return 0;
 }
 
+/* Options of SOL_SOCKET with which datagrams are sent may have changed. */
+static void net6_mapped_dgram_sync(const struct sock *sk, struct sock *inner)
+{
+	if (READ_ONCE(sk->sk_sndbuf) == inner->sk_sndbuf &&
+	    READ_ONCE(sk->sk_priority) == inner->sk_priority &&
+	    READ_ONCE(sk->sk_mark) == inner->sk_mark &&
+	    READ_ONCE(sk->sk_bound_dev_if) == inner->sk_bound_dev_if &&
+	    READ_ONCE(sk->sk_sndtimeo) == inner->sk_sndtimeo &&
+	    sock_flag(sk, SOCK_BROADCAST) == sock_flag(inner, SOCK_BROADCAST))
+		return;
+	net6_mapped_sync(sk, inner);
+	WRITE_ONCE(inner->sk_sndbuf, READ_ONCE(sk->sk_sndbuf));
+}
+
 /**
  * net6_mapped_dgram_connect() - connect to an IPv4 address
  * @sk: socket, owned
@@ -177,6 +194,7 @@ int net6_mapped_dgram_connect(struct sock *sk, const struct sockaddr_in6 *addr, 
 
 	if (IS_ERR(inner))
 		return PTR_ERR(inner);
+	net6_mapped_dgram_sync(sk, inner);
 	net6_mapped_to_in(addr, &sin);
 	err = inet_dgram_connect(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin), 0);
 	if (err)
@@ -208,20 +226,6 @@ void net6_mapped_dgram_disconnect(struct sock *sk)
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		inner->sk_userlocks &= ~SOCK_BINDPORT_LOCK;
 	inet_dgram_connect(inner->sk_socket, &addr, sizeof(addr), 0);
-}
-
-/* Options of SOL_SOCKET with which datagrams are sent may have changed. */
-static void net6_mapped_dgram_sync(const struct sock *sk, struct sock *inner)
-{
-	if (READ_ONCE(sk->sk_sndbuf) == inner->sk_sndbuf &&
-	    READ_ONCE(sk->sk_priority) == inner->sk_priority &&
-	    READ_ONCE(sk->sk_mark) == inner->sk_mark &&
-	    READ_ONCE(sk->sk_bound_dev_if) == inner->sk_bound_dev_if &&
-	    READ_ONCE(sk->sk_sndtimeo) == inner->sk_sndtimeo &&
-	    sock_flag(sk, SOCK_BROADCAST) == sock_flag(inner, SOCK_BROADCAST))
-		return;
-	net6_mapped_sync(sk, inner);
-	WRITE_ONCE(inner->sk_sndbuf, READ_ONCE(sk->sk_sndbuf));
 }
 
 /* IPv6's ancillary data in IPv4's words: what has none is left out, as on Linux. @msg's

@@ -241,6 +241,7 @@ void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
  * Return 0 or -errno and the interface index in *oif.
  */
 int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
+int net6_sk_default_oif(const struct sock *sk, const struct in6_addr *daddr, int *oif);
 int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
 int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len);
 int net6_bind_port(struct sock *sk, unsigned short snum, bool bpf);
@@ -306,6 +307,7 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 	return pmtudisc < IPV6_PMTUDISC_DO || pmtudisc == IPV6_PMTUDISC_OMIT;
 }
 
+int net6_sk_own_oif(const struct sock *sk);
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
 
 /* Anycast addresses of a socket (socket/anycast.c). sk owned, process context. */

@@ -138,8 +138,11 @@ static bool net6_dgram_reuseport_pair(struct sock *a, struct sock *b)
 	return a->sk_reuseport && b->sk_reuseport && uid_eq(sock_i_uid(a), sock_i_uid(b));
 }
 
-/* Does another socket stand in the way of binding @sk to @port? Bucket locked. */
-static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u16 port)
+/* Does another socket stand in the way of binding @sk to @port? Bucket locked. An echo socket
+ * that has @chosen no identifier shares none: replies are for one.
+ */
+static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u16 port,
+				bool chosen)
 {
 	struct sock *other;
 
@@ -147,6 +150,8 @@ static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u1
 	hlist_for_each_entry(other, &b->head, sk_node) {
 		if (!net6_dgram_same_port(sk, other, port))
 			continue;
+		if (!chosen && sk->sk_protocol == IPPROTO_ICMPV6)
+			return true;
 		if (sk->sk_reuse && other->sk_reuse)
 			continue;
 		if (sk->sk_bound_dev_if && other->sk_bound_dev_if &&
@@ -178,15 +183,17 @@ static int net6_dgram_join_reuseport(struct sock *sk, struct net6_dgram_bucket *
 	return reuseport_alloc(sk, any);
 }
 
-/* Take @port if nobody minds. Return 0, -EADDRINUSE or -errno. */
-static int net6_dgram_take_port(struct sock *sk, u16 port)
+/* Take @port, which the program has @chosen or not, if nobody minds. Return 0, -EADDRINUSE or
+ * -errno.
+ */
+static int net6_dgram_take_port(struct sock *sk, u16 port, bool chosen)
 {
 	struct net6_dgram_bucket *b;
 	int err = 0;
 
 	b = net6_dgram_bucket(sock_net(sk), sk->sk_protocol, port);
 	spin_lock_bh(&b->lock);
-	if (net6_dgram_conflict(sk, b, port))
+	if (net6_dgram_conflict(sk, b, port, chosen))
 		err = -EADDRINUSE;
 	else if (sk->sk_reuseport)
 		err = net6_dgram_join_reuseport(sk, b, port);
@@ -218,7 +225,7 @@ int net6_dgram_get_port(struct sock *sk, unsigned short snum)
 	if (sk_hashed(sk))
 		return -EADDRINUSE;
 	if (snum)
-		return net6_dgram_take_port(sk, snum);
+		return net6_dgram_take_port(sk, snum, true);
 
 	inet_get_local_port_range(net, &low, &high);
 	range = high - low + 1;
@@ -228,7 +235,7 @@ int net6_dgram_get_port(struct sock *sk, unsigned short snum)
 
 		if (inet_is_local_reserved_port(net, port))
 			continue;
-		err = net6_dgram_take_port(sk, port);
+		err = net6_dgram_take_port(sk, port, false);
 		if (err != -EADDRINUSE)
 			return err;
 		cond_resched();

@@ -52,6 +52,9 @@ int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len
 {
 	if (addr_len < offsetofend(struct sockaddr, sa_family))
 		return -EINVAL;
+	/* To an IPv4 address: the inner socket's programs are asked. */
+	if (uaddr->sa_family == AF_INET)
+		return 0;
 	if (addr_len < SIN6_LEN_RFC2133)
 		return -EINVAL;
 	return net6_bpf_connect(sk, uaddr, &addr_len);

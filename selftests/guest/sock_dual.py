@@ -23,14 +23,15 @@ import netpair as p
 TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
 V6, V6ONLY = socket.IPPROTO_IPV6, socket.IPV6_V6ONLY
 SOL, REUSE = socket.SOL_SOCKET, socket.SO_REUSEADDR
-HERE, THERE = "192.0.2.1", "192.0.2.2"
+HERE, THERE, HERE1 = "192.0.2.1", "192.0.2.2", "198.51.100.1"
 LOCAL, PEER, NOBODY = "::ffff:127.0.0.1", "::ffff:" + THERE, "::ffff:203.0.113.1"
 PORT = 7500
 
 
 def setup():
     p.setup()
-    for ns, dev, address in ((p.A, "a0", HERE), (p.B, "b0", THERE)):
+    for ns, dev, address in ((p.A, "a0", HERE), (p.B, "b0", THERE), (p.A, "a1", HERE1),
+                             (p.B, "b1", "198.51.100.2")):
         ns.ip("addr", "add", address + "/24", "dev", dev)
 
 
@@ -453,6 +454,10 @@ def addresses_of_wrong_length_or_family(make):
     inet = struct.pack("=HH4s8x", socket.AF_INET, socket.htons(PORT), four_)
     odd = struct.pack("=H", 77) + six[2:]
     import ctypes
+    with make(UDP) as s:
+        s.setsockopt(V6, V6ONLY, 1)
+        libc.connect(s.fileno(), inet, len(inet))
+        out.append(ctypes.get_errno())
     for kind in (TCP, UDP):
         for call in ("bind", "connect"):
             for address in (six, six[:24], six[:23], six[:2], inet, inet[:15], odd):
@@ -517,6 +522,22 @@ def a_connected_datagram_socket(make):
     s.setblocking(False)
     out += [failing(s.send, b"x"), failing(s.recv, 10), ready(s)]
     s.close()
+    return out
+
+
+@both
+def a_datagram_socket_on_one_device(make):
+    """SO_BINDTODEVICE after bind() holds for IPv4 as well, also before anything is sent."""
+    out = []
+    with four(UDP, ns=p.B) as peer, make(UDP) as s:
+        s.bind(("::", PORT))
+        s.setsockopt(SOL, socket.SO_BINDTODEVICE, b"a0")
+        peer.sendto(b"by the other", (HERE1, PORT))
+        peer.sendto(b"by this", (HERE, PORT))
+        out.append(s.recv(100))
+    with make(UDP) as s:
+        s.setsockopt(SOL, socket.SO_BINDTODEVICE, b"a1")
+        out += [failing(s.connect, (PEER, PORT)), name(s)[0]]
     return out
 
 
