@@ -477,7 +477,7 @@ static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 	bool direct = ipv6_addr_any(&c->gateway);
 
 	if (c->refused) {
-		NL_SET_ERR_MSG(extack, "net6 routes have no metrics, source, encapsulation, next hop object");
+		NL_SET_ERR_MSG(extack, "net6: no metrics, source, encapsulation, nexthop object");
 		return -EOPNOTSUPP;
 	}
 	if (!c->iface && !direct)
