@@ -176,6 +176,11 @@ static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
 		net6_drop(nn, skb, reason);
 		return;
 	}
+	/* A sender on this host waits for its pages (MSG_ZEROCOPY): no queue may keep them. */
+	if (unlikely(skb_orphan_frags_rx(skb, GFP_ATOMIC))) {
+		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+		return;
+	}
 
 	if (accept->type == NET6_ACCEPT_MULTICAST)
 		NET6_INC_IFACE(iface, Ip6InMcastPkts);

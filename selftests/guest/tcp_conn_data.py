@@ -124,6 +124,20 @@ def zerocopy(p, note):
 
 
 @scenario
+def zerocopy_that_nobody_reads(p, note):
+    """To a receiver on the same host it is copied: who does not read keeps no sender waiting."""
+    client, server, _ = p.pair()
+    client.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+    note("send", client.send(b"z" * 10000, MSG_ZEROCOPY))
+    poll = select.poll()
+    poll.register(client, 0)
+    note("done", bool(poll.poll(PATIENCE * 1000)))
+    _, anc, _, _ = client.recvmsg(1, 512, socket.MSG_ERRQUEUE)
+    note("errno, origin, type, code", struct.unpack_from("=IBBB", anc[0][2]))
+    note("all came", server.recv(10000, socket.MSG_WAITALL) == b"z" * 10000)
+
+
+@scenario
 def urgent_data(p, note):
     client, server, _ = p.pair()
     server.send(b"ab")
