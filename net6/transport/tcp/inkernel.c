@@ -400,6 +400,8 @@ static unsigned int net6_tcp_build_frag(struct net6_tcp_build *b, struct page *p
 		get_page(page);
 		skb_fill_page_desc_noacc(skb, i, page, offset, n);
 	}
+	/* Whoever owns the page may change it: a checksum is made of what leaves. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	skb->len += n;
 	skb->data_len += n;
 	skb->truesize += n;
