@@ -35,8 +35,9 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	sock_owned_by_me(sk);
 	if (unlikely(net6_mapped_addr(sk, addr, len)))
 		return net6_mapped_dgram_connect(sk, addr, len);
-	if (addr->sin6_family == AF_INET)
-		return sk->sk_ipv6only ? -EAFNOSUPPORT : -EINVAL;
+	/* Shorter than IPv6's it may be. */
+	if (addr->sin6_family == AF_INET && sk->sk_ipv6only)
+		return -EAFNOSUPPORT;
 	if (unlikely(ipv6_addr_v4mapped(&np->saddr)))
 		return -EAFNOSUPPORT;
 	err = net6_sk_check_addr(sk, addr, len, &oif);
