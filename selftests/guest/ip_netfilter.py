@@ -264,11 +264,13 @@ def a_whole_packet_is_translated_to_a_narrower_link():
     packet = (head + socket.inet_pton(socket.AF_INET6, R0) +
               socket.inet_pton(socket.AF_INET6, IN_A) + bytes(1360))
     R.ip("link", "set", "r1", "mtu", "1280")
-    with raw, Rules(R, "table ip6 n {\n" + chain(
-            "output", f"meta l4proto 253 dnat to {IN_B}", "-100", "nat") + "}\n"):
-        for _ in range(100):
-            ktap.raises(errno.EMSGSIZE, raw.sendto, packet, (IN_A, 0))
-    R.ip("link", "set", "r1", "mtu", "1500")
+    try:
+        with raw, Rules(R, "table ip6 n {\n" + chain(
+                "output", f"meta l4proto 253 dnat to {IN_B}", "-100", "nat") + "}\n"):
+            for _ in range(100):
+                ktap.raises(errno.EMSGSIZE, raw.sendto, packet, (IN_A, 0))
+    finally:
+        R.ip("link", "set", "r1", "mtu", "1500")
 
 
 @ktap.test

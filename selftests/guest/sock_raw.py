@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Raw sockets of net6 behave as native ones: creation, options, what they are shown,
-# filters and checksums, whole packets of the program's own, errors.
+# filters and checksums, whole packets of the program's own, errors;
+# with UDP the order of interfaces, and identifiers of echo sockets.
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)
 #
@@ -296,6 +297,58 @@ def a_full_queue_drops_and_goes_on():
     b.sendto(b"again", (p.NET6_A, 0))
     a.settimeout(10 * ktap.SCALE)
     ktap.equal(a.recv(100), b"again", "then")
+
+
+@ktap.test
+def the_interface_in_ancillary_data_goes_before_options():
+    """RFC 3542 6.7: IPV6_MULTICAST_IF counts when nothing else names an interface."""
+    def sent(make, kind, proto, link_local):
+        out = []
+        for option, to in ((socket.IPV6_MULTICAST_IF, "ff02::77"), (76, "fd00::99"),
+                           (None, link_local)):
+            with make(kind, proto) as s:
+                if option:
+                    index = p.index(p.A, "a0")
+                    s.setsockopt(V6, option, index if option == socket.IPV6_MULTICAST_IF
+                                 else socket.htonl(index))
+                info = struct.pack("=16si", b"", p.index(p.A, "a0" if to == link_local else "a1"))
+                out.append(failing(s.sendmsg, [b"x"], [(V6, socket.IPV6_PKTINFO, info)], 0,
+                                   (to, 9 if kind == socket.SOCK_DGRAM else 0)))
+        return out
+    with p.B:
+        found = ktap.run("ip", "-6", "-o", "addr", "show", "dev", "b0", "scope", "link")
+    link_local = found.split("inet6 ")[1].split("/")[0]
+    for kind, proto in ((socket.SOCK_DGRAM, 0), (socket.SOCK_RAW, 253)):
+        ktap.equal(sent(p.net6, kind, proto, link_local),
+                   sent(p.native, kind, proto, link_local), f"type {kind}")
+
+
+@ktap.test
+def chosen_echo_identifiers_are_not_shared():
+    ports = "/proc/sys/net/ipv4/ip_local_port_range"
+    with p.A:
+        with open(ports, encoding="ascii") as file:
+            before = file.read()
+        with open(ports, "w", encoding="ascii") as file:
+            file.write("40000 40001")
+        socks = [p.net6(socket.SOCK_DGRAM, socket.IPPROTO_ICMPV6) for _ in range(3)]
+        request = struct.pack("!BBHHH", 128, 0, 0, 0, 1)
+        try:
+            for sock in socks[:2]:
+                sock.sendto(request, ("::1", 0))
+            for sock in socks[:2]:
+                ktap.equal(sock.recv(100)[0], 129, "its reply")
+            ktap.equal({sock.getsockname()[1] for sock in socks[:2]}, {40000, 40001},
+                       "identifiers")
+            socks[2].setblocking(False)
+            ktap.raises(errno.EAGAIN, socks[2].sendto, request, ("::1", 0))
+            # Whoever insists shares one.
+            socks[2].bind(("::", 40000))
+        finally:
+            with open(ports, "w", encoding="ascii") as file:
+                file.write(before)
+            for sock in socks:
+                sock.close()
 
 
 ktap.main(setup=p.setup)
