@@ -20,8 +20,26 @@
 #include "nfhook.h"
 #include "proxy.h"
 
-/* Headers in front of a Fragment header that are looked at. */
+/* A piece of a packet with more headers in front of its Fragment header is dropped. */
 #define NET6_NF_HEADERS	8
+
+/**
+ * enum net6_nf_kind - what nf_defrag_ipv6 would make of a packet
+ * @NET6_NF_WHOLE: nothing that outlives the call
+ * @NET6_NF_PIECE: it would wait for the other fragments
+ * @NET6_NF_BAD: it would wait, and need not be put together
+ */
+enum net6_nf_kind {
+	NET6_NF_WHOLE,
+	NET6_NF_PIECE,
+	NET6_NF_BAD,
+};
+
+/* A Fragment header: its offset, and that of the octet that names it. */
+struct net6_nf_fragment {
+	unsigned int	offset;
+	unsigned int	nhoff;
+};
 
 /* A packet in a hook's hands has native's control block. */
 static void net6_nf_cb_init(struct sk_buff *skb, int ifindex, bool reassembled)
@@ -60,52 +78,66 @@ static __always_inline int net6_nf_run(const unsigned int hook, struct net6_net 
 
 /* ---- up ---- */
 
-/* Offset of the Fragment header of a packet's piece, and in @nhoff that of the octet that
- * names it; 0 for whole packets, atomic fragments (RFC 6946) among them.
+/* The first Fragment header is to be found wherever nf_defrag_ipv6 finds it, find_prev_fhdr():
+ * behind any number of headers, Authentication too.
  */
-static unsigned int net6_nf_fragment(const struct sk_buff *skb, u16 *nhoff)
+static bool net6_nf_find_fragment(const struct sk_buff *skb, struct net6_nf_fragment *at,
+				  unsigned int *headers)
 {
-	unsigned int offset = sizeof(struct ipv6hdr), headers;
 	u8 nexthdr = ipv6_hdr(skb)->nexthdr;
+	const struct ipv6_opt_hdr *h;
+	struct ipv6_opt_hdr buf;
+
+	at->nhoff = offsetof(struct ipv6hdr, nexthdr);
+	at->offset = sizeof(struct ipv6hdr);
+	for (*headers = 0; nexthdr != NEXTHDR_FRAGMENT; ++*headers) {
+		if (!ipv6_ext_hdr(nexthdr) || nexthdr == NEXTHDR_NONE)
+			return false;
+		h = skb_header_pointer(skb, at->offset, sizeof(buf), &buf);
+		if (!h)
+			return false;
+		at->nhoff = at->offset;
+		at->offset += nexthdr == NEXTHDR_AUTH ? ipv6_authlen(h) : ipv6_optlen(h);
+		nexthdr = h->nexthdr;
+	}
+	return true;
+}
+
+static enum net6_nf_kind net6_nf_kind(const struct sk_buff *skb, struct net6_nf_fragment *at)
+{
 	const struct frag_hdr *fh;
-	const struct ipv6_opt_hdr *oh;
+	unsigned int headers;
 	struct frag_hdr buf;
 
-	*nhoff = offsetof(struct ipv6hdr, nexthdr);
-	for (headers = 0; headers < NET6_NF_HEADERS; headers++) {
-		if (nexthdr == NEXTHDR_FRAGMENT) {
-			fh = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-			return fh && (fh->frag_off & htons(IP6_OFFSET | IP6_MF)) ? offset : 0;
-		}
-		if (nexthdr != NEXTHDR_HOP && nexthdr != NEXTHDR_ROUTING && nexthdr != NEXTHDR_DEST)
-			return 0;
-		oh = skb_header_pointer(skb, offset, sizeof(*oh), &buf);
-		if (!oh)
-			return 0;
-		*nhoff = offset;
-		offset += ipv6_optlen(oh);
-		nexthdr = oh->nexthdr;
-	}
-	return 0;
+	if (!net6_nf_find_fragment(skb, at, &headers))
+		return NET6_NF_WHOLE;
+	fh = skb_header_pointer(skb, at->offset, sizeof(buf), &buf);
+	if (!fh)
+		return NET6_NF_WHOLE;
+	if (fh->frag_off & htons(IP6_OFFSET | IP6_MF))
+		return headers <= NET6_NF_HEADERS ? NET6_NF_PIECE : NET6_NF_BAD;
+	/* An atomic fragment (RFC 6946) is not waited for, unless it has no data or no length. */
+	return ipv6_hdr(skb)->payload_len && at->offset + sizeof(buf) < skb->len ?
+	       NET6_NF_WHOLE : NET6_NF_BAD;
 }
 
 /* Returns a whole packet, data at its IPv6 header, or NULL if there is none yet. */
 static struct sk_buff *net6_nf_reassemble(struct net6_iface *iface, struct sk_buff *skb,
-					  unsigned int offset, u16 nhoff)
+					  const struct net6_nf_fragment *at)
 {
 	struct net6_rx_cb *cb = net6_rx_cb(skb);
 
-	if (!pskb_may_pull(skb, offset)) {
-		net6_drop(iface->nn, skb, NET6_DROP_EXTHDR_SHORT);
+	if (!pskb_may_pull(skb, at->offset)) {
+		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
 		return NULL;
 	}
 	*cb = (struct net6_rx_cb) {
 		.iface		= iface,
 		.ifindex	= net6_rcv_ifindex(iface, skb),
-		.nhoff		= nhoff,
+		.nhoff		= at->nhoff,
 		.nexthdr	= NEXTHDR_FRAGMENT,
 	};
-	skb_pull_rcsum(skb, offset);
+	skb_pull_rcsum(skb, at->offset);
 	skb = net6_reasm_rcv(skb);
 	if (skb)
 		__skb_push(skb, -skb_network_offset(skb));
@@ -135,9 +167,9 @@ static int net6_nf_rcv_ok(struct net *net, struct sock *sk, struct sk_buff *skb)
 void net6_nf_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
 	struct net6_net *nn = iface->nn;
-	unsigned int offset;
-	bool fragment;
-	u16 nhoff;
+	struct net6_nf_fragment at;
+	enum net6_nf_kind kind;
+	bool reassembled;
 
 	/* What is not in order is counted and dropped where it always is. */
 	if (net6_rcv_check(skb, skb->pkt_type == PACKET_LOOPBACK) != NET6_DROP_MAX) {
@@ -146,15 +178,21 @@ void net6_nf_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	}
 	skb_orphan(skb);
 	skb_dst_drop(skb);
-	offset = net6_nf_fragment(skb, &nhoff);
-	fragment = offset;
-	if (fragment) {
-		skb = net6_nf_reassemble(iface, skb, offset, nhoff);
+	kind = net6_nf_kind(skb, &at);
+	reassembled = kind == NET6_NF_PIECE;
+	if (reassembled) {
+		skb = net6_nf_reassemble(iface, skb, &at);
 		if (!skb)
 			return;
+		kind = net6_nf_kind(skb, &at);
+	}
+	/* Not twice: RFC 8200 section 4.1 has each header "at most once". */
+	if (kind != NET6_NF_WHOLE) {
+		net6_drop(nn, skb, NET6_DROP_FRAG_INVALID);
+		return;
 	}
 	skb_set_transport_header(skb, sizeof(struct ipv6hdr));
-	net6_nf_cb_init(skb, iface->ifindex, fragment);
+	net6_nf_cb_init(skb, iface->ifindex, reassembled);
 	if (net6_nf_run(NF_INET_PRE_ROUTING, nn, skb, skb->dev, NULL, net6_nf_rcv_ok) == 1)
 		net6_nf_rcv_ok(nn->net, NULL, skb);
 }
@@ -208,14 +246,24 @@ bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reasse
 
 /* ---- down ---- */
 
-/* Where a packet goes that comes back from a hook. */
+/* Where a packet goes that comes back from a hook. If not by the interface that it was to leave
+ * by, its sender insisted on that one, or a rule chose it.
+ */
 static struct net6_dest *net6_nf_dest(struct net6_net *nn, const struct sk_buff *skb)
 {
+	const struct net_device *out = skb_dst(skb)->dev;
 	const struct ipv6hdr *h = ipv6_hdr(skb);
-	bool scoped = ipv6_addr_type(&h->daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL);
+	struct net6_dest *dest;
 
-	return net6_dest_lookup_from(nn, &h->saddr, &h->daddr,
-				     scoped ? skb_dst(skb)->dev->ifindex : 0);
+	if (!(ipv6_addr_type(&h->daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
+		dest = net6_dest_lookup_from(nn, &h->saddr, &h->daddr, 0);
+		if ((out->flags & IFF_LOOPBACK) ||
+		    (!IS_ERR(dest) && (dest->iface->dev == out || dest->flags & NET6_DEST_LOCAL)))
+			return dest;
+		if (!IS_ERR(dest))
+			net6_dest_put(dest);
+	}
+	return net6_dest_lookup_from(nn, &h->saddr, &h->daddr, out->ifindex);
 }
 
 /* Who comes back may have another destination now. Consumes @skb without one. */
@@ -297,14 +345,6 @@ out:
 	return err;
 }
 
-/* A fragment that a program wrote itself: see the head of this file. */
-static bool net6_nf_sends_fragment(const struct sk_buff *skb)
-{
-	u16 nhoff;
-
-	return net6_nf_fragment(skb, &nhoff);
-}
-
 /**
  * net6_nf_output() - NF_INET_LOCAL_OUT and NF_INET_POST_ROUTING for a packet of ours
  * @iface: interface that it is to leave by
@@ -318,8 +358,10 @@ bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err)
 {
 	struct in6_addr daddr = ipv6_hdr(skb)->daddr;
 	struct net6_net *nn = iface->nn;
+	struct net6_nf_fragment at;
 
-	if (net6_nf_sends_fragment(skb)) {
+	/* A fragment that a program wrote itself: see the head of this file. */
+	if (net6_nf_kind(skb, &at) != NET6_NF_WHOLE) {
 		net6_drop(nn, skb, NET6_DROP_NETFILTER);
 		*err = -EPERM;
 		return false;

@@ -10,12 +10,14 @@
 #include "ip.h"
 #include "nfhook.h"
 
-/* Does the sender want its own datagrams to a group? (RFC 3493 5.2: by default) */
+/* Does the sender want its own datagrams to a group? (RFC 3493 5.2: by default) Neighbor
+ * Discovery and MLD, which have no socket and come here from netfilter's queue, do not.
+ */
 static bool net6_output_wants_loop(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
 
-	return !sk || !sk_fullsock(sk) || net6_opt(sk, MC6_LOOP);
+	return sk && sk_fullsock(sk) && net6_opt(sk, MC6_LOOP);
 }
 
 /* Returns NULL if the packet must not go to the wire. */

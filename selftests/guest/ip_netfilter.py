@@ -231,6 +231,50 @@ def a_filter_sees_no_fragments():
         ktap.raises(errno.EPERM, raw.sendto, packet, (IN_B, 0))
 
 
+def piece(following, data, offset=0, more=True):
+    """A Fragment header and what is behind it."""
+    return struct.pack("!BBHI", following, 0, offset | more, 99) + data
+
+
+def ahead(first, times, following, data):
+    """Options or Authentication in front of data, by what Next Header they are named."""
+    length = {DEST: 8, AUTH: 12}[first]
+    rest = bytes([0, 1, 4]) + bytes(4) if first == DEST else bytes([1]) + bytes(10)
+    return b"".join(bytes([following if last else first]) + rest[:length - 1]
+                    for last in [False] * (times - 1) + [True]) + data
+
+
+FRAGMENT, AUTH, DEST, UDP = 44, 51, 60, 17
+DATA = struct.pack("!HHHH", 1, 9, 64, 0) + bytes(56)
+PIECE = piece(UDP, DATA)
+UNFINISHED = {
+    "behind Authentication": [(AUTH, ahead(AUTH, 1, FRAGMENT, PIECE))],
+    "behind nine headers": [(DEST, ahead(DEST, 9, FRAGMENT, PIECE))],
+    "in fragments": [(FRAGMENT, piece(FRAGMENT, PIECE[:32])),
+                     (FRAGMENT, piece(FRAGMENT, PIECE[32:], 32, False))],
+    "without data": [(FRAGMENT, piece(UDP, b"", more=False))],
+}
+
+
+@ktap.test
+def a_filter_keeps_no_fragments():
+    """nf_defrag_ipv6 would, with a timer that needs more of native IPv6 than there is."""
+    with A:
+        frames = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x86dd))
+    to = ("a0", 0x86dd, 0, 1, bytes.fromhex(
+        json.loads(R.ip("-j", "link", "show", "r0"))[0]["address"].replace(":", "")))
+    addresses = b"".join(socket.inet_pton(socket.AF_INET6, a) for a in (IN_A, R0))
+    early = chain("prerouting", "exthdr frag exists counter", "-450").replace(
+        "chain prerouting", "chain early")
+    with frames, Rules(R, table(early, chain("prerouting", "ct state invalid drop"))) as r:
+        for what, packets in UNFINISHED.items():
+            for nexthdr, payload in packets:
+                frames.sendto(struct.pack("!IHBB", 6 << 28, len(payload), nexthdr, 64) +
+                              addresses + payload, to)
+            ktap.true(pings(A, R0), "all have come")
+            ktap.equal(r.packets("early"), 0, f"a fragment {what}")
+
+
 @ktap.test
 def addresses_and_ports_are_translated():
     if ktap.CHECKING:
@@ -346,6 +390,49 @@ def queued_packets_go_on():
                     ktap.true("1 received" in ping.communicate()[0],
                               f"{hook} of {ns.name} {words}")
         queue.s.close()
+
+
+@ktap.test
+def queued_packets_leave_by_the_interface_they_were_meant_for():
+    """A sender is bound to one that the routes would not choose; and what goes to a group for
+    Neighbor Discovery's or MLD's sake does not come back.
+    """
+    if ktap.CHECKING:
+        raise ktap.Skip("this kernel has no queue")
+    ktap.kmod("nft_queue", "nfnetlink_queue")
+    ktap.veth(A, "a1", B, "b1")
+    for ns, dev, address in ((A, "a1", "fd00:c::1"), (B, "b1", "fd00:c::2")):
+        ns.run(CTL, "set", "dev", dev, "dad-transmits", "0")
+        ns.ip("-6", "addr", "add", address + "/64", "dev", dev)
+        ktap.wait_for(15, f"{address} is there", lambda n=ns, d=dev, a=address:
+                      preferred(n, d, a))
+    b = make(B, bind=("::", 7500))
+    b.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+    a = make(A)
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"a1")
+    A.ip("-6", "route", "add", "fd00:b::/64", "via", R0, "dev", "a0")
+    A.ip("-6", "route", "add", "fd00::/16", "via", "fd00:c::2", "dev", "a1")
+    queue = Queue(A)
+    for hook in "output", "postrouting":
+        with Rules(A, table(chain(hook, "udp dport 7500 queue num 0"))):
+            a.sendto(b"x", (IN_B, 7500))
+            queue.accept(queue.get())
+            _, ancillary, _, _ = b.recvmsg(10, 100)
+            with B:
+                ktap.equal(struct.unpack("16xI", ancillary[0][2])[0], socket.if_nametoindex("b1"),
+                           f"interface, queued at {hook}")
+    solicits = "icmpv6 type nd-neighbor-solicit"
+    with Rules(A, table(chain("output", solicits + " queue num 0"),
+                        chain("input", solicits + " counter"))) as rules:
+        ping = ns_ping(A, "fd00:c::5:0:1")     # a group of A's, too
+        queue.accept(queue.get())
+        queue.accept(queue.get())
+        ktap.equal(rules.packets("input"), 0, "solicitations that came back")
+        ping.kill()
+        ping.wait()
+    queue.s.close()
+    A.ip("-6", "route", "del", "fd00:b::/64", "via", R0, "dev", "a0")
+    A.ip("link", "del", "a1")
 
 
 def ns_ping(ns, address, *words):
