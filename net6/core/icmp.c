@@ -3,6 +3,7 @@
  * errors, which go to the transport that sent the packet they are about.
  */
 #include <linux/if_vlan.h>
+#include <net/dsfield.h>
 #include <net/ipv6.h>
 
 #include "../transport/proto.h"
@@ -94,7 +95,7 @@ static bool net6_icmp_echo_group(const struct net6_settings *s, unsigned int fla
 
 /* RFC 4443 4.2: the reply's source is the request's unicast destination, or one of the
  * interface's addresses for a group or an anycast address, unless that is to be it; "the data
- * [...] MUST be returned entirely".
+ * [...] MUST be returned entirely". The traffic class is the request's, as native's replies have.
  */
 static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 {
@@ -102,6 +103,7 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 	struct in6_addr saddr = ipv6_hdr(skb)->daddr;
 	struct net6_net *nn = iface->nn;
 	bool group = net6_icmp_echo_group(&nn->settings, net6_rx_cb(skb)->flags);
+	u8 tclass = ipv6_get_dsfield(ipv6_hdr(skb));
 	struct net6_dest *dest;
 	struct icmp6hdr *h;
 
@@ -130,6 +132,7 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 	skb->pkt_type = PACKET_HOST;
 	skb->priority = 0;
 	skb->mark = 0;
+	skb->skb_iif = 0;
 	skb_set_queue_mapping(skb, 0);
 	__vlan_hwaccel_clear_tag(skb);
 	skb_clear_hash(skb);
@@ -142,7 +145,7 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 	if (!group && skb->ip_summed != CHECKSUM_PARTIAL)
 		csum_replace2(&h->icmp6_cksum, htons(ICMPV6_ECHO_REQUEST << 8),
 			      htons(ICMPV6_ECHO_REPLY << 8));
-	net6_icmp_output(skb, dest, group ? &dest->saddr : &saddr, &daddr,
+	net6_icmp_output(skb, dest, group ? &dest->saddr : &saddr, &daddr, tclass,
 			 group || skb->ip_summed == CHECKSUM_PARTIAL);
 	net6_dest_put(dest);
 }

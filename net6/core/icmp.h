@@ -43,7 +43,7 @@ void net6_icmp_xmit_alert(struct net6_iface *iface, struct sk_buff *skb,
 			  const struct in6_addr *saddr, const struct in6_addr *daddr);
 
 void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct in6_addr *saddr,
-		      const struct in6_addr *daddr, bool checksum);
+		      const struct in6_addr *daddr, u8 tclass, bool checksum);
 bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest);
 struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
 				       const struct in6_addr *saddr,

@@ -65,22 +65,24 @@ static bool net6_icmp_allowed_any(struct net6_net *nn)
 /**
  * net6_icmp_allowed() - may one more error or Redirect be sent?
  * @nn: namespace
- * @dest: where it would go
+ * @dest: where it would go; what we are told ourselves has the namespace's limit alone
  *
  * Context: BH disabled or process. Return: false if a rate limit (RFC 4443 2.4 (f)) is
  * reached.
  */
 bool net6_icmp_allowed(struct net6_net *nn, struct net6_dest *dest)
 {
-	bool ok;
+	bool ok = true;
 
 	spin_lock_bh(&nn->icmp->lock);
-	ok = net6_icmp_fill(&dest->icmp_tokens, &dest->icmp_stamp, NET6_ICMP_DEST_RATE,
-			    NET6_ICMP_DEST_BURST);
-	if (ok) {
-		dest->icmp_tokens -= NET6_ICMP_TOKEN;
-		ok = net6_icmp_fill_net(nn);
+	if (!(dest->flags & NET6_DEST_LOCAL)) {
+		ok = net6_icmp_fill(&dest->icmp_tokens, &dest->icmp_stamp, NET6_ICMP_DEST_RATE,
+				    NET6_ICMP_DEST_BURST);
+		if (ok)
+			dest->icmp_tokens -= NET6_ICMP_TOKEN;
 	}
+	if (ok)
+		ok = net6_icmp_fill_net(nn);
 	if (ok)
 		nn->icmp->tokens -= NET6_ICMP_TOKEN;
 	spin_unlock_bh(&nn->icmp->lock);
@@ -207,12 +209,13 @@ static void net6_icmp_count(const struct net6_iface *iface, u8 type)
  * @dest: where to
  * @saddr: source
  * @daddr: destination
+ * @tclass: traffic class
  * @checksum: fill the checksum in
  *
  * Context: BH disabled, RCU read lock held.
  */
 void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct in6_addr *saddr,
-		      const struct in6_addr *daddr, bool checksum)
+		      const struct in6_addr *daddr, u8 tclass, bool checksum)
 {
 	struct icmp6hdr *h = (struct icmp6hdr *)skb->data;
 
@@ -225,7 +228,7 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
 	skb->ip_summed = CHECKSUM_NONE;
 	skb->ignore_df = 1;
 	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, READ_ONCE(dest->iface->cur_hop_limit),
-			 0);
+			 htonl(tclass << 20));
 	net6_output(skb, dest);
 }
 
@@ -252,6 +255,8 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 	struct net6_net *nn = net6_pernet(dev_net(skb->dev));
 	struct net6_iface *iface = net6_iface_find(nn, skb->dev->ifindex);
 	struct in6_addr saddr, daddr = ipv6_hdr(skb)->saddr;
+	/* RFC 4443 2.4 (f) is for "the bandwidth and forwarding costs", which this has not. */
+	bool looped = skb->pkt_type == PACKET_LOOPBACK;
 	int nhoff = skb_network_offset(skb);
 	struct net6_dest *dest;
 	struct sk_buff *error;
@@ -259,7 +264,7 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 	if (!iface || !net6_icmp_may_answer(skb, nhoff, type, code))
 		return;
 	/* Asked first: what is not answered makes no destination. */
-	if (!net6_icmp_allowed_any(nn)) {
+	if (!looped && !net6_icmp_allowed_any(nn)) {
 		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		return;
 	}
@@ -267,7 +272,7 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 				    &daddr);
 	if (IS_ERR(dest))
 		return;
-	if (!net6_icmp_allowed(nn, dest)) {
+	if (!looped && !net6_icmp_allowed(nn, dest)) {
 		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		goto put;
 	}
@@ -275,7 +280,10 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 	if (!error)
 		goto put;
 	net6_icmp_source(iface, skb, dest, &saddr);
-	net6_icmp_output(error, dest, &saddr, &daddr, true);
+	/* If that is us, who is bound to the interface is to hear of it. */
+	if (!looped)
+		error->skb_iif = iface->ifindex;
+	net6_icmp_output(error, dest, &saddr, &daddr, 0, true);
 put:
 	net6_dest_put(dest);
 }

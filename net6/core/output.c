@@ -63,7 +63,8 @@ static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
 
 /**
  * net6_output_finish() - send a packet that netfilter has seen
- * @skb: complete, data at the IPv6 header, skb->dev set; consumed
+ * @skb: complete, data at the IPv6 header, skb->dev set; consumed. skb->skb_iif is 0, or the
+ *	interface that it counts as received on if it is for ourselves
  * @dest: where to, by an interface that is usable
  *
  * Context: BH disabled, RCU read lock held. Return: as net6_output().
@@ -72,7 +73,8 @@ int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
 {
 	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
 		if (dest->flags & NET6_DEST_LOCAL)
-			return net6_loopback_queue(dest->iface, dest->ifindex, skb);
+			return net6_loopback_queue(dest->iface, skb->skb_iif ?: dest->ifindex,
+						   skb);
 		skb = net6_output_multicast(skb, dest->iface);
 		if (!skb)
 			return 0;

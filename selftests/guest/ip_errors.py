@@ -101,6 +101,49 @@ def errors_are_limited_per_namespace():
     ktap.true(5 <= got <= 5 + 50 * seconds + 1, f"{got} errors in {seconds:.2f} s")
 
 
+def told(sock, wanted):
+    """The error that a sender is told sooner or later."""
+    return ktap.wait_for(20, f"a sender learns {errno.errorcode[wanted]}", lambda:
+                         sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == wanted)
+
+
+@ktap.test
+def what_we_tell_ourselves_is_not_limited():
+    """Nothing is sent: RFC 4443 2.4 (f) has no reason. A neighbor that is not there is told of
+    by us, too, to each sender.
+    """
+    delta = ip.Delta()
+    for address in (OURS, "::1"):
+        with ktap.net6_socket(socket.SOCK_DGRAM, ns=ip.A) as sock:
+            sock.connect((address, 9))
+            for _ in range(50):
+                sock.send(b"x")
+                told(sock, errno.ECONNREFUSED)
+    senders = [ktap.net6_socket(socket.SOCK_DGRAM, ns=ip.A) for _ in range(40)]
+    for n, sock in enumerate(senders):
+        sock.setsockopt(socket.IPPROTO_IPV6, 25, 1)     # IPV6_RECVERR
+        sock.connect((f"fd00::dead:{n:x}:0", 9))
+        sock.send(b"x")
+    for sock in senders:
+        told(sock, errno.EHOSTUNREACH)
+        sock.close()
+    ktap.equal(delta.read().get("Icmp6OutRateLimited", 0), 0, "limited errors")
+
+
+@ktap.test
+def who_is_bound_to_an_interface_is_told_wherever_the_address_is():
+    ktap.veth(ip.A, "a1", ip.B, "b1")
+    nd.net6ctl(ip.A, "add", "route", "fd00:9::/64", "dev", "a1")
+    with ktap.net6_socket(socket.SOCK_DGRAM, ns=ip.A) as sock:
+        sock.bind((OURS, 0))
+        sock.setsockopt(socket.IPPROTO_IPV6, 25, 1)     # IPV6_RECVERR
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"a1")
+        sock.connect(("fd00:9::1", 9))
+        sock.send(b"x")
+        told(sock, errno.EHOSTUNREACH)
+    ip.A.ip("link", "del", "a1")
+
+
 @ktap.test
 def what_the_limit_leaves_unsaid_makes_no_destinations():
     nd.net6ctl(ip.A, "set", "limits", "icmp-rate", "0")

@@ -34,6 +34,15 @@ def echo_returns_its_data_at_every_size_and_alignment():
 
 
 @ktap.test
+def echo_has_the_traffic_class_of_its_request():
+    packet = bytearray(ipv6(PEER, OURS, ICMP, echo_message(seq=4712), 64))
+    packet[0:2] = 0x6b, 0x90       # class 0xb9: EF, ECT(1)
+    ip.wire.send(bytes(packet))
+    reply = ip.wire.expect(lambda f: ip.is_reply(f) and f.seq == 4712, "reply")
+    ktap.equal(reply.packet[0:4], bytes((0x6b, 0x90, 0, 0)), "version, class and label")
+
+
+@ktap.test
 def echo_to_a_group_is_answered_from_a_unicast_address():
     mine = nd.linklocal(ip.A)
     nd.net6ctl(ip.A, "add", "neighbor", ip.wire.linklocal, "lladdr", ip.wire.mac, "dev", "a0")
