@@ -44,6 +44,17 @@ bool net6_transition_valid(void)
 	return false;
 }
 
+static bool net6_transition_has(const struct net6_transition_addrs *addrs, __be32 v4)
+{
+	unsigned int i;
+
+	for (i = 0; i < addrs->n; i++)
+		if (addrs->a[i].addr == v4)
+			return true;
+	return false;
+}
+
+/* An address that several devices have is taken from the first. */
 static void net6_transition_collect(struct net *net, struct net6_transition_addrs *addrs)
 {
 	const struct in_ifaddr *ifa;
@@ -57,7 +68,8 @@ static void net6_transition_collect(struct net *net, struct net6_transition_addr
 			continue;
 		in_dev_for_each_ifa_rtnl(ifa, in_dev) {
 			if (ifa->ifa_scope >= RT_SCOPE_HOST ||
-			    !net6_tunnel_v4_unicast(ifa->ifa_local))
+			    !net6_tunnel_v4_unicast(ifa->ifa_local) ||
+			    net6_transition_has(addrs, ifa->ifa_local))
 				continue;
 			if (addrs->n == NET6_TRANSITION_MAX) {
 				NET6_INC(net6_pernet(net), TransitionAddrLimit);
@@ -133,16 +145,6 @@ static void net6_transition_6over4(struct net6_net *nn, const struct net6_transi
 	while ((t = net6_transition_next_6over4(nn, net6_transition_unwanted)))
 		net6_tunnel_del(t);
 	net6_transition_next_6over4(nn, net6_transition_groups);
-}
-
-static bool net6_transition_has(const struct net6_transition_addrs *addrs, __be32 v4)
-{
-	unsigned int i;
-
-	for (i = 0; i < addrs->n; i++)
-		if (addrs->a[i].addr == v4)
-			return true;
-	return false;
 }
 
 /* A v4-compatible address whose IPv4 address is no longer there. */

@@ -97,6 +97,26 @@ def own_multicast_is_not_heard():
 
 
 @ktap.test
+def an_address_on_two_devices_has_one_interface():
+    """Which is with one of them, and with the other when that has lost the address."""
+    shared, other = "10.6.4.80", {"x0": "x1", "x1": "x0"}
+
+    def link():
+        return next((t["link"] for t in show(X, "tunnels") if t.get("local") == shared), None)
+    X.ip("link", "add", "x1", "up", "type", "veth", "peer", "name", "x2")
+    for dev in other:
+        X.ip("addr", "add", shared + "/32", "dev", dev)
+    wait_preferred(X, "fe80::a06:450")
+    with_it = link()
+    X.ip("addr", "del", shared + "/32", "dev", with_it)
+    ktap.wait_for(20, "the other device has it", lambda: link() == other[with_it])
+    wait_preferred(X, "fe80::a06:450")
+    X.ip("addr", "del", shared + "/32", "dev", other[with_it])
+    X.ip("link", "del", "x1")
+    ktap.wait_for(20, "one interface is left", lambda: len(sixover4(X)) == 1)
+
+
+@ktap.test
 def neighbors_are_found_by_ipv4_multicast():
     dev = sixover4(X)[0]
     server = cloud.net6(Y)
