@@ -17,6 +17,8 @@
 #define NET6_OPT_HDRINCL(sk)		inet_sk(sk)->hdrincl
 #define NET6_OPT_IS_ICSK(sk)		inet_sk(sk)->is_icsk
 #define NET6_OPT_BIND_ADDRESS_NO_PORT(sk) inet_sk(sk)->bind_address_no_port
+#define NET6_OPT_RECVERR(sk)		inet_sk(sk)->recverr
+#define NET6_OPT_RECVERR_RFC4884(sk)	inet_sk(sk)->recverr_rfc4884
 #define NET6_OPT_RECVERR6(sk)		inet6_sk(sk)->recverr
 #define NET6_OPT_RECVERR6_RFC4884(sk)	inet6_sk(sk)->recverr_rfc4884
 #define NET6_OPT_SNDFLOW(sk)		inet6_sk(sk)->sndflow

@@ -21,7 +21,6 @@ static void net6_queue_error(struct sock *sk, struct sk_buff *skb,
 	serr->ee = *ee;
 	serr->addr_offset = addr_offset;
 	serr->port = port;
-	skb->protocol = htons(ETH_P_IPV6);
 	skb_reset_transport_header(skb);
 	if (sock_queue_err_skb(sk, skb))
 		kfree_skb(skb);
@@ -82,6 +81,48 @@ void net6_queue_icmp_error(struct sock *sk, struct sk_buff *skb, int err, __be16
 }
 
 /**
+ * net6_queue_icmp4_error() - an ICMP error about an IPv4 datagram of this socket
+ * @sk: UDP socket with IP_RECVERR on
+ * @skb: data at the quoted IPv4 header, transport header at the ICMP one; borrowed, a clone
+ *	is queued
+ * @err: errno it means
+ * @info: path MTU, or the octet that was a problem
+ * @udp_offset: from skb->data to the quoted UDP header
+ *
+ * Context: softirq.
+ */
+void net6_queue_icmp4_error(struct sock *sk, struct sk_buff *skb, int err, u32 info,
+			    unsigned int udp_offset)
+{
+	const struct iphdr *h = (struct iphdr *)skb->data;
+	const struct udphdr *uh = (struct udphdr *)(skb->data + udp_offset);
+	const struct icmphdr *icmp = icmp_hdr(skb);
+	struct sock_extended_err ee = {
+		.ee_errno = err,
+		.ee_origin = SO_EE_ORIGIN_ICMP,
+		.ee_type = icmp->type,
+		.ee_code = icmp->code,
+		.ee_info = info,
+	};
+	u16 offset = (u8 *)&h->daddr - skb_network_header(skb);
+
+	skb = skb_clone(skb, GFP_ATOMIC);
+	if (!skb)
+		return;
+	skb->dev = NULL;
+	if (!skb_pull(skb, udp_offset + sizeof(*uh))) {
+		kfree_skb(skb);
+		return;
+	}
+	if (net6_opt(sk, RECVERR_RFC4884) && (icmp->type == ICMP_DEST_UNREACH ||
+					      icmp->type == ICMP_TIME_EXCEEDED ||
+					      icmp->type == ICMP_PARAMETERPROB))
+		ip_icmp_error_rfc4884(skb, &ee.ee_rfc4884, sizeof(*icmp),
+				      icmp->un.reserved[1] * 4);
+	net6_queue_error(sk, skb, &ee, uh->dest, offset, IPCB(skb)->iif);
+}
+
+/**
  * net6_queue_local_error() - we refused to send what a program wanted to
  * @sk: socket; nothing happens unless IPV6_RECVERR is on
  * @err: errno
@@ -111,19 +152,29 @@ void net6_queue_local_error(struct sock *sk, int err, const struct in6_addr *dad
 	skb_reset_network_header(skb);
 	h->version = 6;
 	h->daddr = *daddr;
+	skb->protocol = htons(ETH_P_IPV6);
 	__skb_pull(skb, sizeof(*h));
 	net6_queue_error(sk, skb, &ee, port, offsetof(struct ipv6hdr, daddr), 0);
 }
 
+/* The destination of the offending datagram. */
 static void net6_error_name(struct sock *sk, struct sk_buff *skb, struct sockaddr_in6 *sin6)
 {
 	struct sock_exterr_skb *serr = SKB_EXT_ERR(skb);
-	const struct in6_addr *daddr = (void *)(skb_network_header(skb) + serr->addr_offset);
+	const void *addr = skb_network_header(skb) + serr->addr_offset;
+	const struct in6_addr *daddr = addr;
 	const struct ipv6hdr *h = container_of(daddr, struct ipv6hdr, daddr);
 
 	sin6->sin6_family = AF_INET6;
-	sin6->sin6_flowinfo = net6_opt(sk, SNDFLOW) ? ip6_flowinfo(h) : 0;
 	sin6->sin6_port = serr->port;
+	/* The kernel's own errors of sending IPv4 name no protocol. */
+	if (skb->protocol != htons(ETH_P_IPV6)) {
+		sin6->sin6_flowinfo = 0;
+		ipv6_addr_set_v4mapped(*(const __be32 *)addr, &sin6->sin6_addr);
+		sin6->sin6_scope_id = 0;
+		return;
+	}
+	sin6->sin6_flowinfo = net6_opt(sk, SNDFLOW) ? ip6_flowinfo(h) : 0;
 	sin6->sin6_addr = *daddr;
 	sin6->sin6_scope_id = ipv6_iface_scope_id(daddr, serr->header.h6.iif);
 }
@@ -146,6 +197,7 @@ int net6_recv_error(struct sock *sk, struct msghdr *msg, int len, int *addr_len)
 	struct sock_exterr_skb *serr;
 	struct sk_buff *skb;
 	int copied, err;
+	bool icmp;
 
 	skb = sock_dequeue_err_skb(sk);
 	if (!skb)
@@ -164,14 +216,18 @@ int net6_recv_error(struct sock *sk, struct msghdr *msg, int len, int *addr_len)
 
 	serr = SKB_EXT_ERR(skb);
 	errhdr.ee = serr->ee;
-	if (msg->msg_name && (serr->ee.ee_origin == SO_EE_ORIGIN_ICMP6 ||
-			      serr->ee.ee_origin == SO_EE_ORIGIN_LOCAL)) {
+	icmp = serr->ee.ee_origin == SO_EE_ORIGIN_ICMP6 ||
+	       serr->ee.ee_origin == SO_EE_ORIGIN_ICMP;
+	if (msg->msg_name && (icmp || serr->ee.ee_origin == SO_EE_ORIGIN_LOCAL)) {
 		net6_error_name(sk, skb, msg->msg_name);
 		*addr_len = sizeof(struct sockaddr_in6);
 	}
-	if (serr->ee.ee_origin == SO_EE_ORIGIN_ICMP6) {
+	if (icmp) {
 		errhdr.offender.sin6_family = AF_INET6;
-		errhdr.offender.sin6_addr = ipv6_hdr(skb)->saddr;
+		if (skb->protocol == htons(ETH_P_IPV6))
+			errhdr.offender.sin6_addr = ipv6_hdr(skb)->saddr;
+		else
+			ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &errhdr.offender.sin6_addr);
 		errhdr.offender.sin6_scope_id =
 			ipv6_iface_scope_id(&errhdr.offender.sin6_addr, serr->header.h6.iif);
 		if (inet6_sk(sk)->rxopt.all)

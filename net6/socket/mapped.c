@@ -116,6 +116,8 @@ static void net6_mapped_copy_sock(const struct sock *sk, struct sock *inner)
 	net6_opt_set(inner, FREEBIND, net6_opt(sk, FREEBIND));
 	net6_opt_set(inner, TRANSPARENT, net6_opt(sk, TRANSPARENT));
 	net6_opt_set(inner, BIND_ADDRESS_NO_PORT, net6_opt(sk, BIND_ADDRESS_NO_PORT));
+	net6_opt_set(inner, RECVERR, net6_opt(sk, RECVERR));
+	net6_opt_set(inner, RECVERR_RFC4884, net6_opt(sk, RECVERR_RFC4884));
 }
 
 /* Our engine keeps TCP's options in the kernel's fields, so they only have to be copied. */
@@ -257,6 +259,10 @@ void net6_mapped_release(struct sock *sk)
 	if (likely(!inner))
 		return;
 	WRITE_ONCE(net6_sk(sk)->inner, NULL);
+	/* A packet of its that waits in a qdisc may have something to tell (SO_TIMESTAMPING) when
+	 * our sock has gone.
+	 */
+	rcu_assign_sk_user_data(inner, NULL);
 	sock_release(inner->sk_socket);
 }
 

@@ -79,6 +79,7 @@ void net6_mapped_dgram_setup(struct sock *sk, struct sock *inner);
 int net6_mapped_dgram_bind(struct sock *sk, const struct sockaddr_in6 *addr);
 int net6_mapped_dgram_connect(struct sock *sk, const struct sockaddr_in6 *addr, int len);
 void net6_mapped_dgram_disconnect(struct sock *sk);
+u32 net6_mapped_dgram_mtu(const struct sock *sk);
 int net6_mapped_dgram_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 __poll_t net6_mapped_dgram_poll(struct sock *inner, __poll_t mask);
 

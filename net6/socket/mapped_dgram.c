@@ -2,16 +2,15 @@
 /* Datagram sockets that use IPv4: a native UDP socket beside ours sends for it, and what
  * that one receives is put in our queue, so that there is one queue, one buffer and one poll().
  *
- * Limits: errors are told to connected sockets only, not in the error queue (on Linux that
- * takes IP_RECVERR). Of ancillary data IPV6_PKTINFO goes both ways. IPv4 groups cannot be
- * joined. While connected to an IPv6 peer, IPv4 datagrams to our port are dropped without an
- * answer.
+ * Limits: of ancillary data IPV6_PKTINFO goes both ways. IPv4 groups cannot be joined. While
+ * connected to an IPv6 peer, IPv4 datagrams to our port are dropped without an answer.
  */
 #include <net/icmp.h>
 #include <net/inet_common.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "../compat/inet_sock.h"
 #include "../transport/dgram.h"
 #include "mapped.h"
 
@@ -41,25 +40,66 @@ static int net6_mapped_dgram_rcv(struct sock *inner, struct sk_buff *skb)
 	return 0;
 }
 
-/* Softirq, RCU read lock held. RFC 1122 4.1.3.3, for connected sockets. */
+/* What an ICMP error is called (as -errno), as in udp_err(), which has dropped those that no
+ * program is told of. @hard: one that has not asked for errors is; @info: ee_info.
+ */
+static int net6_mapped_icmp_errno(const struct icmphdr *icmp, bool *hard, u32 *info)
+{
+	*hard = false;
+	*info = 0;
+	switch (icmp->type) {
+	case ICMP_PARAMETERPROB:
+		*hard = true;
+		*info = ntohl(icmp->un.gateway) >> 24;
+		return -EPROTO;
+	case ICMP_DEST_UNREACH:
+		if (icmp->code > NR_ICMP_UNREACH)
+			break;
+		*hard = icmp_err_convert[icmp->code].fatal;
+		if (icmp->code == ICMP_FRAG_NEEDED) {
+			*hard = true;
+			*info = ntohs(icmp->un.frag.mtu);
+		}
+		return -icmp_err_convert[icmp->code].errno;
+	}
+	return -EHOSTUNREACH;
+}
+
+/* Softirq, RCU read lock held. RFC 1122 4.1.3.3: connected sockets, and IP_RECVERR. */
 static void net6_mapped_dgram_error(struct sock *inner, struct sk_buff *skb,
 				    unsigned int udp_offset)
 {
 	struct sock *sk = rcu_dereference_sk_user_data(inner);
-	const struct icmphdr *icmp = icmp_hdr(skb);
-	int err = EPROTO;
+	bool connected, hard;
+	u32 info;
+	int err;
 
-	if (!sk || sk->sk_state != TCP_ESTABLISHED || !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
+	if (!sk)
 		return;
-	if (icmp->type == ICMP_DEST_UNREACH) {
-		if (icmp->code > NR_ICMP_UNREACH || !icmp_err_convert[icmp->code].fatal)
-			return;
-		err = icmp_err_convert[icmp->code].errno;
-	} else if (icmp->type != ICMP_PARAMETERPROB) {
+	connected = sk->sk_state == TCP_ESTABLISHED;
+	if (connected && !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
 		return;
-	}
+	err = -net6_mapped_icmp_errno(icmp_hdr(skb), &hard, &info);
+	if (net6_opt(sk, RECVERR))
+		net6_queue_icmp4_error(sk, skb, err, info, udp_offset);
+	else if (!hard || !connected)
+		return;
 	WRITE_ONCE(sk->sk_err, err);
 	sk_error_report(sk);
+}
+
+/* Errors of sending that wait in the inner socket's queue: the program reads ours. */
+static void net6_mapped_dgram_report(struct sock *inner)
+{
+	struct sk_buff *skb;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = rcu_dereference_sk_user_data(inner);
+	while (sk && (skb = skb_dequeue(&inner->sk_error_queue)) != NULL)
+		if (sock_queue_err_skb(sk, skb))
+			kfree_skb(skb);
+	rcu_read_unlock();
 }
 
 /**
@@ -72,12 +112,15 @@ static void net6_mapped_dgram_error(struct sock *inner, struct sk_buff *skb,
 void net6_mapped_dgram_setup(struct sock *sk, struct sock *inner)
 {
 	struct udp_sock *up = udp_sk(inner);
+	int cork = net6_dgram_sk(sk)->cork;
 
 	inner->sk_sndbuf = sk->sk_sndbuf;
 	up->gso_size = net6_dgram_sk(sk)->gso_size;
 	up->encap_rcv = net6_mapped_dgram_rcv;
 	up->encap_err_rcv = net6_mapped_dgram_error;
 	up->encap_type = NET6_MAPPED_ENCAP;
+	inner->sk_error_report = net6_mapped_dgram_report;
+	inner->sk_prot->setsockopt(inner, SOL_UDP, UDP_CORK, KERNEL_SOCKPTR(&cork), sizeof(cork));
 	rcu_assign_sk_user_data(inner, sk);
 	udp_tunnel_encap_enable(inner);
 }
@@ -226,6 +269,26 @@ void net6_mapped_dgram_disconnect(struct sock *sk)
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		inner->sk_userlocks &= ~SOCK_BINDPORT_LOCK;
 	inet_dgram_connect(inner->sk_socket, &addr, sizeof(addr), 0);
+}
+
+/**
+ * net6_mapped_dgram_mtu() - the path MTU of a socket that is connected to an IPv4 address
+ * @sk: socket
+ *
+ * Context: process. Return: bytes with the IPv4 header, 0 if it is not known any more.
+ */
+u32 net6_mapped_dgram_mtu(const struct sock *sk)
+{
+	struct sock *inner = net6_mapped_inner(sk);
+	struct dst_entry *dst;
+	u32 mtu = 0;
+
+	rcu_read_lock();
+	dst = inner ? __sk_dst_get(inner) : NULL;
+	if (dst)
+		mtu = dst_mtu(dst);
+	rcu_read_unlock();
+	return mtu;
 }
 
 /* IPv6's ancillary data in IPv4's words: what has none is left out, as on Linux. @msg's

@@ -354,6 +354,8 @@ int net6_recv_path_mtu(struct sock *sk, struct msghdr *msg, int *addr_len);
 void net6_queue_path_mtu(struct sock *sk, const struct in6_addr *daddr, int oif, u32 mtu);
 void net6_queue_icmp_error(struct sock *sk, struct sk_buff *skb, int err, __be16 port,
 			   const struct net6_icmp_error *icmp, unsigned int payload);
+void net6_queue_icmp4_error(struct sock *sk, struct sk_buff *skb, int err, u32 info,
+			    unsigned int udp_offset);
 void net6_queue_local_error(struct sock *sk, int err, const struct in6_addr *daddr,
 			    __be16 port, u32 info);
 

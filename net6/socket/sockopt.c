@@ -10,7 +10,7 @@
 #include <net/ipv6.h>
 
 #include "../compat/inet_sock.h"
-#include "sock.h"
+#include "mapped.h"
 
 /* What bit of rxopt does an option switch? 0 if it is not one of those. */
 static u16 net6_rxopt_bit(int optname)
@@ -351,6 +351,8 @@ static bool net6_opt_is_ipv4(const struct sock *sk, int optname)
 	case IP_TOS:
 	case IP_TTL:
 	case IP_MTU_DISCOVER:
+	case IP_RECVERR:
+	case IP_RECVERR_RFC4884:
 		return true;
 	default:
 		return false;
@@ -402,6 +404,8 @@ static u32 net6_get_mtu(struct sock *sk)
 	struct net6_dest *dest;
 	u32 mtu = 0;
 
+	if (unlikely(ipv6_addr_v4mapped(&sk->sk_v6_daddr)))
+		return net6_mapped_dgram_mtu(sk);
 	lock_sock(sk);
 	rcu_read_lock_bh();
 	if (sk->sk_state == TCP_ESTABLISHED || (sk->sk_type == SOCK_STREAM && net6_sk(sk)->dest)) {
