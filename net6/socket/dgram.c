@@ -175,6 +175,7 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 	tx->hop_limit = -1;
 	tx->tclass = -1;
 	tx->dontfrag = -1;
+	tx->confirm = msg->msg_flags & MSG_CONFIRM;
 	tx->opt = NULL;
 	tx->gso_size = READ_ONCE(net6_dgram_sk(sk)->gso_size);
 	sockcm_init(&tx->sockc, sk);
@@ -204,6 +205,35 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 			return err;
 	}
 	return net6_sk_default_oif(sk, &tx->daddr, &tx->oif);
+}
+
+static void net6_dgram_confirm(struct net6_dest *dest)
+{
+	local_bh_disable();
+	net6_dest_confirm(dest);
+	local_bh_enable();
+}
+
+/**
+ * net6_dgram_probe() - MSG_PROBE: do all but send
+ * @sk: datagram socket
+ * @tx: how it would be sent
+ *
+ * Context: process. Return: 0, or -errno if there is no way to the destination.
+ */
+int net6_dgram_probe(struct sock *sk, struct net6_tx *tx)
+{
+	struct net6_dest *dest;
+	int err;
+
+	rcu_read_lock();
+	net6_tx_exthdrs(sk, tx);
+	dest = net6_dgram_dest(sk, tx);
+	err = PTR_ERR_OR_ZERO(dest);
+	if (!err && tx->confirm)
+		net6_dgram_confirm(dest);
+	rcu_read_unlock();
+	return err;
 }
 
 /**
@@ -353,5 +383,7 @@ int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct n
 	}
 	net6_push_header(skb, saddr, hop, proto, net6_dgram_hop_limit(sk, tx, dest),
 			 net6_dgram_flowinfo(sk, tx));
+	if (unlikely(tx->confirm))
+		net6_dgram_confirm(dest);
 	return 0;
 }

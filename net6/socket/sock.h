@@ -45,6 +45,7 @@ struct net6_sk {
  * @gso_size: bytes of payload per datagram (UDP_SEGMENT), 0 for one datagram
  * @oif: interface insisted on, 0 for any
  * @hop_limit, @tclass, @dontfrag: as given, -1 for the socket's
+ * @confirm: MSG_CONFIRM: the program has heard from the destination
  * @opt: extension headers, NULL for the socket's or none
  * @headers: those of ancillary data, which @opt then points to; else not initialised
  * @sockc: SOL_SOCKET ancillary data
@@ -59,6 +60,7 @@ struct net6_tx {
 	int			hop_limit;
 	int			tclass;
 	int			dontfrag;
+	bool			confirm;
 	struct ipv6_txoptions	*opt;
 	struct ipv6_txoptions	headers;
 	struct sockcm_cookie	sockc;
@@ -279,6 +281,7 @@ int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
 int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected);
 struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
+int net6_dgram_probe(struct sock *sk, struct net6_tx *tx);
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
 int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,

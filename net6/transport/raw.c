@@ -244,6 +244,8 @@ static int net6_raw_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	tx.dport = 0;
 	if (whole && len < sizeof(struct ipv6hdr))
 		return -EINVAL;
+	if (unlikely(msg->msg_flags & MSG_PROBE))
+		return net6_dgram_probe(sk, &tx) ?: len;
 
 	skb = sock_alloc_send_pskb(sk, NET6_HEADROOM + sizeof(struct ipv6hdr),
 				   whole ? len - sizeof(struct ipv6hdr) : len,

@@ -277,7 +277,7 @@ static int net6_udp_sendmsg_corked(struct sock *sk, struct msghdr *msg, size_t l
 	lock_sock(sk);
 	if (ds->corked) {
 		/* The destination was settled by the call that began it. */
-		err = net6_udp_append(sk, msg, len, NULL, more);
+		err = net6_udp_append(sk, msg, msg->msg_flags & MSG_PROBE ? 0 : len, NULL, more);
 	} else {
 		err = net6_dgram_set_tx(sk, msg, &tx, &connected);
 		if (!err && cgroup_bpf_enabled(CGROUP_UDP6_SENDMSG) && !connected) {
@@ -337,7 +337,9 @@ int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	if (unlikely((msg->msg_flags & MSG_ZEROCOPY) && len && sock_flag(sk, SOCK_ZEROCOPY) &&
 		     !msg->msg_ubuf))
 		return net6_udp_sendmsg_zerocopy(sk, msg, len);
-	if (unlikely(READ_ONCE(ds->cork) || msg->msg_flags & MSG_MORE || READ_ONCE(ds->corked)))
+	/* A probe leaves nothing that more could be added to. */
+	if (unlikely(((READ_ONCE(ds->cork) || msg->msg_flags & MSG_MORE) &&
+		      !(msg->msg_flags & MSG_PROBE)) || READ_ONCE(ds->corked)))
 		return net6_udp_sendmsg_corked(sk, msg, len,
 					       ds->cork || msg->msg_flags & MSG_MORE);
 	err = net6_dgram_set_tx(sk, msg, &tx, &connected);
@@ -348,10 +350,10 @@ int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 		if (err)
 			return err;
 	}
+	if (unlikely(msg->msg_flags & MSG_PROBE))
+		return net6_dgram_probe(sk, &tx) ?: len;
 	if (unlikely(len > NET6_UDP_MAX))
 		return net6_udp_too_long(sk, &tx);
-	if (unlikely((msg->msg_flags & MSG_CONFIRM) && (msg->msg_flags & MSG_PROBE) && !len))
-		return 0;
 
 	skb = net6_udp_make_skb(sk, msg, len, &err);
 	if (unlikely(!skb)) {
@@ -361,14 +363,6 @@ int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	}
 	rcu_read_lock();
 	err = net6_udp_xmit(sk, skb, &tx);
-	if (unlikely(!err && (msg->msg_flags & MSG_CONFIRM))) {
-		struct net6_dest *dest = net6_dgram_dest(sk, &tx);
-
-		local_bh_disable();
-		if (!IS_ERR(dest))
-			net6_dest_confirm(dest);
-		local_bh_enable();
-	}
 	rcu_read_unlock();
 	return err ?: len;
 }
