@@ -152,9 +152,10 @@ static const struct nla_policy net6_nl_addr_add_policy[NET6_A_ADDR_PREFERRED + 1
 	[NET6_A_ADDR_PREFERRED] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy net6_nl_addr_del_policy[NET6_A_ADDR_ADDRESS + 1] = {
+static const struct nla_policy net6_nl_addr_del_policy[NET6_A_ADDR_PREFIX_LEN + 1] = {
 	[NET6_A_ADDR_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_ADDR_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ADDR_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
 };
 
 static const struct nla_policy net6_nl_accept_get_policy[NET6_A_ACCEPT_IFINDEX + 1] = {
@@ -373,7 +374,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_ADDR_DEL,
 		.doit		= net6_nl_addr_del,
 		.policy		= net6_nl_addr_del_policy,
-		.maxattr	= NET6_A_ADDR_ADDRESS,
+		.maxattr	= NET6_A_ADDR_PREFIX_LEN,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -188,6 +188,7 @@ int net6_nl_addr_add(struct sk_buff *skb, struct genl_info *info)
 
 int net6_nl_addr_del(struct sk_buff *skb, struct genl_info *info)
 {
+	int plen = NET6_ADDR_ANY_PLEN;
 	struct net6_iface *iface;
 	struct in6_addr addr;
 	int err;
@@ -196,11 +197,13 @@ int net6_nl_addr_del(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "address is missing");
 		return -EINVAL;
 	}
+	if (info->attrs[NET6_A_ADDR_PREFIX_LEN])
+		plen = nla_get_u32(info->attrs[NET6_A_ADDR_PREFIX_LEN]);
 	addr = nla_get_in6_addr(info->attrs[NET6_A_ADDR_ADDRESS]);
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ADDR_IFINDEX, &err);
 	if (iface) {
-		err = net6_addr_del(iface, &addr);
+		err = net6_addr_del(iface, &addr, plen);
 		if (err)
 			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ADDR_ADDRESS],
 					    "the interface does not have this address");

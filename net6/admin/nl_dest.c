@@ -130,7 +130,7 @@ static void net6_nl_flush_addrs(struct net6_iface *iface)
 	struct in6_addr addr;
 
 	while (net6_nl_flush_next(iface, &addr)) {
-		net6_addr_del(iface, &addr);
+		net6_addr_del(iface, &addr, NET6_ADDR_ANY_PLEN);
 		cond_resched();
 	}
 }

@@ -291,6 +291,7 @@ int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_e
 
 int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
+	const struct ifaddrmsg *msg = nlmsg_data(nlh);
 	struct nlattr *tb[IFA_MAX + 1];
 	struct net6_iface *iface;
 	struct in6_addr addr;
@@ -299,7 +300,11 @@ int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_e
 	iface = net6_rt_addr_parse(skb, nlh, tb, &addr, extack, &err);
 	if (!iface)
 		return err;
-	return net6_addr_del(iface, &addr) ? -EADDRNOTAVAIL : 0;
+	if (msg->ifa_prefixlen > 128) {
+		NL_SET_ERR_MSG(extack, "a prefix length is 128 at most");
+		return -EINVAL;
+	}
+	return net6_addr_del(iface, &addr, msg->ifa_prefixlen);
 }
 
 /**

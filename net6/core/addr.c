@@ -448,7 +448,7 @@ int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen
 	ipv6_addr_prefix(&prefix, addr, plen);
 	err = net6_prefix_update(iface, &prefix, plen, NET6_LIFETIME_INFINITE, true);
 	if (err)
-		net6_addr_del(iface, addr);
+		net6_addr_del(iface, addr, plen);
 	return err;
 }
 
@@ -456,20 +456,20 @@ int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen
  * net6_addr_del() - remove an address
  * @iface: its interface
  * @addr: address
+ * @plen: with this prefix length, NET6_ADDR_ANY_PLEN with any
  *
  * Context: process or softirq; takes nn->lock. Return: 0 or -EADDRNOTAVAIL.
  */
-int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr)
+int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen)
 {
 	struct in6_addr prefix;
 	bool onlink = false;
 	struct net6_addr *a;
 	int err = 0;
-	u8 plen = 0;
 
 	spin_lock_bh(&iface->nn->lock);
 	a = net6_addr_find_locked(iface, addr);
-	if (a) {
+	if (a && (plen == NET6_ADDR_ANY_PLEN || plen == a->plen)) {
 		plen = a->plen;
 		onlink = a->origin == NET6_ADDR_MANUAL && plen < 128;
 		net6_addr_remove(a);

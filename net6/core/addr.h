@@ -121,7 +121,8 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
 /* Process or softirq; take nn->lock. */
 int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft);
-int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr);
+#define NET6_ADDR_ANY_PLEN	(-1)
+int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen);
 void net6_addr_iface_up(struct net6_iface *iface);
 void net6_addr_iface_down(struct net6_iface *iface, bool remove_all);
 void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,

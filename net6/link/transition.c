@@ -176,7 +176,7 @@ static void net6_transition_compatible(struct net6_iface *iface,
 	int err;
 
 	while (net6_transition_stale(iface, addrs, &addr))
-		if (net6_addr_del(iface, &addr))
+		if (net6_addr_del(iface, &addr, NET6_ADDR_ANY_PLEN))
 			break;
 	for (i = 0; i < addrs->n; i++) {
 		memset(&addr, 0, sizeof(addr));

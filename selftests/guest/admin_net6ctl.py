@@ -123,6 +123,8 @@ def an_address_is_added_goes_through_DAD_and_is_deleted():
                "its prefix is on-link")
     words = refused(A, "add", "address", "fd00:1::1/64", "dev", "a0")
     ktap.true("has this address already" in words, words)
+    words = refused(A, "del", "address", "fd00:1::1/63", "dev", "a0")
+    ktap.true("does not have this address" in words, words)
     ctl(A, "del", "addr", "fd00:1::1/64", "dev", "a0")
     ktap.equal(having(show(A, "addresses"), address="fd00:1::1"), [], "it is gone")
     ktap.equal(having(show(A, "prefixes"), address="fd00:1::"), [], "its prefix is gone")

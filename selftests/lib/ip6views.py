@@ -300,7 +300,9 @@ def requests():
                   ("route", "replace", "fd08::/48", "via", "fd00::c"),
                   ("route", "del", "fd08::/48", "via", "fd00::b"),
                   ("route", "del", "fd08::/48"),
-                  ("route", "del", "fd08::/48")):
+                  ("route", "del", "fd08::/48"),
+                  ("addr", "del", "fd00::a/63", "dev", "a0"),
+                  ("addr", "del", "fd00::a", "dev", "a0")):
         done = subprocess.run(("nsenter", f"--net=/run/netns/{A.name}", "ip", "-6") + words,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         out[" ".join(words) + f" #{len(out)}"] = done.returncode

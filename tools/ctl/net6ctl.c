@@ -234,10 +234,11 @@ static void change_address(bool add, int argc, char **argv)
 	nlh = ctl_request(add ? NET6_CMD_ADDR_ADD : NET6_CMD_ADDR_DEL, 0);
 	mnl_attr_put_u32(nlh, NET6_A_ADDR_IFINDEX, dev_option(argc, argv, true));
 	mnl_attr_put(nlh, NET6_A_ADDR_ADDRESS, sizeof(address), &address);
+	if (length >= 0)
+		mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFIX_LEN, length);
 	if (add) {
 		valid = option(argc, argv, "valid");
 		preferred = option(argc, argv, "preferred");
-		mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFIX_LEN, length);
 		if (valid)
 			mnl_attr_put_u32(nlh, NET6_A_ADDR_VALID, lifetime(valid, "valid"));
 		if (preferred)
