@@ -85,6 +85,19 @@ def every_object_is_shown_in_columns_and_in_JSON():
 
 
 @ktap.test
+def names_with_letters_of_all_languages_are_valid_in_JSON():
+    """UTF-8 as it is; what is none has a letter for each byte."""
+    for name, shown in (("h\u00e9\u20ac\U0001f600", None), ("q\"b\\", None),
+                        (b"\xff\xc3", "\u00ff\u00c3"), (b"\xc0\xafx", "\u00c0\u00afx"),
+                        (b"\xed\xbf\x80", "\u00ed\u00bf\u0080"),
+                        (b"\xf4\x90\x80\x80", "\u00f4\u0090\u0080\u0080")):
+        A.ip("link", "add", name, "up", "type", "veth", "peer", "name", "x9")
+        raw = ktap.run(TOOL, "-j", "-N", A.name, "show", "interfaces", encoding="utf-8")
+        ktap.true((shown or name) in [e["dev"] for e in json.loads(raw)], f"{name}: {raw}")
+        A.ip("link", "del", "x9")
+
+
+@ktap.test
 def interfaces_are_the_pseudo_loopback_and_the_device():
     found = {e["dev"]: e for e in show(A, "interfaces")}
     ktap.equal(sorted(found), ["a0", "lo"], "interfaces")

@@ -283,18 +283,43 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 	}
 }
 
+/* Bytes of the letter that a text begins with if that is UTF-8 (RFC 3629 section 4) beyond
+ * ASCII, else 0.
+ */
+static unsigned int utf8(const unsigned char *c)
+{
+	unsigned int size = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : 2, i;
+
+	if (*c < 0xc2 || *c > 0xf4)
+		return 0;
+	for (i = 1; i < size; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	/* Not longer than need be, no half of a surrogate pair, not beyond U+10FFFF. */
+	if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) ||
+	    (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return size;
+}
+
+/* A name of a device may be any bytes: those that are no UTF-8 become a letter each. */
 static void json_string(const char *text)
 {
-	const unsigned char *c;
+	const unsigned char *c = (const unsigned char *)text;
+	unsigned int size;
 
 	putchar('"');
-	for (c = (const unsigned char *)text; *c; c++) {
-		if (*c == '"' || *c == '\\')
+	while (*c) {
+		size = utf8(c);
+		if (size)
+			fwrite(c, size, 1, stdout);
+		else if (*c == '"' || *c == '\\')
 			printf("\\%c", *c);
 		else if (*c < 0x20 || *c >= 0x7f)
 			printf("\\u%04x", *c);
 		else
 			putchar(*c);
+		c += size ?: 1;
 	}
 	putchar('"');
 }
