@@ -21,10 +21,22 @@ static void net6_hook_clone(struct net6_iface *iface, struct sk_buff *skb,
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC);
 
-	if (clone)
+	if (clone) {
+		__vlan_hwaccel_clear_tag(clone);
 		net6_rcv_accepted(iface, clone, accept);
-	else
+	} else {
 		this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
+	}
+}
+
+/* A tagged frame on its way through the parent of a VLAN device is not ours there. One with
+ * a priority only (IEEE 802.1Q: identifier 0) is, if there is no device for VLAN 0.
+ */
+static bool net6_hook_vlan(const struct sk_buff *skb)
+{
+	return skb_vlan_tag_present(skb) &&
+	       (skb_vlan_tag_get_id(skb) ||
+		__vlan_find_dev_deep_rcu(skb->dev, skb->vlan_proto, 0));
 }
 
 static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
@@ -33,10 +45,7 @@ static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
 	struct net6_iface *iface = priv;
 	const struct net6_accept *accept;
 
-	/* A tagged frame on its way through the parent of a VLAN device is not ours
-	 * there, nor is one for another station's address.
-	 */
-	if (skb->protocol != htons(ETH_P_IPV6) || skb_vlan_tag_present(skb) ||
+	if (skb->protocol != htons(ETH_P_IPV6) || net6_hook_vlan(skb) ||
 	    skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_LOOPBACK)
 		return NF_ACCEPT;
 	if (iface->ops->flags & NET6_LINK_OWN) {
@@ -60,9 +69,12 @@ static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
-	if (!skb)
+	if (!skb) {
 		this_cpu_inc(iface->nn->mib->drop[NET6_DROP_NO_MEMORY]);
-	else if (accept)
+		return NF_STOLEN;
+	}
+	__vlan_hwaccel_clear_tag(skb);
+	if (accept)
 		net6_rcv_accepted(iface, skb, accept);
 	else
 		net6_forward(iface, skb, false);
