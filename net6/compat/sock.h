@@ -29,6 +29,16 @@ static inline void net6_compat_tx_flags(struct sock *sk, struct sk_buff *skb, u1
 #endif
 }
 
+/* When a packet is to leave, for one made from it. */
+static inline void net6_compat_copy_delivery_time(struct sk_buff *to, const struct sk_buff *from)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	skb_set_delivery_time(to, from->tstamp, from->mono_delivery_time);
+#else
+	skb_set_delivery_time(to, from->tstamp, from->tstamp_type);
+#endif
+}
+
 /* A notification for one MSG_ZEROCOPY send; NULL without memory for it. */
 static inline struct ubuf_info *net6_compat_zerocopy_alloc(struct sock *sk, size_t size)
 {

@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 
+#include "../compat/sock.h"
 #include "exthdr_chain.h"
 #include "ip.h"
 
@@ -24,6 +25,25 @@ static __be32 net6_frag_id(const struct ipv6hdr *h)
 	atomic_t *counter = &net6_frag_counters[hash % NET6_FRAG_COUNTERS];
 
 	return htonl((u32)(hash >> 32) + (u32)atomic_inc_return(counter));
+}
+
+/* What a fragment has from its packet: how it is sent, what netfilter, filters and security
+ * modules know of it, and when it is to leave (SO_TXTIME).
+ */
+static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *from)
+{
+	to->protocol = htons(ETH_P_IPV6);
+	to->priority = from->priority;
+	to->mark = from->mark;
+	to->dev = from->dev;
+	net6_compat_copy_delivery_time(to, from);
+	skb_copy_hash(to, from);
+#ifdef CONFIG_NET_SCHED
+	to->tc_index = from->tc_index;
+#endif
+	nf_copy(to, from);
+	skb_ext_copy(to, from);
+	skb_copy_secmark(to, from);
 }
 
 /* One fragment: the unfragmentable part, the Fragment header, a piece of the rest. */
@@ -53,10 +73,12 @@ static struct sk_buff *net6_frag_make(const struct sk_buff *skb,
 	fh->identification = id;
 	head[part->nexthdr] = NEXTHDR_FRAGMENT;
 	ipv6_hdr(frag)->payload_len = htons(frag->len - sizeof(struct ipv6hdr));
-	frag->protocol = htons(ETH_P_IPV6);
-	frag->priority = skb->priority;
-	frag->mark = skb->mark;
-	frag->dev = skb->dev;
+	net6_frag_copy_metadata(frag, skb);
+	/* One time of departure is told of a packet: its first fragment's. */
+	if (!offset) {
+		skb_shinfo(frag)->tx_flags = skb_shinfo(skb)->tx_flags;
+		skb_shinfo(frag)->tskey = skb_shinfo(skb)->tskey;
+	}
 	if (skb->sk && sk_fullsock(skb->sk))
 		skb_set_owner_w(frag, skb->sk);
 	return frag;

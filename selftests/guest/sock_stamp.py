@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Time stamps (SO_TIMESTAMP, SO_TIMESTAMPING) of what a host sends to itself: when it arrived,
-# not when it was read, for every protocol; and when it was sent, in the error queue.
+# not when it was read, for every protocol; and when it was sent, in the error queue. Times
+# that programs give (SO_TXTIME): when a datagram is to leave, fragments and all.
 #
 #	A: sockets of net6 over ::1	(lib/netpair.py)
+#	A [a0] ------ [b0] B		what is fragmented
 #
 # guest: both
 # timeout: 60
+import errno
 import os
 import select
 import socket
@@ -19,7 +22,7 @@ import netpair as p
 
 TCP, UDP, RAW = socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW
 ICMP6, SOL = socket.IPPROTO_ICMPV6, socket.SOL_SOCKET
-STAMP, STAMPNS, STAMPING = 29, 35, 37
+STAMP, STAMPNS, STAMPING, TXTIME = 29, 35, 37, 61
 TX_SOFTWARE, RX_SOFTWARE, SOFTWARE = 1 << 1, 1 << 3, 1 << 4
 OPT_ID, TX_SCHED, TSONLY = 1 << 7, 1 << 8, 1 << 11
 SND, SCHED = 0, 1
@@ -48,6 +51,13 @@ def udp():
 def large_udp():
     a, b, _ = udp()
     return a, b, bytes(40000)
+
+
+def fragmented_udp(make=p.net6):
+    a, b = make(UDP), p.native(UDP, ns=p.B)
+    b.bind((p.NATIVE_B, 0))
+    a.connect(b.getsockname())
+    return a, b, bytes(4000)
 
 
 def group():
@@ -145,7 +155,7 @@ def sent(sock):
 
 @ktap.test
 def senders_are_told_the_time_of_departure():
-    for make in (udp, large_udp, raw, echo):
+    for make in (udp, large_udp, fragmented_udp, raw, echo):
         sender, reader, data = make()
         sender.setsockopt(SOL, STAMPING, TX_SOFTWARE | TX_SCHED | SOFTWARE | OPT_ID | TSONLY)
         for number in range(3):
@@ -160,8 +170,28 @@ def senders_are_told_the_time_of_departure():
                           f"{before}, before {after}, stamped {at}")
             reader.settimeout(10 * ktap.SCALE)
             reader.recv(65536)
+        sender.setblocking(False)
+        ktap.raises(errno.EAGAIN, sender.recvmsg, 100, 1000, socket.MSG_ERRQUEUE)
         sender.close()
         reader.close()
+
+
+@ktap.test
+def all_fragments_leave_at_the_time_that_was_given():
+    ktap.kmod("sch_fq")
+    p.A.run("tc", "qdisc", "add", "dev", "a0", "root", "fq")
+    for make in (p.native, p.net6):
+        sender, reader, data = fragmented_udp(make)
+        sender.send(data)		# the neighbor is known
+        reader.recv(65536)
+        sender.setsockopt(SOL, TXTIME, struct.pack("=iI", time.CLOCK_MONOTONIC, 0))
+        leaves = time.monotonic_ns() + 500000000
+        sender.sendmsg([data], [(SOL, TXTIME, struct.pack("=Q", leaves))])
+        reader.recv(65536)
+        ktap.true(time.monotonic_ns() >= leaves, f"{make.__name__}: not before its time")
+        sender.close()
+        reader.close()
+    p.A.run("tc", "qdisc", "del", "dev", "a0", "root")
 
 
 ktap.main(setup=p.setup)
