@@ -94,6 +94,20 @@ def endless_send(sock, directory):
             os.waitpid(sender, 0)
 
 
+def ask_while_owned(sock, ask):
+    """What ask() returns; it must not wait for the socket, which a program owns."""
+    ktap.kmod("fuse")
+    answer = []
+    asker = threading.Thread(target=lambda: answer.append(ask()))
+    with endless_send(sock, "/tmp/fuse"):
+        asker.start()
+        asker.join(20 * ktap.SCALE)
+        held_up = asker.is_alive()
+    asker.join()
+    ktap.true(not held_up, "the answer comes while the socket is owned")
+    return answer[0]
+
+
 def main():
     """Mounts it and stays."""
     times = dict(word.split("=") for word in sys.argv[2:])
