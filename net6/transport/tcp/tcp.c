@@ -291,7 +291,7 @@ static void net6_tcp_error_too_big(struct sock *sk, u32 mtu)
 }
 
 static void net6_tcp_error_sk(struct sock *sk, struct sk_buff *skb,
-			      const struct net6_icmp_error *e, u32 seq)
+			      const struct net6_icmp_error *e)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + e->offset);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -300,7 +300,7 @@ static void net6_tcp_error_sk(struct sock *sk, struct sk_buff *skb,
 	bh_lock_sock(sk);
 	/* RFC 5927 4.1: only about what is in flight. */
 	if (sk->sk_state == TCP_CLOSE || sk->sk_state == TCP_LISTEN ||
-	    !between(seq, tp->snd_una, tp->snd_nxt))
+	    !between(ntohl(th->seq), tp->snd_una, tp->snd_nxt))
 		goto out;
 	if (e->type == ICMPV6_PKT_TOOBIG) {
 		net6_tcp_error_too_big(sk, e->info);
@@ -331,7 +331,6 @@ void net6_tcp_icmp_error(struct sk_buff *skb, const struct net6_icmp_error *e)
 		.ports	= INET_COMBINED_PORTS(th->dest, ntohs(th->source)),
 		.dif	= e->ifindex,
 	};
-	u32 seq = ntohl(th->seq);
 	struct sock *sk;
 	int err;
 
@@ -339,10 +338,10 @@ void net6_tcp_icmp_error(struct sk_buff *skb, const struct net6_icmp_error *e)
 	if (!sk)
 		return;
 	if (sk->sk_state == TCP_NEW_SYN_RECV)
-		net6_tcp_request_error((struct net6_tcp_request *)sk, seq,
+		net6_tcp_request_error((struct net6_tcp_request *)sk, ntohl(th->seq),
 				       net6_icmp_errno(e->type, e->code, &err));
 	else if (sk->sk_state != TCP_TIME_WAIT)
-		net6_tcp_error_sk(sk, skb, e, seq);
+		net6_tcp_error_sk(sk, skb, e);
 	net6_tcp_gen_put(sk);
 }
 
