@@ -33,6 +33,7 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	int oif, err;
 
 	sock_owned_by_me(sk);
+	net6_mapped_self(sk, addr, len);
 	if (unlikely(net6_mapped_addr(sk, addr, len)))
 		return net6_mapped_dgram_connect(sk, addr, len);
 	/* Shorter than IPv6's it may be. */
@@ -131,11 +132,12 @@ int net6_dgram_disconnect(struct sock *sk, int flags)
 /* The destination as the call names it. */
 static int net6_dgram_set_name(struct sock *sk, struct msghdr *msg, struct net6_tx *tx)
 {
-	const struct sockaddr_in6 *sin6 = msg->msg_name;
+	struct sockaddr_in6 *sin6 = msg->msg_name;
 	int err;
 
 	if (msg->msg_namelen < offsetof(struct sockaddr, sa_data))
 		return -EINVAL;
+	net6_mapped_self(sk, sin6, msg->msg_namelen);
 	if (sin6->sin6_family == AF_INET)
 		return -ENETUNREACH;
 	if (sin6->sin6_family != AF_INET6)

@@ -45,6 +45,22 @@ static inline struct sock *net6_mapped_inner(const struct sock *sk)
 	return smp_load_acquire(&net6_sk(sk)->inner);
 }
 
+/**
+ * net6_mapped_self() - as a destination the unspecified address is this host
+ * @sk: a socket of ours, or the IPv4 one in its place
+ * @addr: at least @len bytes in kernel memory, may be changed
+ * @len: as the program gave it
+ *
+ * That of IPv4, if the socket has an address of IPv4. Context: any.
+ */
+static inline void net6_mapped_self(const struct sock *sk, struct sockaddr_in6 *addr, int len)
+{
+	if (len >= SIN6_LEN_RFC2133 && addr->sin6_family == AF_INET6 &&
+	    unlikely(ipv6_addr_any(&addr->sin6_addr)) &&
+	    (net6_sk_is_ipv4(sk) || ipv6_addr_v4mapped(&inet6_sk(sk)->saddr)))
+		ipv6_addr_set_v4mapped(htonl(INADDR_LOOPBACK), &addr->sin6_addr);
+}
+
 /* mapped.c */
 bool net6_mapped_addr(const struct sock *sk, const struct sockaddr_in6 *addr, int len);
 void net6_mapped_to_in(const struct sockaddr_in6 *sin6, struct sockaddr_in *sin);

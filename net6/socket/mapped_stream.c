@@ -209,7 +209,7 @@ int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int
  */
 int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
 {
-	const struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
+	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct sockaddr_in sin = {};
 
 	if (len < sizeof(uaddr->sa_family))
@@ -219,8 +219,8 @@ int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, in
 		return inet_stream_connect(sock, uaddr, len, flags);
 	if (len < SIN6_LEN_RFC2133)
 		return -EINVAL;
-	if (addr->sin6_family != AF_INET6 ||
-	    !(ipv6_addr_v4mapped(&addr->sin6_addr) || ipv6_addr_any(&addr->sin6_addr)))
+	net6_mapped_self(sock->sk, addr, len);
+	if (addr->sin6_family != AF_INET6 || !ipv6_addr_v4mapped(&addr->sin6_addr))
 		return -EAFNOSUPPORT;
 	net6_mapped_to_in(addr, &sin);
 	return inet_stream_connect(sock, (struct sockaddr *)&sin, sizeof(sin), flags);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The path of IPv4 datagrams through sockets of net6: its MTU, ICMP errors about it, what is
-# told in the error queue, and what waits for more. Each case is played on the native stack
+# told in the error queue, and what waits for more; the host itself. Each case is played on the native stack
 # and on net6, and the results must be the same.
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py; here 192.0.2.1 and 192.0.2.2 as well)
@@ -43,7 +43,7 @@ def both(function):
         results = []
         for make in (p.native, p.net6):
             p.A.ip("route", "flush", "cache")
-            results.append(function(lambda m=make: blocking(m())))
+            results.append(function(lambda *kind, m=make: blocking(m(*kind))))
         ktap.equal(results[1], results[0], function.__name__)
     ktap.test(function.__name__.replace("_", " "))(compare)
     return function
@@ -209,6 +209,32 @@ def a_cork_from_before_the_first_datagram_holds(make):
         out += [s.sendto(b"five ", (PEER, PORT)), s.sendto(b"six", (PEER, PORT))]
         s.setsockopt(17, 1, 0)
         out.append(far.recv(100))
+    return out
+
+
+@both
+def the_unspecified_address_is_this_host(make):
+    """By IPv4 for who is bound to an address of IPv4."""
+    out = []
+    for address in (HERE, "127.0.0.1", "0.0.0.0"):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            with p.A, socket.socket(socket.AF_INET, kind) as far:
+                far.settimeout(10 * ktap.SCALE)
+                far.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                far.bind(("0.0.0.0", PORT))
+                if kind == socket.SOCK_STREAM:
+                    far.listen()
+                with make(kind) as s:
+                    s.bind(("::ffff:" + address, 0))
+                    out += [failing(s.connect, ("::", PORT)), failing(s.getpeername),
+                            s.getsockname()[0]]
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with p.A, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far, \
+                make(socket.SOCK_DGRAM) as s:
+            far.settimeout(10 * ktap.SCALE)
+            far.bind(("0.0.0.0", PORT))
+            s.bind(("::ffff:" + address, 0))
+            out += [failing(s.sendto, b"x", ("::", PORT)), far.recvfrom(10)[1][0]]
     return out
 
 
