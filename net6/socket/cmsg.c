@@ -187,8 +187,6 @@ static void net6_cmsg_recv_ipv4(const struct ipv6_pinfo *np, struct msghdr *msg,
 	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &info.ipi6_addr);
 	if (np->rxopt.bits.rxinfo)
 		put_cmsg(msg, SOL_IPV6, IPV6_PKTINFO, sizeof(info), &info);
-	if (np->rxopt.bits.rxoinfo)
-		put_cmsg(msg, SOL_IPV6, IPV6_2292PKTINFO, sizeof(info), &info);
 }
 
 /**

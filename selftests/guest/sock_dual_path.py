@@ -238,4 +238,19 @@ def the_unspecified_address_is_this_host(make):
     return out
 
 
+@both
+def what_is_told_of_a_datagram(make):
+    """RFC 2292's options are for IPv6 alone."""
+    with make() as s:
+        s.setsockopt(V6, 2, 1)		# IPV6_2292PKTINFO
+        s.bind(("::", PORT))
+        with p.B, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+            far.sendto(b"x", (HERE, PORT))
+        out = [s.recvmsg(10, 1000)[:3]]
+        s.setsockopt(V6, socket.IPV6_RECVPKTINFO, 1)
+        with p.B, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+            far.sendto(b"x", (HERE, PORT))
+        return out + [s.recvmsg(10, 1000)[:3]]
+
+
 ktap.main(setup=setup)
