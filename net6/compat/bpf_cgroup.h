@@ -13,6 +13,8 @@
 	BPF_CGROUP_RUN_PROG_INET_BIND_LOCK(sk, addr, CGROUP_INET6_BIND, flags)
 #define net6_bpf_connect(sk, addr, len) \
 	BPF_CGROUP_RUN_PROG_INET6_CONNECT_LOCK(sk, addr)
+#define net6_bpf_connect_owned(sk, addr, len) \
+	BPF_CGROUP_RUN_PROG_INET6_CONNECT(sk, addr)
 #define net6_bpf_getname(sk, addr, len, type) \
 	BPF_CGROUP_RUN_SA_PROG(sk, addr, type)
 #define net6_bpf_udp_sendmsg(sk, addr, len, saddr) \
@@ -24,6 +26,8 @@
 	BPF_CGROUP_RUN_PROG_INET_BIND_LOCK(sk, addr, len, CGROUP_INET6_BIND, flags)
 #define net6_bpf_connect(sk, addr, len) \
 	BPF_CGROUP_RUN_PROG_INET6_CONNECT_LOCK(sk, addr, len)
+#define net6_bpf_connect_owned(sk, addr, len) \
+	BPF_CGROUP_RUN_PROG_INET6_CONNECT(sk, addr, len)
 #define net6_bpf_getname(sk, addr, len, type) \
 	BPF_CGROUP_RUN_SA_PROG(sk, addr, len, type)
 #define net6_bpf_udp_sendmsg(sk, addr, len, saddr) \

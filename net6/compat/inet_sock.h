@@ -14,6 +14,7 @@
 
 #define NET6_OPT_FREEBIND(sk)		inet_sk(sk)->freebind
 #define NET6_OPT_TRANSPARENT(sk)	inet_sk(sk)->transparent
+#define NET6_OPT_DEFER_CONNECT(sk)	inet_sk(sk)->defer_connect
 #define NET6_OPT_HDRINCL(sk)		inet_sk(sk)->hdrincl
 #define NET6_OPT_IS_ICSK(sk)		inet_sk(sk)->is_icsk
 #define NET6_OPT_BIND_ADDRESS_NO_PORT(sk) inet_sk(sk)->bind_address_no_port

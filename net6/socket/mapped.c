@@ -11,7 +11,10 @@
  * are set on both, those of SOL_SOCKET are copied again when they matter (net6_mapped_sync());
  * socket filters of streams are not. Sockets of the kernel's own use IPv6 only.
  */
+#include <linux/bpf-cgroup.h>
 #include <net/inet_common.h>
+#include <net/l3mdev.h>
+#include <net/route.h>
 
 #include "../compat/inet_sock.h"
 #include "mapped.h"
@@ -210,6 +213,63 @@ void net6_mapped_sync(const struct sock *sk, struct sock *inner)
 	release_sock(inner);
 }
 
+/* An inner socket's address and port. @inner owned. */
+static int __net6_mapped_bind(struct sock *inner, const struct sockaddr_in *sin, int type, bool bpf)
+{
+	struct inet_sock *inet = inet_sk(inner);
+	int err;
+
+	if (inner->sk_state != TCP_CLOSE || inet->inet_num)
+		return -EINVAL;
+	inet->inet_rcv_saddr = sin->sin_addr.s_addr;
+	inet->inet_saddr = type == RTN_MULTICAST || type == RTN_BROADCAST ? 0 :
+		sin->sin_addr.s_addr;
+	if (sin->sin_port || !net6_opt(inner, BIND_ADDRESS_NO_PORT)) {
+		err = inner->sk_prot->get_port(inner, ntohs(sin->sin_port));
+		if (!err && bpf) {
+			err = BPF_CGROUP_RUN_PROG_INET6_POST_BIND(inner);
+			if (err)
+				inner->sk_prot->put_port(inner);
+		}
+		if (err) {
+			inet->inet_rcv_saddr = 0;
+			inet->inet_saddr = 0;
+			return err;
+		}
+	}
+	if (inet->inet_rcv_saddr)
+		inner->sk_userlocks |= SOCK_BINDADDR_LOCK;
+	if (sin->sin_port)
+		inner->sk_userlocks |= SOCK_BINDPORT_LOCK;
+	inet->inet_sport = htons(inet->inet_num);
+	sk_dst_reset(inner);
+	return 0;
+}
+
+/**
+ * net6_mapped_bind() - bind an inner socket
+ * @inner: it
+ * @sin: where to
+ * @bpf: BPF programs are asked about the port that was found; of others, and of privileges, was
+ *	asked for our socket
+ *
+ * As inet_bind(), which asks programs for IPv4's sockets. Context: process. Return: 0 or -errno.
+ */
+int net6_mapped_bind(struct sock *inner, const struct sockaddr_in *sin, bool bpf)
+{
+	struct net *net = sock_net(inner);
+	u32 table = l3mdev_fib_table_by_index(net, inner->sk_bound_dev_if) ?: RT_TABLE_LOCAL;
+	int type = inet_addr_type_table(net, sin->sin_addr.s_addr, table);
+	int err;
+
+	if (!inet_addr_valid_or_nonlocal(net, inet_sk(inner), sin->sin_addr.s_addr, type))
+		return -EADDRNOTAVAIL;
+	lock_sock(inner);
+	err = __net6_mapped_bind(inner, sin, type, bpf);
+	release_sock(inner);
+	return err;
+}
+
 /**
  * net6_mapped_bind_any() - a socket was bound to ::, so take its port on IPv4 as well
  * @sk: a socket of ours with a port, owned
@@ -224,7 +284,6 @@ int net6_mapped_bind_any(struct sock *sk)
 		.sin_port	= htons(inet_sk(sk)->inet_num),
 	};
 	struct sock *inner;
-	struct socket *sock;
 	int err;
 
 	if (!net6_mapped_allowed(sk) || !ipv6_addr_any(&sk->sk_v6_rcv_saddr))
@@ -234,11 +293,10 @@ int net6_mapped_bind_any(struct sock *sk)
 		return PTR_ERR(inner);
 	if (inet_sk(inner)->inet_num)
 		return 0;
-	sock = inner->sk_socket;
-	err = sock->ops->bind(sock, (struct sockaddr *)&sin, sizeof(sin));
+	err = net6_mapped_bind(inner, &sin, false);
 	if (err) {
 		if (!net6_sk(sk)->inner)
-			sock_release(sock);
+			sock_release(inner->sk_socket);
 		return err;
 	}
 	if (!net6_sk(sk)->inner)

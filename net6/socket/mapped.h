@@ -68,6 +68,7 @@ struct sock *net6_lock_sock(struct socket *sock);
 struct sock *net6_mapped_create(struct sock *sk);
 void net6_mapped_publish(struct sock *sk, struct sock *inner);
 void net6_mapped_sync(const struct sock *sk, struct sock *inner);
+int net6_mapped_bind(struct sock *inner, const struct sockaddr_in *sin, bool bpf);
 int net6_mapped_bind_any(struct sock *sk);
 void net6_mapped_release(struct sock *sk);
 int net6_mapped_shutdown(struct socket *sock, int how);
@@ -77,8 +78,8 @@ int net6_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t 
 /* mapped_stream.c */
 int net6_mapped_stream_bind(struct socket *sock, struct sock *sk,
 			    const struct sockaddr_in6 *addr);
-int net6_mapped_stream_start(struct socket *sock, struct sock *sk,
-			     const struct sockaddr_in6 *addr);
+int net6_mapped_stream_start(struct socket *sock, struct sock *sk, struct sockaddr_in6 *addr,
+			     int len);
 int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int len);
 int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags);
 int net6_mapped_getname(struct socket *sock, struct sockaddr *uaddr, int peer);

@@ -133,11 +133,11 @@ static int net6_mapped_dgram_port(struct sock *sk, struct sock *inner)
 	};
 	int err;
 
-	err = inet_bind(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin));
+	err = net6_mapped_bind(inner, &sin, false);
 	if (err == -EADDRINUSE && !(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		/* Nobody has asked for this port. */
 		sin.sin_port = 0;
-		err = inet_bind(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin));
+		err = net6_mapped_bind(inner, &sin, false);
 	}
 	return err;
 }
@@ -188,7 +188,7 @@ int net6_mapped_dgram_bind(struct sock *sk, const struct sockaddr_in6 *addr)
 	if (IS_ERR(inner))
 		return PTR_ERR(inner);
 	net6_mapped_to_in(addr, &sin);
-	err = inet_bind(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin));
+	err = net6_mapped_bind(inner, &sin, true);
 	if (err) {
 		if (!net6_sk(sk)->inner)
 			sock_release(inner->sk_socket);
@@ -239,7 +239,12 @@ int net6_mapped_dgram_connect(struct sock *sk, const struct sockaddr_in6 *addr, 
 		return PTR_ERR(inner);
 	net6_mapped_dgram_sync(sk, inner);
 	net6_mapped_to_in(addr, &sin);
-	err = inet_dgram_connect(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin), 0);
+	/* BPF programs: IPv6's have been asked about an address of IPv6's. */
+	if (addr->sin6_family == AF_INET6)
+		err = inner->sk_prot->connect(inner, (struct sockaddr *)&sin, sizeof(sin));
+	else
+		err = inet_dgram_connect(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin),
+					 0);
 	if (err)
 		return err;
 	np->flow_label = 0;

@@ -15,6 +15,7 @@
 #include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
 
+#include "../compat/inet_sock.h"
 #include "../transport/tcp/tcp.h"
 #include "mapped.h"
 
@@ -117,28 +118,61 @@ static struct sock *net6_mapped_stream_inner(struct sock *sk)
 	return net6_mapped_create(sk);
 }
 
+/* An IPv4 socket begins to connect. As inet_stream_connect(), which asks BPF programs for
+ * IPv4's sockets. The sock is owned. Returns -EINPROGRESS, or 0 when TCP_FASTOPEN_CONNECT
+ * leaves it to the first data; other -errno.
+ */
+static int net6_mapped_begin(struct socket *sock, const struct sockaddr_in6 *addr)
+{
+	struct sock *sk = sock->sk;
+	struct sockaddr_in sin;
+	int err;
+
+	if (sk->sk_state != TCP_CLOSE)
+		return -EISCONN;
+	net6_mapped_to_in(addr, &sin);
+	err = sk->sk_prot->connect(sk, (struct sockaddr *)&sin, sizeof(sin));
+	if (err < 0)
+		return err;
+	sock->state = SS_CONNECTING;
+	return net6_opt(sk, DEFER_CONNECT) ? 0 : -EINPROGRESS;
+}
+
+/* BPF programs are asked about connect(), and may change the address to another of IPv4. */
+static int net6_mapped_ask(struct sock *sk, struct sockaddr_in6 *addr, int len)
+{
+	int err = net6_tcp_pre_connect(sk, (struct sockaddr *)addr, len);
+
+	return err ?: ipv6_addr_v4mapped(&addr->sin6_addr) ? 0 : -ENETUNREACH;
+}
+
 /**
  * net6_mapped_stream_start() - begin to connect to an IPv4 address
  * @sock: socket, not connected
  * @sk: its sock, ours, owned
- * @addr: mapped address
+ * @addr: mapped address, may be changed
+ * @len: its length
  *
  * Context: process. Return: -EINPROGRESS: @sock has an IPv4 sock now. Other -errno: it has
  * not.
  */
-int net6_mapped_stream_start(struct socket *sock, struct sock *sk,
-			     const struct sockaddr_in6 *addr)
+int net6_mapped_stream_start(struct socket *sock, struct sock *sk, struct sockaddr_in6 *addr,
+			     int len)
 {
-	struct sock *isk = net6_mapped_stream_inner(sk);
-	struct sockaddr_in sin;
 	struct socket *inner;
+	struct sock *isk;
 	int err;
 
+	err = net6_mapped_ask(sk, addr, len);
+	if (err)
+		return err;
+	isk = net6_mapped_stream_inner(sk);
 	if (IS_ERR(isk))
 		return PTR_ERR(isk);
 	inner = isk->sk_socket;
-	net6_mapped_to_in(addr, &sin);
-	err = inet_stream_connect(inner, (struct sockaddr *)&sin, sizeof(sin), O_NONBLOCK);
+	lock_sock(isk);
+	err = net6_mapped_begin(inner, addr);
+	release_sock(isk);
 	if (err && err != -EINPROGRESS) {
 		if (isk != net6_sk(sk)->inner)
 			sock_release(inner);
@@ -166,7 +200,7 @@ int net6_mapped_stream_bind(struct socket *sock, struct sock *sk,
 	if (IS_ERR(isk))
 		return PTR_ERR(isk);
 	net6_mapped_to_in(addr, &sin);
-	err = inet_bind(isk->sk_socket, (struct sockaddr *)&sin, sizeof(sin));
+	err = net6_mapped_bind(isk, &sin, true);
 	if (err)
 		sock_release(isk->sk_socket);
 	else
@@ -205,12 +239,14 @@ int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int
  * @len: its length
  * @flags: O_NONBLOCK
  *
- * Context: process. Return: as connect().
+ * Context: process. Return: as connect(); -EINPROGRESS: it has begun, and is to be waited for
+ * if @flags allow.
  */
 int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
-	struct sockaddr_in sin = {};
+	struct sock *sk = sock->sk;
+	int err;
 
 	if (len < sizeof(uaddr->sa_family))
 		return -EINVAL;
@@ -219,11 +255,15 @@ int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, in
 		return inet_stream_connect(sock, uaddr, len, flags);
 	if (len < SIN6_LEN_RFC2133)
 		return -EINVAL;
-	net6_mapped_self(sock->sk, addr, len);
+	net6_mapped_self(sk, addr, len);
 	if (addr->sin6_family != AF_INET6 || !ipv6_addr_v4mapped(&addr->sin6_addr))
 		return -EAFNOSUPPORT;
-	net6_mapped_to_in(addr, &sin);
-	return inet_stream_connect(sock, (struct sockaddr *)&sin, sizeof(sin), flags);
+	lock_sock(sk);
+	err = sock->state == SS_UNCONNECTED ? 0 : -EALREADY;
+	err = err ?: net6_mapped_ask(sk, addr, len);
+	err = err ?: net6_mapped_begin(sock, addr);
+	release_sock(sk);
+	return err;
 }
 
 /**

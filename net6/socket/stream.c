@@ -75,17 +75,19 @@ static int net6_stream_connect_wait(struct socket *sock, struct sockaddr *uaddr,
 
 static int net6_stream_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
 {
-	const struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
+	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct sock *sk = net6_lock_sock(sock);
 	int err;
 
 	if (net6_sk_is_ipv4(sk)) {
 		release_sock(sk);
-		return net6_mapped_connect(sock, uaddr, len, flags);
+		err = net6_mapped_connect(sock, uaddr, len, flags);
+		return err == -EINPROGRESS ? net6_stream_connect_wait(sock, uaddr, len, flags) :
+			err;
 	}
 	if (unlikely(net6_mapped_addr(sk, addr, len)) && sock->state == SS_UNCONNECTED &&
 	    sk->sk_state == TCP_CLOSE) {
-		err = net6_mapped_stream_start(sock, sk, addr);
+		err = net6_mapped_stream_start(sock, sk, addr, len);
 		release_sock(sk);
 		return err == -EINPROGRESS ? net6_stream_connect_wait(sock, uaddr, len, flags) :
 			err;

@@ -52,7 +52,7 @@ int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len
 {
 	if (addr_len < offsetofend(struct sockaddr, sa_family))
 		return -EINVAL;
-	/* To an IPv4 address: the inner socket's programs are asked. */
+	/* The inner socket asks IPv4's programs. */
 	if (uaddr->sa_family == AF_INET)
 		return 0;
 	if (addr_len < SIN6_LEN_RFC2133)

@@ -465,7 +465,6 @@ static struct proto net6_raw_prot = {
 	.name		= "NET6-RAW",
 	.owner		= THIS_MODULE,
 	.close		= net6_dgram_close,
-	.pre_connect	= net6_dgram_pre_connect,
 	.connect	= net6_dgram_connect,
 	.disconnect	= net6_raw_disconnect,
 	.ioctl		= net6_dgram_ioctl,

@@ -263,7 +263,8 @@ static int net6_udp_bpf_sendmsg(struct sock *sk, struct msghdr *msg, struct net6
 		return -EINVAL;
 	tx->daddr = sin6->sin6_addr;
 	tx->dport = sin6->sin6_port;
-	return ipv6_addr_v4mapped(&tx->daddr) ? -ENETUNREACH : 0;
+	/* As Linux: not another protocol instead. */
+	return ipv6_addr_v4mapped(&tx->daddr) ? -ENOTSUPP : 0;
 }
 
 /* MSG_MORE and UDP_CORK. */

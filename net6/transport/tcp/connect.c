@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Active open (RFC 9293 3.10.1) and the way back to an unconnected socket. */
+#include "../../compat/bpf_cgroup.h"
 #include "fastopen.h"
 #include "tcp.h"
+
+/**
+ * net6_tcp_pre_connect() - proto->pre_connect: cgroup BPF has its say
+ * @sk: socket, owned
+ * @uaddr: peer, may be changed
+ * @addr_len: its length
+ *
+ * Context: process. Return: 0 or -errno.
+ */
+int net6_tcp_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+{
+	sock_owned_by_me(sk);
+	if (addr_len < SIN6_LEN_RFC2133)
+		return -EINVAL;
+	return net6_bpf_connect_owned(sk, uaddr, &addr_len);
+}
 
 /* Where to: checks the address and fills in the peer's, or fails. */
 static int net6_tcp_connect_addr(struct sock *sk, struct sockaddr *uaddr, int addr_len)

@@ -118,6 +118,7 @@ struct proto net6_tcp_prot = {
 	.name			= "NET6-TCP",
 	.owner			= THIS_MODULE,
 	.close			= net6_tcp_close,
+	.pre_connect		= net6_tcp_pre_connect,
 	.connect		= net6_tcp_connect,
 	.disconnect		= net6_tcp_disconnect,
 	.accept			= net6_tcp_accept,

@@ -474,6 +474,7 @@ void net6_tcp_close(struct sock *sk, long timeout);
 void net6_tcp_close_atomic(struct sock *sk, bool reset);
 void net6_tcp_shutdown(struct sock *sk, int how);
 int  net6_tcp_disconnect(struct sock *sk, int flags);
+int  net6_tcp_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int  net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 bool net6_tcp_too_many_orphans(struct sock *sk);
 int  net6_tcp_abort(struct sock *sk, int err);		/* process; RST to the peer */

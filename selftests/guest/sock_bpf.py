@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# BPF programs of a cgroup that refuse to bind, to connect and to send: each is asked for what
+# native's sockets ask it for, addresses of IPv4 included.
+#
+#	A [a0] ------ [b0] B	(lib/netpair.py; here 192.0.2.1 and 192.0.2.2 as well)
+#
+# guest: both
+# timeout: 60
+import contextlib
+import ctypes
+import errno
+import os
+import platform
+import socket
+import struct
+import sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import netpair as p
+from ktap import failing
+
+TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
+HERE, THERE = "192.0.2.1", "192.0.2.2"
+PORT = 7700
+# linux/bpf.h
+PROG_LOAD, PROG_ATTACH, PROG_DETACH, CGROUP_SOCK_ADDR = 5, 8, 9, 18
+HOOKS = {"bind4": 8, "bind6": 9, "connect4": 10, "connect6": 11, "sendmsg4": 14, "sendmsg6": 15}
+libc = ktap._libc
+root = group = None
+
+
+def setup():
+    global root, group
+    p.setup()
+    for ns, dev, address in ((p.A, "a0", HERE), (p.B, "b0", THERE)):
+        ns.ip("addr", "add", address + "/24", "dev", dev)
+    root, group = ktap.cgroup()
+    ktap.at_exit(os.rmdir, group)
+
+
+def bpf(command, attr):
+    number = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+    result = libc.syscall(number, command, attr, len(attr))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"bpf({command})")
+    return result
+
+
+def load(hook):
+    """r0 = 0: refused; exit"""
+    code = ctypes.create_string_buffer(struct.pack("=BBhiBBhi", 0xb7, 0, 0, 0, 0x95, 0, 0, 0))
+    words = ctypes.create_string_buffer(b"GPL")
+    return bpf(PROG_LOAD, struct.pack("=IIQQIIQII16sII", CGROUP_SOCK_ADDR, 2,
+                                      ctypes.addressof(code), ctypes.addressof(words), 0, 0, 0,
+                                      0, 0, b"", 0, HOOKS[hook]))
+
+
+def enter(where):
+    with open(f"{where}/cgroup.procs", "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+
+
+@contextlib.contextmanager
+def refused(hook):
+    """In the group, where such calls are refused."""
+    program, directory = load(hook), os.open(group, os.O_RDONLY)
+    attr = struct.pack("=IIII", directory, program, HOOKS[hook], 0)
+    bpf(PROG_ATTACH, attr)
+    enter(group)
+    try:
+        yield
+    finally:
+        enter(root)
+        bpf(PROG_DETACH, attr)
+        os.close(directory)
+        os.close(program)
+
+
+def connect4(sock):
+    """With an address of AF_INET, which Python would not give such a socket."""
+    address = struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", PORT,
+                                                              socket.inet_aton(THERE))
+    ctypes.set_errno(0)
+    libc.connect(sock.fileno(), address, len(address))
+    return errno.errorcode.get(ctypes.get_errno())
+
+
+def results(make):
+    """(what, outcome)"""
+    there = (("mapped", "::ffff:" + THERE), ("IPv6", p.NATIVE_B))
+    own = p.NATIVE_A if make is p.native else p.NET6_A
+    for kind in (TCP, UDP):
+        for what, address in there:
+            with make(kind) as sock:
+                yield kind, "connect", what, failing(sock.connect, (address, PORT))
+        with make(kind) as sock:
+            yield kind, "connect", "AF_INET", connect4(sock)
+        for what, address in (("mapped", "::ffff:" + HERE), ("IPv6", own), ("any", "::")):
+            with make(kind) as sock:
+                yield kind, "bind", what, failing(sock.bind, (address, PORT))
+    with make(socket.SOCK_RAW, 253) as sock:
+        yield "raw", failing(sock.bind, (own, 0)), failing(sock.connect, (p.NATIVE_B, 0))
+    for what, address in there:
+        with make(UDP) as sock:
+            yield "send", what, failing(sock.sendto, b"x", (address, PORT))
+
+
+@ktap.test
+def a_program_is_asked_as_by_native():
+    free = list(results(p.native))
+    ktap.equal(list(results(p.net6)), free, "without one")
+    for hook in HOOKS:
+        with refused(hook):
+            native = list(results(p.native))
+            # To bind, IPv6's sockets ask IPv6's programs only.
+            ktap.equal("EPERM" in str(native), hook != "bind4", f"{hook} refuses something")
+            ours = list(results(p.net6))
+        for seen, wanted in zip(ours, native):
+            ktap.equal(seen, wanted, hook)
+
+
+ktap.main(setup=setup)
