@@ -87,6 +87,31 @@ drop:
 	return err;
 }
 
+/* The request itself is looked at before where it is to go, as on Linux. Nothing is taken. */
+static int net6_ping_peek(struct msghdr *msg)
+{
+	struct icmp6hdr h;
+
+	if (!copy_from_iter_full(&h, sizeof(h), &msg->msg_iter))
+		return -EFAULT;
+	iov_iter_revert(&msg->msg_iter, sizeof(h));
+	return net6_ping_check(&h);
+}
+
+/* Errors of a name, where those of UDP differ. */
+static int net6_ping_name(const struct msghdr *msg)
+{
+	const struct sockaddr_in6 *sin6 = msg->msg_name;
+
+	if (!sin6)
+		return 0;
+	if (msg->msg_namelen < sizeof(*sin6))
+		return -EINVAL;
+	if (sin6->sin6_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	return ipv6_addr_v4mapped(&sin6->sin6_addr) ? -EINVAL : 0;
+}
+
 static int net6_ping_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	struct net6_tx tx;
@@ -100,7 +125,8 @@ static int net6_ping_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 		return -EINVAL;
 	if (msg->msg_flags & MSG_OOB)
 		return -EOPNOTSUPP;
-	err = net6_dgram_set_tx(sk, msg, &tx, &connected);
+	err = net6_ping_peek(msg) ?: net6_ping_name(msg) ?:
+	      net6_dgram_set_tx(sk, msg, &tx, &connected);
 	if (err)
 		return err;
 
