@@ -255,15 +255,18 @@ int net6_addr_assign(struct net6_addr *addr)
  */
 void net6_addr_unassign(struct net6_addr *addr)
 {
+	bool assigned = net6_addr_is_assigned(addr);
+
 	net6_addr_disarm(addr);
-	if (net6_addr_is_assigned(addr)) {
+	if (assigned) {
 		net6_anycast_subnet_router(addr, false);
 		net6_accept_del(addr->iface, &addr->addr, NET6_ACCEPT_UNICAST);
-		net6_dest_flush(addr->iface->nn);
 	}
 	net6_addr_leave_solicited(addr);
 	addr->announce_left = 0;
 	WRITE_ONCE(addr->state, NET6_ADDR_TENTATIVE);
+	if (assigned)
+		net6_dest_flush(addr->iface->nn);
 }
 
 /**

@@ -216,17 +216,23 @@ static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key
 	return err;
 }
 
+/* Decisions are made on what the generation counts: it is read before them, and what has been
+ * changed before net6_dest_flush() has counted it is seen.
+ */
+static int net6_dest_gen(struct net6_net *nn)
+{
+	return atomic_read_acquire(&nn->dest_gen);
+}
+
 static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_dest_key *key,
 					const struct net6_dest *old)
 {
-	int gen = atomic_read(&nn->dest_gen);
+	int gen = net6_dest_gen(nn);
 	struct net6_dest *dest, *now;
 	struct net6_nexthop nh;
 	struct in6_addr saddr;
 	int err;
 
-	/* Decisions are made on what @gen counts: read it before them. */
-	smp_rmb();
 	err = net6_dest_decide(nn, key, old, &nh, &saddr);
 	if (err < 0)
 		return ERR_PTR(err);

@@ -162,11 +162,13 @@ static inline struct net6_net *net6_pernet_rcu(const struct net *net)
  * net6_dest_flush() - make every cached destination of a namespace stale
  * @nn: namespace
  *
- * Costs one atomic increment: entries are found stale by their next user.
- * Context: any.
+ * To be called behind the change that makes them stale. Costs one atomic increment: entries are
+ * found stale by their next user. Context: any.
  */
 static inline void net6_dest_flush(struct net6_net *nn)
 {
+	/* Who counts the new generation sees the change: pairs with net6_dest_gen(). */
+	smp_mb__before_atomic();
 	atomic_inc(&nn->dest_gen);
 }
 

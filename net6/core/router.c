@@ -104,15 +104,15 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
 		return 0;
 	}
 	changed = router->preference != preference || router->manual != manual;
-	if (changed)
-		net6_dest_flush(router->iface->nn);
 	WRITE_ONCE(router->preference, preference);
 	router->iface->n_routers -= manual && !router->manual;
 	router->iface->n_manual += manual && !router->manual;
 	router->manual = manual;
 	net6_life_set(&router->life, lifetime);
-	if (changed)
-		net6_note_router(router, NET6_NOTE_CHANGE);
+	if (!changed)
+		return 0;
+	net6_dest_flush(router->iface->nn);
+	net6_note_router(router, NET6_NOTE_CHANGE);
 	return 0;
 }
 
