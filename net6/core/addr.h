@@ -209,6 +209,8 @@ int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
 /* Source selection, RFC 6724 section 5 (core/srcaddr.c). RCU read lock held.
  * Returns 0 and fills *saddr, or -EADDRNOTAVAIL.
  */
+int net6_srcaddr_on(const struct net6_iface *out, const struct in6_addr *daddr,
+		    struct in6_addr *saddr);
 int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
 			const struct in6_addr *hop, const struct in6_addr *daddr,
 			unsigned int prefs, struct in6_addr *saddr);

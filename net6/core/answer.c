@@ -25,7 +25,7 @@ static bool net6_answer_flags(const struct net6_iface *iface, const struct in6_a
 	return true;
 }
 
-/* RFC 4861 7.2.4, 7.2.7 and 7.2.8: from a unicast address of ours, with the Override flag
+/* RFC 4861 4.4, 7.2.7 and 7.2.8: from a unicast address of the interface, with the Override flag
  * clear: of several anycast answers the first is taken, and a proxied node's own goes before.
  */
 static void net6_answer_send(struct net6_iface *iface, const struct in6_addr *target,
@@ -35,7 +35,7 @@ static void net6_answer_send(struct net6_iface *iface, const struct in6_addr *ta
 	struct in6_addr saddr;
 
 	if (!net6_iface_usable(iface) || !net6_answer_flags(iface, target, &flags) ||
-	    net6_srcaddr_select(iface->nn, iface, NULL, daddr, 0, &saddr))
+	    net6_srcaddr_on(iface, daddr, &saddr))
 		return;
 	net6_nd_send_na(iface, target, &saddr, daddr, flags);
 }

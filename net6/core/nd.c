@@ -350,7 +350,7 @@ static struct sk_buff *net6_nd_alloc(u8 type, const struct in6_addr *target,
  * @iface: interface
  * @target: whose link-layer address is asked for
  * @daddr: its solicited-node group, or @target for a unicast probe
- * @saddr: source, :: for DAD, NULL to choose one
+ * @saddr: source, :: for DAD, NULL to choose one of @iface
  * @lladdr: link-layer destination, NULL for the ordinary way
  * @nonce: NET6_NONCE_LEN bytes for a Nonce option, or NULL
  *
@@ -365,8 +365,9 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	struct in6_addr own;
 	struct sk_buff *skb;
 
+	/* RFC 4861 7.2.2: "one of the addresses assigned to the outgoing interface" */
 	if (!saddr) {
-		if (net6_srcaddr_select(iface->nn, iface, NULL, target, 0, &own))
+		if (net6_srcaddr_on(iface, target, &own))
 			return;
 		/* RFC 4429 3.2: who asks from an optimistic address overwrites entries of its
 		 * rightful owner: what waits for the answer waits for DAD's end.

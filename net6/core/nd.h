@@ -95,8 +95,8 @@ void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);	/* nn->lock 
 #define NET6_NA_HOST		BIT(2)	/* the target is a host, though we are none */
 #define NET6_NA_BARE		BIT(3)	/* without our link-layer address */
 
-/* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724.
- * A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.
+/* BH disabled, RCU read lock held. A NULL @saddr: the source is chosen by RFC 6724 among those of
+ * the interface. A NULL @lladdr: a group is mapped, a unicast @daddr goes through its neighbor.
  */
 void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 		     const struct in6_addr *daddr, const struct in6_addr *saddr,

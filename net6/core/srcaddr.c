@@ -46,6 +46,26 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net
 }
 
 /**
+ * net6_srcaddr_on() - the best of an interface's own addresses for a destination
+ * @out: interface the packet leaves by
+ * @daddr: destination on that link
+ * @saddr: filled in
+ *
+ * For what speaks of the interface itself. Context: RCU read lock held.
+ * Return: 0 or -EADDRNOTAVAIL.
+ */
+int net6_srcaddr_on(const struct net6_iface *out, const struct in6_addr *daddr,
+		    struct in6_addr *saddr)
+{
+	struct net6_srcaddr best;
+
+	if (!net6_srcaddr_better(out, out, NULL, daddr, 0, false, &best))
+		return -EADDRNOTAVAIL;
+	*saddr = best.addr;
+	return 0;
+}
+
+/**
  * net6_srcaddr_select() - the source address for a destination
  * @nn: namespace
  * @out: interface the packet leaves by

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# What next hops and on-link prefixes are when more than one has a say in them: addresses, the
+# administrator, several routers (RFC 4191), Redirects (RFC 4861 8.3); and from which address and
+# when a node speaks of itself (RFC 4861 7.2.2, 7.2.6). Time is virtual.
+#
+#	A [a0 net6] ------ [b0 raw frames, routers fe80::1 to fe80::4] B
+#	A [a1 net6, no address but the link-local one] ------ [b1 raw frames] B
+# guest: stock+
+# guest-options: --virtual-time
+# timeout: 40000
+
+import os
+import socket
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import ktap
+import nd
+
+OURS = "2001:db8::6"
+R1, R2, R3, R4 = "fe80::1", "fe80::2", "fe80::3", "fe80::4"
+MAC = {router: f"02:00:00:00:00:0{router[-1]}" for router in (R1, R2, R3, R4)}
+PREFIX = "2001:db8:9::"
+FAR = "2001:db8:f::"
+PORT = 4711
+A = B = wire = other = None
+numbers = iter(range(1, 10000))
+
+
+def setup():
+    global A, B, wire, other
+    ktap.net6_load()
+    A, B, wire = nd.cable()
+    ktap.veth(A, "a1", B, "b1")
+    other = nd.Wire(B, "b1")
+    for dev in ("b0", "b1"):
+        nd.net6ctl(B, "detach", "dev", dev)
+    for dev in ("a0", "a1"):
+        nd.net6ctl(A, "set", "dev", dev, "dad-transmits", "0")
+        nd.linklocal(A, dev)
+    other.peer = next(i["lladdr"] for i in nd.show(A, "interfaces") if i["dev"] == "a1")
+    nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
+    ktap.wait_for(8, "the address is assigned", lambda:
+                  nd.find(A, "addresses", OURS)["state"] == "preferred")
+
+
+def route_option(prefix, plen, lifetime=1800, preference=0):
+    return struct.pack("!BBBBI", 24, 3, plen, (preference & 3) << 3, lifetime) + nd.packed(prefix)
+
+
+def advertise(router, options=b"", slla=True, **values):
+    options += nd.lladdr_option(nd.SLLA, MAC[router]) if slla else b""
+    wire.send(nd.ra(router, options=options, **values))
+
+
+def barrier():
+    """What was sent before has been received."""
+    wire.flush()
+    wire.send(nd.ns("fe80::99", OURS, slla="02:00:00:00:00:99"))
+    wire.expect(lambda f: f.type == nd.NA and f.target == OURS, "answer")
+
+
+def fresh(*to_be_known):
+    """No routes and routers; of neighbors only those that are to be known."""
+    for route in nd.show(A, "routes") + [dict(r, prefix_len=0, gateway=r["address"], address="::")
+                                         for r in nd.show(A, "routers")]:
+        if route.get("manual"):
+            nd.net6ctl(A, "del", "route", f"{route['address']}/{route['prefix_len']}"
+                       if route["prefix_len"] else "default", "via", route["gateway"],
+                       "dev", "a0")
+    for entry in nd.show(A, "addresses"):
+        if entry["address"].startswith(PREFIX):
+            nd.net6ctl(A, "del", "address", entry["address"], "dev", entry["dev"])
+    for router in MAC:
+        advertise(router, lifetime=0)
+    tell(valid=0)
+    ktap.equal(nd.show(A, "routers") + nd.show(A, "routes"), [], "routers and routes")
+    for router in MAC:
+        if nd.find(A, "neighbors", router):
+            nd.net6ctl(A, "del", "neighbor", router, "dev", "a0")
+    for router in to_be_known:
+        nd.net6ctl(A, "add", "neighbor", router, "lladdr", MAC[router], "dev", "a0")
+
+
+def ask(remote, seq):
+    wire.send(nd.echo(remote, OURS, seq, hlim=64))
+
+
+def replies(seq):
+    return lambda f: f.type == nd.REPLY and f.seq == seq
+
+
+def solicits(address):
+    return lambda f: f.type == nd.NS and f.target == address
+
+
+def tell(valid=3600):
+    wire.send(nd.ra(R1, lifetime=0, options=nd.prefix_option(PREFIX, flags=0x80, valid=valid,
+                                                            preferred=0)))
+    barrier()
+
+
+@ktap.test
+def what_asks_for_a_neighbor_has_an_address_of_its_interface():
+    node, own = PREFIX + "77", nd.linklocal(A, "a1")
+    nd.net6ctl(A, "add", "prefix", PREFIX + "/64", "dev", "a1")
+    with ktap.net6_socket(socket.SOCK_DGRAM, 0, A) as sock:
+        other.flush()
+        sock.sendto(b"x", (node, PORT))
+        frame = other.expect(solicits(node), "solicitation")
+        other.send(nd.na(node, node, dest=own, flags=nd.SOLICITED | nd.OVERRIDE, tlla=other.mac))
+        sent = other.expect(lambda f: f.proto == 17, "datagram")
+    nd.net6ctl(A, "del", "neighbor", node, "dev", "a1")
+    nd.net6ctl(A, "del", "prefix", PREFIX + "/64", "dev", "a1")
+    ktap.equal((frame.source, sent.source), (own, OURS), "sources of solicitation and datagram")
+
+
+@ktap.test
+def what_answers_for_a_neighbor_has_an_address_of_its_interface():
+    node, own = PREFIX + "78", nd.linklocal(A, "a1")
+    nd.net6ctl(A, "set", "dev", "a1", "forwarding", "on", "proxy-ndp", "on")
+    nd.net6ctl(A, "add", "proxy", node, "dev", "a1")
+    other.flush()
+    other.send(nd.ns(PREFIX + "79", node, slla=other.mac))
+    frame = other.expect(lambda f: f.type == nd.NA and f.target == node, "advertisement")
+    nd.net6ctl(A, "del", "proxy", node, "dev", "a1")
+    nd.net6ctl(A, "set", "dev", "a1", "forwarding", "off", "proxy-ndp", "off")
+    ktap.equal(frame.source, own, "its source")
+
+
+if __name__ == "__main__":
+    ktap.main(setup=setup)
