@@ -225,7 +225,7 @@ static int net6_nl_prefix_change(struct genl_info *info, u32 lifetime)
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_PREFIX_IFINDEX, &err);
 	if (iface) {
-		err = net6_prefix_update(iface, &prefix, plen, lifetime, true);
+		err = net6_prefix_update(iface, &prefix, plen, lifetime, NET6_PREFIX_BY_HAND);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_PREFIX_ADDRESS],
 					    "no such prefix");

@@ -540,7 +540,7 @@ static int net6_rt_route_change(struct net6_iface *iface, const struct net6_rt_c
 		return net6_router_update(iface, gateway, c->pref, lifetime, true);
 	if (!ipv6_addr_any(gateway))
 		return net6_fib_update(iface, &c->dst, c->plen, gateway, c->pref, lifetime, true);
-	err = net6_prefix_update(iface, &c->dst, c->plen, lifetime, true);
+	err = net6_prefix_update(iface, &c->dst, c->plen, lifetime, NET6_PREFIX_BY_HAND);
 	/* net6ctl puts on-link prefixes into the table as well. */
 	if (err == -ENOENT)
 		err = net6_fib_update(iface, &c->dst, c->plen, gateway, c->pref, lifetime, true);

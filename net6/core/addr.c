@@ -217,6 +217,42 @@ int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state)
 	return 0;
 }
 
+/* Does it make its prefix on-link? */
+static bool net6_addr_makes_prefix(const struct net6_addr *addr)
+{
+	return addr->origin == NET6_ADDR_MANUAL && addr->plen < 128 &&
+	       !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL) &&
+	       !net6_iface_is_loopback(addr->iface);
+}
+
+/* Is there an address that makes this prefix on-link? */
+static bool net6_addr_prefix_used(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen)
+{
+	const struct net6_addr *a;
+
+	list_for_each_entry(a, &iface->addrs, iface_list)
+		if (a->plen == plen && net6_addr_makes_prefix(a) &&
+		    ipv6_prefix_equal(&a->addr, prefix, plen))
+			return true;
+	return false;
+}
+
+/* Its life is over, or the administrator has said so; its on-link prefix goes with the last
+ * address. nn->lock held.
+ */
+static void net6_addr_end(struct net6_addr *addr)
+{
+	bool made_prefix = net6_addr_makes_prefix(addr);
+	struct net6_iface *iface = addr->iface;
+	struct in6_addr prefix;
+	u8 plen = addr->plen;
+
+	ipv6_addr_prefix(&prefix, &addr->addr, plen);
+	net6_addr_remove(addr);
+	if (made_prefix && !net6_addr_prefix_used(iface, &prefix, plen))
+		net6_prefix_update_locked(iface, &prefix, plen, 0, NET6_PREFIX_OF_ADDR);
+}
+
 /**
  * net6_addr_assign() - the address is unique, from now on it is ours
  * @addr: address
@@ -230,7 +266,7 @@ int net6_addr_assign(struct net6_addr *addr)
 	int err;
 
 	if (!net6_lifetime_left(addr->valid_lft, addr->updated)) {
-		net6_addr_remove(addr);
+		net6_addr_end(addr);
 		return 0;
 	}
 	first = (ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL) &&
@@ -313,7 +349,7 @@ static void net6_addr_timer_fn(struct timer_list *t)
 		if (net6_addr_in_dad(addr))
 			net6_dad_timer(addr, &probe);
 		else if (addr->state != NET6_ADDR_GONE && !net6_addr_age(addr))
-			net6_addr_remove(addr);	/* RFC 4862 5.5.4: invalid */
+			net6_addr_end(addr);	/* RFC 4862 5.5.4: invalid */
 	}
 	spin_unlock(&iface->nn->lock);
 	net6_dad_send(iface, &probe);
@@ -404,16 +440,21 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 	return 0;
 }
 
-/* Is an on-link prefix of this manual address wanted by another one, too? */
-static bool net6_addr_prefix_shared(struct net6_iface *iface, const struct in6_addr *addr, u8 plen)
+/* The on-link prefix of an address that was inserted, which goes if there is no room for it. */
+static int net6_addr_add_prefix(struct net6_iface *iface, const struct in6_addr *addr)
 {
-	const struct net6_addr *a;
+	struct net6_addr *a = net6_addr_find_locked(iface, addr);
+	struct in6_addr prefix;
+	int err;
 
-	list_for_each_entry(a, &iface->addrs, iface_list)
-		if (a->origin == NET6_ADDR_MANUAL && a->plen == plen &&
-		    ipv6_prefix_equal(&a->addr, addr, plen))
-			return true;
-	return false;
+	if (!a || !net6_addr_makes_prefix(a))
+		return 0;
+	ipv6_addr_prefix(&prefix, addr, a->plen);
+	err = net6_prefix_update_locked(iface, &prefix, a->plen, NET6_LIFETIME_INFINITE,
+					NET6_PREFIX_OF_ADDR);
+	if (err)
+		net6_addr_remove(a);
+	return err;
 }
 
 /**
@@ -433,7 +474,6 @@ int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft)
 {
 	int type = ipv6_addr_type(addr);
-	struct in6_addr prefix;
 	int err;
 
 	if (plen > 128 || !valid_lft || preferred_lft > valid_lft)
@@ -444,14 +484,9 @@ int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen
 
 	spin_lock_bh(&iface->nn->lock);
 	err = net6_addr_insert(iface, addr, plen, origin, valid_lft, preferred_lft, 0);
+	if (!err)
+		err = net6_addr_add_prefix(iface, addr);
 	spin_unlock_bh(&iface->nn->lock);
-	if (err || origin != NET6_ADDR_MANUAL || plen == 128 || (type & IPV6_ADDR_LINKLOCAL) ||
-	    net6_iface_is_loopback(iface))
-		return err;
-	ipv6_addr_prefix(&prefix, addr, plen);
-	err = net6_prefix_update(iface, &prefix, plen, NET6_LIFETIME_INFINITE, true);
-	if (err)
-		net6_addr_del(iface, addr, plen);
 	return err;
 }
 
@@ -465,26 +500,16 @@ int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen
  */
 int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen)
 {
-	struct in6_addr prefix;
-	bool onlink = false;
 	struct net6_addr *a;
 	int err = 0;
 
 	spin_lock_bh(&iface->nn->lock);
 	a = net6_addr_find_locked(iface, addr);
-	if (a && (plen == NET6_ADDR_ANY_PLEN || plen == a->plen)) {
-		plen = a->plen;
-		onlink = a->origin == NET6_ADDR_MANUAL && plen < 128;
-		net6_addr_remove(a);
-		onlink = onlink && !net6_addr_prefix_shared(iface, addr, plen);
-	} else {
+	if (a && (plen == NET6_ADDR_ANY_PLEN || plen == a->plen))
+		net6_addr_end(a);
+	else
 		err = -EADDRNOTAVAIL;
-	}
 	spin_unlock_bh(&iface->nn->lock);
-	if (onlink) {
-		ipv6_addr_prefix(&prefix, addr, plen);
-		net6_prefix_update(iface, &prefix, plen, 0, true);
-	}
 	return err;
 }
 

@@ -35,16 +35,37 @@ struct net6_router {
 	struct rcu_head		rcu;
 };
 
+/* Who says that a prefix is on-link. */
+enum net6_prefix_owner {
+	NET6_PREFIX_TOLD,	/* a router's advertisement */
+	NET6_PREFIX_BY_HAND,	/* the administrator */
+	NET6_PREFIX_OF_ADDR,	/* an address that the administrator has set */
+	NET6_PREFIX_OWNERS
+};
+
+/**
+ * struct net6_prefix_claim - for how long one of them says so
+ * @lifetime: seconds from @updated, NET6_LIFETIME_INFINITE; 0: not at all
+ * @updated: jiffies
+ */
+struct net6_prefix_claim {
+	u32		lifetime;
+	unsigned long	updated;
+};
+
 /**
  * struct net6_prefix - an on-link prefix [PLE]
  * @prefix: address with bits beyond @plen zero
- * @life: in iface->prefixes: its valid lifetime
+ * @manual: not by a router's word alone
+ * @claims: of each enum net6_prefix_owner; under nn->lock
+ * @life: in iface->prefixes: the longest of @claims
  */
 struct net6_prefix {
 	struct in6_addr		prefix;
 	struct net6_iface	*iface;
 	u8			plen;
 	bool			manual;
+	struct net6_prefix_claim claims[NET6_PREFIX_OWNERS];
 	struct net6_life	life;
 	struct rcu_head		rcu;
 };
@@ -58,7 +79,9 @@ struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_
 
 /* Writers: take nn->lock. lifetime 0 removes. */
 int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-		       u32 valid_lft, bool manual);
+		       u32 valid_lft, enum net6_prefix_owner owner);
+int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+			      u32 valid_lft, enum net6_prefix_owner owner);	/* holds it */
 int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
 		       u32 lifetime, bool manual);
 void net6_nd_iface_up(struct net6_iface *iface);	/* starts router solicitation */

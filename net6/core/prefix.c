@@ -31,10 +31,40 @@ static void net6_prefix_free(struct net6_prefix *p)
 	kfree_rcu(p, rcu);
 }
 
+/* It lives as long as somebody says. nn->lock held; frees it when nobody does any more. */
+static void net6_prefix_settle(struct net6_prefix *p)
+{
+	struct net6_iface *iface = p->iface;
+	u32 left, most = 0;
+	bool manual = false;
+	unsigned int i;
+
+	for (i = 0; i < NET6_PREFIX_OWNERS; i++) {
+		left = net6_lifetime_left(p->claims[i].lifetime, p->claims[i].updated);
+		most = max(most, left);
+		manual |= left && i != NET6_PREFIX_TOLD;
+	}
+	if (!most) {
+		net6_prefix_free(p);
+		return;
+	}
+	iface->n_prefixes += p->manual - manual;
+	iface->n_manual += manual - p->manual;
+	p->manual = manual;
+	net6_life_set(&p->life, most);
+}
+
+static void net6_prefix_claim(struct net6_prefix *p, u32 valid_lft, enum net6_prefix_owner owner)
+{
+	p->claims[owner].lifetime = valid_lft;
+	p->claims[owner].updated = jiffies;
+}
+
 /* nn->lock held. */
 static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-			   u32 valid_lft, bool manual)
+			   u32 valid_lft, enum net6_prefix_owner owner)
 {
+	bool manual = owner != NET6_PREFIX_TOLD;
 	int err = net6_iface_refuses(iface);
 	struct net6_prefix *p;
 
@@ -53,6 +83,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p->iface = iface;
 	p->plen = plen;
 	p->manual = manual;
+	net6_prefix_claim(p, valid_lft, owner);
 	net6_life_set(&p->life, valid_lft);
 	list_add_tail_rcu(&p->life.list, &iface->prefixes);
 	net6_note_prefix(p, NET6_NOTE_NEW);
@@ -63,42 +94,55 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 }
 
 /**
+ * net6_prefix_update_locked() - as net6_prefix_update()
+ * @iface: interface
+ * @prefix: prefix, bits beyond @plen zero
+ * @plen: 0..128
+ * @valid_lft: seconds, NET6_LIFETIME_INFINITE
+ * @owner: who says so
+ *
+ * Context: nn->lock held. Return: as there.
+ */
+int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
+			      u32 valid_lft, enum net6_prefix_owner owner)
+{
+	struct net6_prefix *p = net6_prefix_find(iface, prefix, plen);
+	int err = 0;
+
+	if (!p && !valid_lft)
+		return -ENOENT;
+	if (!p) {
+		err = net6_prefix_new(iface, prefix, plen, valid_lft, owner);
+	} else if (!valid_lft && owner == NET6_PREFIX_BY_HAND) {
+		net6_prefix_free(p);
+	} else {
+		net6_prefix_claim(p, valid_lft, owner);
+		net6_prefix_settle(p);
+	}
+	net6_nd_arm_life(iface);
+	return err;
+}
+
+/**
  * net6_prefix_update() - add, renew or (lifetime 0) remove an on-link prefix
  * @iface: interface
  * @prefix: prefix, bits beyond @plen zero
  * @plen: 0..128
  * @valid_lft: seconds, NET6_LIFETIME_INFINITE
- * @manual: set by the administrator: advertisements do not change it; counted against
- *	the limit of such
+ * @owner: who says so; what is not by a router's word alone counts against max_manual
  *
+ * It stays as long as another owner says, except that the administrator removes it for all. RFC
+ * 4861 6.3.4: if it is only told, "time out the prefix immediately" with a lifetime of 0.
  * Context: process or softirq; takes nn->lock.
  * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
  */
 int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-		       u32 valid_lft, bool manual)
+		       u32 valid_lft, enum net6_prefix_owner owner)
 {
-	struct net6_prefix *p;
-	int err = 0;
+	int err;
 
 	spin_lock_bh(&iface->nn->lock);
-	p = net6_prefix_find(iface, prefix, plen);
-	if (p && p->manual && !manual) {
-		goto unlock;
-	} else if (p && !valid_lft) {
-		/* RFC 4861 6.3.4: "time out the prefix immediately" */
-		net6_prefix_free(p);
-	} else if (p) {
-		iface->n_prefixes -= manual && !p->manual;
-		iface->n_manual += manual && !p->manual;
-		p->manual = manual;
-		net6_life_set(&p->life, valid_lft);
-	} else if (valid_lft) {
-		err = net6_prefix_new(iface, prefix, plen, valid_lft, manual);
-	} else {
-		err = -ENOENT;
-	}
-	net6_nd_arm_life(iface);
-unlock:
+	err = net6_prefix_update_locked(iface, prefix, plen, valid_lft, owner);
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }
@@ -108,9 +152,14 @@ void net6_prefix_forget_all(struct net6_iface *iface, bool manual)
 	struct net6_prefix *p, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(p, next, &iface->prefixes, life.list)
-		if (manual || !p->manual)
+	list_for_each_entry_safe(p, next, &iface->prefixes, life.list) {
+		if (manual) {
 			net6_prefix_free(p);
+			continue;
+		}
+		net6_prefix_claim(p, 0, NET6_PREFIX_TOLD);
+		net6_prefix_settle(p);
+	}
 }
 
 static void net6_prefix_end(struct net6_life *life)

@@ -315,7 +315,7 @@ static void net6_ra_prefix(struct net6_iface *iface, const struct in6_addr *rout
 
 	net6_router_tells(iface, router, &prefix, info.plen, info.valid_lft);
 	if (info.flags & NET6_ND_PREFIX_ONLINK)
-		net6_prefix_update(iface, &prefix, info.plen, info.valid_lft, false);
+		net6_prefix_update(iface, &prefix, info.plen, info.valid_lft, NET6_PREFIX_TOLD);
 	/* RFC 4862 5.5.3 (a) A flag, (c) preferred not above valid, (d) prefix and
 	 * identifier make 128 bits.
 	 */

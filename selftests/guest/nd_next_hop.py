@@ -97,6 +97,17 @@ def solicits(address):
     return lambda f: f.type == nd.NS and f.target == address
 
 
+def prefix(dev="a0"):
+    """Of the prefix's entry: is it by hand, and does it end? None if there is none."""
+    entry = nd.find(A, "prefixes", PREFIX)
+    return entry and (bool(entry.get("manual")), entry["valid"] < 4000)
+
+
+def address(verb, *more, name=PREFIX + "6"):
+    nd.net6ctl(A, verb, "address", *(name + "/64",) if verb == "add" else (name,), "dev", "a0",
+               *more)
+
+
 def tell(valid=3600):
     wire.send(nd.ra(R1, lifetime=0, options=nd.prefix_option(PREFIX, flags=0x80, valid=valid,
                                                             preferred=0)))
@@ -129,6 +140,85 @@ def what_answers_for_a_neighbor_has_an_address_of_its_interface():
     nd.net6ctl(A, "del", "proxy", node, "dev", "a1")
     nd.net6ctl(A, "set", "dev", "a1", "forwarding", "off", "proxy-ndp", "off")
     ktap.equal(frame.source, own, "its source")
+
+
+@ktap.test
+def a_prefix_that_is_told_stays_when_an_address_goes():
+    fresh()
+    tell()
+    address("add")
+    ktap.equal(prefix(), (True, False), "with the address")
+    address("del")
+    ktap.equal(prefix(), (False, True), "as the router has told it")
+    address("add")
+    tell(valid=1000)
+    address("del")
+    ktap.equal(prefix(), (False, True), "told while there was an address")
+    ktap.true(nd.find(A, "prefixes", PREFIX)["valid"] <= 1000, "told last")
+    tell(valid=0)
+    ktap.equal(prefix(), None, "told no more")
+
+
+@ktap.test
+def a_prefix_that_is_told_no_more_stays_while_there_is_an_address():
+    fresh()
+    address("add")
+    tell(valid=10)
+    tell(valid=0)
+    ktap.equal(prefix(), (True, False), "with the address")
+    tell(valid=10)
+    time.sleep(30)
+    ktap.equal(prefix(), (True, False), "after what was told")
+    address("del")
+    ktap.equal(prefix(), None, "without the address")
+
+
+@ktap.test
+def a_prefix_by_hand_stays_when_an_address_goes():
+    fresh()
+    nd.net6ctl(A, "add", "prefix", PREFIX + "/64", "dev", "a0")
+    address("add")
+    address("add", name=PREFIX + "7")
+    address("del")
+    address("del", name=PREFIX + "7")
+    ktap.equal(prefix(), (True, False), "by hand")
+    tell()
+    nd.net6ctl(A, "del", "prefix", PREFIX + "/64", "dev", "a0")
+    ktap.equal(prefix(), None, "removed by hand")
+    address("add")
+    address("add", name=PREFIX + "7")
+    address("del")
+    ktap.equal(prefix(), (True, False), "with the other address")
+    address("del", name=PREFIX + "7")
+    ktap.equal(prefix(), None, "without addresses")
+
+
+@ktap.test
+def a_prefix_ends_with_its_last_address():
+    fresh()
+    address("add", "valid", "5", "preferred", "5")
+    address("add", "valid", "20", "preferred", "5", name=PREFIX + "7")
+    ktap.wait_for(30, "the first is over", lambda: not nd.find(A, "addresses", PREFIX + "6"))
+    ktap.equal(prefix(), (True, False), "while there is another")
+    ktap.wait_for(30, "both are over", lambda: not nd.find(A, "addresses", PREFIX + "7"))
+    ktap.equal(prefix(), None, "after that")
+
+
+@ktap.test
+def what_was_told_goes_with_the_carrier_and_the_address_keeps_its_prefix():
+    fresh()
+    address("add")
+    tell()
+    B.ip("link", "set", "b0", "down")
+    ktap.wait_for(10, "a0 has no carrier", lambda: not any(
+        a["dev"] == "a0" and a["state"] == "preferred" for a in nd.show(A, "addresses")))
+    B.ip("link", "set", "b0", "up")
+    wire.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    nd.linklocal(A)
+    ktap.equal(prefix(), (True, False), "with the address")
+    address("del")
+    ktap.equal(prefix(), None, "without it")
+    barrier()
 
 
 if __name__ == "__main__":
