@@ -10,6 +10,7 @@
 #include "../transport/proto.h"
 #include "addr.h"
 #include "dest.h"
+#include "forward.h"
 #include "ip.h"
 #include "nd.h"
 
@@ -169,12 +170,22 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	return dest;
 }
 
-/* RFC 4861 8.3: a Redirect's next hop is kept while it works. */
+/* Would packets still go to the router whose Redirect was taken, or to another default router? */
+static bool net6_dest_redirect_holds(const struct net6_dest *old, const struct net6_nexthop *nh)
+{
+	if (nh->iface != old->iface || net6_forward_on(nh->iface))
+		return false;
+	return ipv6_addr_equal(&nh->addr, &old->via) ||
+	       (nh->router && net6_router_find(nh->iface, &old->via));
+}
+
+/* RFC 4861 8.3: a Redirect's next hop is kept while it works, but not against what routes say now,
+ * and not by a router (8.2).
+ */
 static void net6_dest_keep_redirect(const struct net6_dest *old, struct net6_nexthop *nh)
 {
-	if (!(old->flags & NET6_DEST_REDIRECTED) || nh->iface != old->iface ||
-	    (nh->flags & NET6_DEST_LOCAL) || READ_ONCE(old->neigh->dead) ||
-	    !net6_neigh_reachable(old->neigh))
+	if (!(old->flags & NET6_DEST_REDIRECTED) || !net6_dest_redirect_holds(old, nh) ||
+	    READ_ONCE(old->neigh->dead) || !net6_neigh_reachable(old->neigh))
 		return;
 	nh->addr = old->neigh->addr;
 	nh->flags = old->flags;
@@ -241,6 +252,8 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 		return ERR_PTR(-ENOMEM);
 	dest->gen = gen;
 	dest->saddr = saddr;
+	if (nh.flags & NET6_DEST_REDIRECTED)
+		dest->via = old->via;
 	now = net6_dest_insert(nn, dest, false);
 	if (now != dest)
 		net6_dest_put(dest);
@@ -327,48 +340,33 @@ void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *er
 
 /**
  * net6_dest_redirect() - a better next hop for a destination, RFC 4861 8.3
- * @iface: interface that the Redirect came in on
- * @key: the destination; for senders that insist on an interface or a router, or on none
+ * @old: the destination, through the router that has sent the Redirect
  * @target: the next hop, or the destination itself if that is on-link
  *
- * The message was found valid by its receiver.
- * Context: BH disabled, RCU read lock held.
+ * The message was found valid by its receiver, by @old: if that is stale by now, so is what comes
+ * in its place. Context: BH disabled, RCU read lock held.
  */
-void net6_dest_redirect(struct net6_iface *iface, const struct net6_dest_key *key,
-			const struct in6_addr *target)
+void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *target)
 {
 	struct net6_nexthop nh = {
-		.iface		= iface,
+		.iface		= old->iface,
 		.addr		= *target,
-		.ifindex	= iface->ifindex,
+		.ifindex	= old->ifindex,
 		.flags		= NET6_DEST_REDIRECTED,
 	};
-	struct net6_net *nn = iface->nn;
-	struct net6_dest *old, *dest, *now;
-	int err = 0;
+	struct net6_dest *dest;
 
-	if (ipv6_addr_equal(&key->daddr, target))
+	if (ipv6_addr_equal(&old->key.daddr, target))
 		nh.flags |= NET6_DEST_ONLINK;
-	dest = net6_dest_alloc(nn, key, &nh);
+	dest = net6_dest_alloc(old->nn, &old->key, &nh);
 	if (!dest)
 		return;
-	dest->gen = atomic_read(&nn->dest_gen);
+	dest->gen = READ_ONCE(old->gen);
 	/* RFC 8028 3.4: it is about packets of the source that has led to the router. */
-	old = net6_dest_find(nn, key);
-	if (old && net6_dest_valid(old))
-		dest->saddr = old->saddr;
-	else
-		err = net6_dest_source(nn, &key->daddr, &nh, &dest->saddr);
-	if (err) {
-		net6_dest_put(dest);
-		return;
-	}
-	now = net6_dest_insert(nn, dest, true);
+	dest->saddr = old->saddr;
+	dest->via = old->flags & NET6_DEST_REDIRECTED ? old->via : old->neigh->addr;
+	net6_dest_insert(old->nn, dest, true);
 	net6_dest_put(dest);
-	if (now == dest)
-		return;
-	if (now)
-		net6_dest_put(now);
 }
 
 static void net6_dest_drop(struct net6_net *nn, const struct net6_iface *iface)

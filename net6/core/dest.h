@@ -36,6 +36,7 @@ struct net6_dest_key {
  *	received
  * @neigh: next hop, reference held; NULL if LOCAL
  * @saddr: source address by RFC 6724
+ * @via: if REDIRECTED the router that packets went to before any Redirect
  * @used: jiffies of the last look-up, for eviction
  * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
  * @lru: in nn->dest_lru, under nn->dest_lock; empty when out of the table
@@ -51,6 +52,7 @@ struct net6_dest {
 	struct net6_iface	*iface;
 	struct net6_neigh	*neigh;
 	struct in6_addr		saddr;
+	struct in6_addr		via;
 	unsigned long		pmtu_expires;
 	unsigned long		used;
 	struct net6_net		*nn;
@@ -99,8 +101,7 @@ static inline bool net6_dest_valid(const struct net6_dest *dest)
 u32 net6_dest_mtu(struct net6_dest *dest);
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu);
 void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err);
-void net6_dest_redirect(struct net6_iface *iface, const struct net6_dest_key *key,
-			const struct in6_addr *target);
+void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *target);
 
 /* A transport has seen forward progress: RFC 4861 7.3.1. Any context, BH disabled. */
 static inline void net6_dest_confirm(struct net6_dest *dest)

@@ -18,19 +18,30 @@ struct net6_redirect_msg {
 };
 
 /* RFC 4861 8.1: "The IP source address of the Redirect is the same as the current
- * first-hop router for the specified ICMP Destination Address."
+ * first-hop router for the specified ICMP Destination Address." Returns a reference, or NULL.
  */
+static struct net6_dest *net6_redirect_first_hop(struct net6_iface *iface,
+						 const struct net6_dest_key *key,
+						 const struct in6_addr *router)
+{
+	struct net6_dest *d = net6_dest_lookup_key(iface->nn, key);
+
+	if (IS_ERR(d))
+		return NULL;
+	if (d->iface == iface && d->neigh && ipv6_addr_equal(&d->neigh->addr, router))
+		return d;
+	net6_dest_put(d);
+	return NULL;
+}
+
 static bool net6_redirect_is_first_hop(struct net6_iface *iface, const struct net6_dest_key *key,
 				       const struct in6_addr *router)
 {
-	struct net6_dest *d = net6_dest_lookup_key(iface->nn, key);
-	bool is;
+	struct net6_dest *d = net6_redirect_first_hop(iface, key, router);
 
-	if (IS_ERR(d))
-		return false;
-	is = d->iface == iface && d->neigh && ipv6_addr_equal(&d->neigh->addr, router);
-	net6_dest_put(d);
-	return is;
+	if (d)
+		net6_dest_put(d);
+	return d;
 }
 
 /* Its number if sources may have chosen that router (RFC 8028), else 0. */
@@ -66,11 +77,16 @@ static void net6_redirect_take(struct net6_iface *iface, const struct net6_redir
 		{ .daddr = rd->dest, .first_hop = id },
 		{ .daddr = rd->dest, .first_hop = id, .oif = iface->ifindex },
 	};
+	struct net6_dest *d;
 	unsigned int i;
 
-	for (i = 0; i < (id ? 4 : 2); i++)
-		if (net6_redirect_is_first_hop(iface, &keys[i], addr))
-			net6_dest_redirect(iface, &keys[i], &rd->target);
+	for (i = 0; i < (id ? 4 : 2); i++) {
+		d = net6_redirect_first_hop(iface, &keys[i], addr);
+		if (!d)
+			continue;
+		net6_dest_redirect(d, &rd->target);
+		net6_dest_put(d);
+	}
 }
 
 /* RFC 4861 8.1, behind net6_nd_check(). */

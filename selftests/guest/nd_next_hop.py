@@ -85,6 +85,11 @@ def fresh(*to_be_known):
         nd.net6ctl(A, "add", "neighbor", router, "lladdr", MAC[router], "dev", "a0")
 
 
+def far():
+    """A node beyond the link that nothing was sent to before."""
+    return f"{FAR}{next(numbers):x}"
+
+
 def ask(remote, seq):
     wire.send(nd.echo(remote, OURS, seq, hlim=64))
 
@@ -95,6 +100,14 @@ def replies(seq):
 
 def solicits(address):
     return lambda f: f.type == nd.NS and f.target == address
+
+
+def next_hop(remote, seconds=5):
+    """The router that an answer to this one goes to."""
+    seq = next(numbers)
+    ask(remote, seq)
+    frame = wire.expect(replies(seq), f"echo reply to {remote}", seconds)
+    return next((r for r, mac in MAC.items() if mac == frame.dst), frame.dst)
 
 
 def prefix(dev="a0"):
@@ -219,6 +232,52 @@ def what_was_told_goes_with_the_carrier_and_the_address_keeps_its_prefix():
     address("del")
     ktap.equal(prefix(), None, "without it")
     barrier()
+
+
+@ktap.test
+def a_redirect_gives_way_to_a_route():
+    fresh(R1, R2, R3)
+    advertise(R1)
+    barrier()
+    dest = far()
+    ktap.equal(next_hop(dest), R1, "by default")
+    wire.send(nd.redirect(R1, OURS, R2, dest, tlla=MAC[R2]))
+    barrier()
+    ktap.equal(next_hop(dest), R2, "redirected")
+    nd.net6ctl(A, "add", "route", "2001:db8:77::/48", "via", R3, "dev", "a0")
+    ktap.equal(next_hop(dest), R2, "it stays when another destination gets a route")
+    wire.send(nd.redirect(R2, OURS, R4, dest, tlla=MAC[R4]))
+    barrier()
+    nd.net6ctl(A, "del", "route", "2001:db8:77::/48", "via", R3, "dev", "a0")
+    ktap.equal(next_hop(dest), R4, "redirected by whom the Redirect led to")
+    nd.net6ctl(A, "add", "route", dest + "/128", "via", R3, "dev", "a0")
+    ktap.equal(next_hop(dest), R3, "the administrator's word")
+    nd.net6ctl(A, "del", "route", dest + "/128", "via", R3, "dev", "a0")
+    ktap.equal(next_hop(dest), R1, "by default again")
+    wire.send(nd.redirect(R1, OURS, R2, dest, tlla=MAC[R2]))
+    barrier()
+    ktap.equal(next_hop(dest), R2, "redirected")
+    nd.net6ctl(A, "add", "prefix", FAR + "/64", "dev", "a0")
+    seq = next(numbers)
+    ask(dest, seq)
+    wire.expect(solicits(dest), "solicitation for what is on-link now")
+    nd.net6ctl(A, "del", "prefix", FAR + "/64", "dev", "a0")
+
+
+@ktap.test
+def a_host_that_becomes_a_router_forgets_redirects():
+    """RFC 4861 8.2: a router's tables are not made by Redirects."""
+    fresh(R1, R2)
+    nd.net6ctl(A, "add", "route", "default", "via", R1, "dev", "a0")
+    dest = far()
+    ktap.equal(next_hop(dest), R1, "by default")
+    wire.send(nd.redirect(R1, OURS, R2, dest, tlla=MAC[R2]))
+    barrier()
+    ktap.equal(next_hop(dest), R2, "redirected")
+    nd.net6ctl(A, "set", "dev", "a0", "forwarding", "on")
+    ktap.equal(next_hop(dest), R1, "a router")
+    nd.net6ctl(A, "set", "dev", "a0", "forwarding", "off")
+    ktap.equal(next_hop(dest), R1, "a host again")
 
 
 if __name__ == "__main__":
