@@ -179,6 +179,9 @@ void net6_fib_forget_all(struct net6_iface *iface, bool manual)
 			net6_fib_free(r);
 }
 
+/* RFC 4191 3.2: what nothing is known of is taken to be reachable. Otherwise the first packets
+ * to a prefix would leave by the default router, while its own is being resolved.
+ */
 static bool net6_fib_reachable(const struct net6_fib_route *r)
 {
 	struct net6_neigh *neigh;
@@ -186,7 +189,7 @@ static bool net6_fib_reachable(const struct net6_fib_route *r)
 	if (ipv6_addr_any(&r->gateway))
 		return true;
 	neigh = net6_neigh_find(r->iface, &r->gateway);
-	return !neigh || net6_neigh_reachable(neigh);
+	return !neigh || !net6_neigh_lost(neigh);
 }
 
 /* The best route of one prefix: the first whose router is reachable, else the first. */

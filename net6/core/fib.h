@@ -33,7 +33,7 @@ struct net6_fib_route {
 	struct rcu_head		rcu;
 };
 
-/* RCU read lock held. *@reachable tells whether the route's router is. */
+/* RCU read lock held. *@reachable: the route's router is not known to be unreachable. */
 struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
 				       bool *reachable);
 

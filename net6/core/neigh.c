@@ -69,6 +69,18 @@ static void net6_neigh_todo_saddr(struct net6_neigh *neigh, struct net6_neigh_to
 		todo->saddr = ipv6_hdr(skb)->saddr;
 }
 
+/* Is it known not to answer? neigh->lock held. */
+static void net6_neigh_mark(struct net6_neigh *neigh, u32 actions)
+{
+	u8 flags = neigh->flags;
+
+	if (actions & NET6_NEIGH_DO_FAIL)
+		flags |= NET6_NEIGH_F_LOST;
+	else if (net6_neigh_reachable(neigh))
+		flags &= ~NET6_NEIGH_F_LOST;
+	WRITE_ONCE(neigh->flags, flags);
+}
+
 /* Timers and fields; what must wait for the lock's end is noted in @todo. */
 static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step step,
 			     const u8 *lladdr, bool router, struct net6_neigh_todo *todo)
@@ -97,6 +109,7 @@ static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step st
 		memcpy(todo->lladdr, neigh->lladdr, sizeof(todo->lladdr));
 	}
 	WRITE_ONCE(neigh->state, step.state);
+	net6_neigh_mark(neigh, actions);
 	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
 
 	if (actions & NET6_NEIGH_DO_RETRANS)

@@ -20,6 +20,7 @@
 #define NET6_NEIGH_F_NEXTHOP	BIT(2)	/* others are reached through it: when it
 					 * fails, next hops are chosen again
 					 */
+#define NET6_NEIGH_F_LOST	BIT(3)	/* its probes ran out, and nothing was heard since */
 
 /* States in which packets go out at once with the address we have. */
 #define NET6_NEIGH_SENDABLE	(BIT(NET6_NEIGH_REACHABLE) | BIT(NET6_NEIGH_DELAY) | \
@@ -121,6 +122,19 @@ void net6_neigh_iface_exit(struct net6_iface *iface);	/* process context, sleeps
  * is INCOMPLETE or its probes failed.
  */
 bool net6_neigh_reachable(const struct net6_neigh *neigh);
+
+/**
+ * net6_neigh_lost() - is it known not to answer?
+ * @neigh: neighbor
+ *
+ * RFC 4191 3.2 lets routes give way to others then, and not before: while an address is being
+ * resolved, nothing is known. Context: any.
+ */
+static inline bool net6_neigh_lost(const struct net6_neigh *neigh)
+{
+	return READ_ONCE(neigh->flags) & NET6_NEIGH_F_LOST;
+}
+
 bool net6_neigh_lladdr(struct net6_neigh *neigh, u8 *lladdr);
 
 #endif /* _NET6_NEIGH_H */

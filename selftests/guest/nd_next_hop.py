@@ -280,5 +280,27 @@ def a_host_that_becomes_a_router_forgets_redirects():
     ktap.equal(next_hop(dest), R1, "a host again")
 
 
+@ktap.test
+def a_router_that_is_being_resolved_keeps_its_prefix():
+    """RFC 4191 3.2 goes past routers that are known not to answer, and only past these."""
+    fresh(R1)
+    advertise(R1)
+    barrier()
+    nd.net6ctl(A, "add", "route", "2001:db8:a::/48", "via", R4, "dev", "a0")
+    for seq in (9001, 9002):
+        ask("2001:db8:a::1", seq)
+    wire.expect(solicits(R4), "solicitation")
+    ktap.equal(nd.find(A, "neighbors", R4)["state"], "incomplete", "state")
+    wire.silence(lambda f: f.type == nd.REPLY and f.dst == MAC[R1], "it leaks", 0.5)
+    wire.send(nd.na(R4, R4, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
+                    tlla=MAC[R4]))
+    for seq in (9001, 9002):
+        ktap.equal(wire.expect(replies(seq), "reply").dst, MAC[R4], "where it goes")
+    nd.net6ctl(A, "del", "neighbor", R4, "dev", "a0")
+    ask("2001:db8:a::1", 9003)
+    ktap.wait_for(10, "R4 has failed", lambda: nd.find(A, "neighbors", R4)["state"] == "failed")
+    ktap.equal(next_hop("2001:db8:a::1"), R1, "after that")
+
+
 if __name__ == "__main__":
     ktap.main(setup=setup)
