@@ -189,7 +189,10 @@ static bool net6_fib_reachable(const struct net6_fib_route *r)
 	if (ipv6_addr_any(&r->gateway))
 		return true;
 	neigh = net6_neigh_find(r->iface, &r->gateway);
-	return !neigh || !net6_neigh_lost(neigh);
+	if (!neigh || !net6_neigh_lost(neigh))
+		return true;
+	net6_neigh_probe(neigh);
+	return false;
 }
 
 /* The best route of one prefix: the first whose router is reachable, else the first. */

@@ -12,6 +12,9 @@
 #include "nd.h"
 #include "neigh_table.h"
 
+/* RFC 4191 3.5: probes "MUST be rate-limited to no more than one per minute per router" */
+#define NET6_NEIGH_PROBE_INTERVAL	(60 * HZ)
+
 /* What is left to do when the lock is released. */
 struct net6_neigh_todo {
 	u32			actions;
@@ -45,7 +48,8 @@ void net6_neigh_disarm(struct net6_neigh *neigh)
 static bool net6_neigh_probes_over(const struct net6_neigh *neigh)
 {
 	if (neigh->state == NET6_NEIGH_INCOMPLETE)
-		return neigh->probes >= net6_conf(neigh->iface, NET6_PARAM_MCAST_SOLICIT);
+		return (neigh->flags & NET6_NEIGH_F_PROBE) ||
+		       neigh->probes >= net6_conf(neigh->iface, NET6_PARAM_MCAST_SOLICIT);
 	return neigh->probes >= net6_conf(neigh->iface, NET6_PARAM_UCAST_SOLICIT);
 }
 
@@ -74,10 +78,15 @@ static void net6_neigh_mark(struct net6_neigh *neigh, u32 actions)
 {
 	u8 flags = neigh->flags;
 
-	if (actions & NET6_NEIGH_DO_FAIL)
+	if (actions & NET6_NEIGH_DO_FAIL) {
 		flags |= NET6_NEIGH_F_LOST;
-	else if (net6_neigh_reachable(neigh))
+		neigh->probed = jiffies;
+	} else if (net6_neigh_reachable(neigh)) {
 		flags &= ~NET6_NEIGH_F_LOST;
+	}
+	/* Packets that wait for it want more than one solicitation. */
+	if (neigh->state != NET6_NEIGH_INCOMPLETE || (actions & NET6_NEIGH_DO_QUEUE))
+		flags &= ~NET6_NEIGH_F_PROBE;
 	WRITE_ONCE(neigh->flags, flags);
 }
 
@@ -125,6 +134,8 @@ static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step st
 		skb_queue_splice_tail_init(&neigh->queue, &todo->queue);
 	/* RFC 4861 6.3.6: a router that is lost or back changes the choice. */
 	if ((actions & NET6_NEIGH_DO_FAIL) || (!was_reachable && net6_neigh_reachable(neigh)))
+		actions |= NET6_NEIGH_DO_RECHOOSE;
+	if (actions & NET6_NEIGH_DO_RECHOOSE)
 		todo->rechoose = neigh->flags & (NET6_NEIGH_F_ROUTER | NET6_NEIGH_F_NEXTHOP);
 	todo->actions = actions;
 }
@@ -209,6 +220,7 @@ void net6_neigh_timer_fn(struct timer_list *t)
 	struct net6_neigh *neigh = from_timer(neigh, t, timer);
 	struct net6_neigh_todo todo;
 	unsigned long end;
+	u32 cond = 0;
 
 	net6_neigh_todo_init(&todo);
 	rcu_read_lock();
@@ -220,10 +232,12 @@ void net6_neigh_timer_fn(struct timer_list *t)
 		net6_neigh_arm(neigh, end - jiffies);
 		goto unlock;
 	}
-	net6_neigh_apply(neigh,
-			 net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_TIMER,
-					net6_neigh_probes_over(neigh) ? NET6_NEIGH_IF_LAST : 0),
-			 NULL, false, &todo);
+	if (net6_neigh_probes_over(neigh))
+		cond |= NET6_NEIGH_IF_LAST;
+	if (neigh->flags & NET6_NEIGH_F_PROBE)
+		cond |= NET6_NEIGH_IF_WANTED;
+	net6_neigh_apply(neigh, net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_TIMER, cond), NULL,
+			 false, &todo);
 unlock:
 	spin_unlock(&neigh->lock);
 	net6_neigh_finish(neigh, &todo);
@@ -368,6 +382,35 @@ static void net6_neigh_event(struct net6_neigh *neigh, enum net6_neigh_event eve
 unlock:
 	spin_unlock_bh(&neigh->lock);
 	net6_neigh_finish(neigh, &todo);
+}
+
+/**
+ * net6_neigh_probe() - a packet goes another way since this neighbor does not answer
+ * @neigh: neighbor; borrowed
+ *
+ * RFC 4191 3.5: it is asked once, if a minute has gone by; else next hops are chosen again when it
+ * has, so that the next packet comes here. What is due is left to the timer: the caller may hold
+ * locks. Context: RCU read lock held; takes neigh->lock.
+ */
+void net6_neigh_probe(struct net6_neigh *neigh)
+{
+	unsigned long due;
+
+	if (READ_ONCE(neigh->state) != NET6_NEIGH_FAILED || timer_pending(&neigh->timer))
+		return;
+	spin_lock_bh(&neigh->lock);
+	if (neigh->dead || neigh->state != NET6_NEIGH_FAILED || timer_pending(&neigh->timer))
+		goto unlock;
+	due = neigh->probed + NET6_NEIGH_PROBE_INTERVAL;
+	if (time_before(jiffies, due)) {
+		net6_neigh_arm(neigh, due - jiffies);
+	} else {
+		WRITE_ONCE(neigh->flags, neigh->flags | NET6_NEIGH_F_PROBE);
+		neigh->probed = jiffies;
+		net6_neigh_arm(neigh, 1);
+	}
+unlock:
+	spin_unlock_bh(&neigh->lock);
 }
 
 /**

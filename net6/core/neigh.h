@@ -21,6 +21,7 @@
 					 * fails, next hops are chosen again
 					 */
 #define NET6_NEIGH_F_LOST	BIT(3)	/* its probes ran out, and nothing was heard since */
+#define NET6_NEIGH_F_PROBE	BIT(4)	/* asked once only, for those that went another way */
 
 /* States in which packets go out at once with the address we have. */
 #define NET6_NEIGH_SENDABLE	(BIT(NET6_NEIGH_REACHABLE) | BIT(NET6_NEIGH_DELAY) | \
@@ -37,6 +38,7 @@
  * @header: link header ready to copy, right-aligned; changed under @header_seq
  * @confirmed: jiffies of the last reachability confirmation
  * @used: jiffies of the last packet sent through it
+ * @probed: jiffies when probes ran out, or net6_neigh_probe() last had one sent
  * @probes: solicitations sent in this state
  * @flags: NET6_NEIGH_F_*, under @lock
  * @dead: removed from the table, under @lock
@@ -58,6 +60,7 @@ struct net6_neigh {
 	u8			header[NET6_LINK_HEADER_MAX] __aligned(8);
 	unsigned long		confirmed;
 	unsigned long		used;
+	unsigned long		probed;
 	spinlock_t		lock;
 	u8			lladdr[MAX_ADDR_LEN];
 	struct sk_buff_head	queue;
@@ -78,6 +81,7 @@ struct net6_neigh *net6_neigh_get_or_create(struct net6_iface *iface,
 void net6_neigh_put(struct net6_neigh *neigh);
 int net6_neigh_output(struct net6_neigh *neigh, struct sk_buff *skb);
 void net6_neigh_confirm(struct net6_neigh *neigh);
+void net6_neigh_probe(struct net6_neigh *neigh);
 void net6_neigh_remove(struct net6_neigh *neigh);
 void net6_neigh_flush(struct net6_iface *iface);	/* all but MANUAL; routers start over */
 void net6_neigh_purge(struct net6_iface *iface);	/* really all */

@@ -53,6 +53,13 @@ static struct net6_neigh_step net6_neigh_timer(enum net6_neigh_state state, u32 
 		if (cond & NET6_NEIGH_IF_LAST)
 			return net6_neigh_go(NET6_NEIGH_FAILED, NET6_NEIGH_DO_FAIL);
 		return net6_neigh_go(state, NET6_NEIGH_DO_UNICAST | NET6_NEIGH_DO_RETRANS);
+	case NET6_NEIGH_FAILED:
+		/* RFC 4191 3.5: one may be sent again, but not without a packet that wants it */
+		if (!(cond & NET6_NEIGH_IF_WANTED))
+			return net6_neigh_go(state, NET6_NEIGH_DO_RECHOOSE);
+		return net6_neigh_go(NET6_NEIGH_INCOMPLETE,
+				     NET6_NEIGH_DO_RESTART | NET6_NEIGH_DO_MULTICAST |
+				     NET6_NEIGH_DO_RETRANS);
 	default:
 		return net6_neigh_stay(state);
 	}

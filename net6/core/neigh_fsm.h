@@ -34,6 +34,7 @@ enum net6_neigh_event {
 #define NET6_NEIGH_IF_SOLICITED	0x04	/* NA: Solicited flag */
 #define NET6_NEIGH_IF_OVERRIDE	0x08	/* NA: Override flag */
 #define NET6_NEIGH_IF_LAST	0x10	/* timer: this state's solicitations are all sent */
+#define NET6_NEIGH_IF_WANTED	0x20	/* timer: packets would go to it if it answered */
 
 /* What the caller has to do, in this order. */
 #define NET6_NEIGH_DO_LLADDR	0x0001	/* take over the link-layer address */
@@ -52,6 +53,7 @@ enum net6_neigh_event {
 					 * determination starts over (RFC 4861 7.3.3)
 					 */
 #define NET6_NEIGH_DO_SEND	0x2000	/* send the packet */
+#define NET6_NEIGH_DO_RECHOOSE	0x4000	/* next-hop determination starts over */
 
 /* RFC 4861 section 10 */
 #define NET6_MAX_MULTICAST_SOLICIT	3

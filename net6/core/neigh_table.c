@@ -352,7 +352,7 @@ static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queu
 	spin_lock(&neigh->lock);
 	was = neigh->state;
 	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
-	neigh->flags &= ~(NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_LOST);
+	neigh->flags &= ~(NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_LOST | NET6_NEIGH_F_PROBE);
 	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
 	net6_neigh_disarm(neigh);
 	skb_queue_splice_tail_init(&neigh->queue, queue);

@@ -249,6 +249,27 @@ static struct net6_router *net6_router_turn(struct net6_net *nn, int oif,
 	return last;
 }
 
+/* RFC 4191 3.5: each router that would be taken instead of @best if it answered is asked. */
+static void net6_router_probe(struct net6_net *nn, int oif, const struct in6_addr *saddr,
+			      const struct net6_router *best, int best_score)
+{
+	const struct net6_router *router;
+	struct net6_iface *iface;
+	bool before = true;
+	int score;
+
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (!net6_router_serves(iface, oif))
+			continue;
+		list_for_each_entry_rcu(router, &iface->routers, life.list) {
+			score = net6_router_score(router, saddr) | NET6_ROUTER_REACHABLE;
+			before &= router != best;
+			if (score > best_score || (score == best_score && before))
+				net6_neigh_probe(READ_ONCE(router->neigh));
+		}
+	}
+}
+
 /**
  * net6_router_select() - a default router for a new destination
  * @nn: namespace
@@ -261,6 +282,7 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struc
 {
 	struct net6_router *router, *best = NULL;
 	struct net6_iface *iface;
+	bool silent = false;
 	int best_score = -1;
 	int n = 0;
 
@@ -270,6 +292,7 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struc
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			int score = net6_router_score(router, saddr);
 
+			silent |= !(score & NET6_ROUTER_REACHABLE);
 			if (score > best_score) {
 				best = router;
 				best_score = score;
@@ -281,6 +304,8 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struc
 	}
 	if (n > 1 && !(best_score & NET6_ROUTER_REACHABLE))
 		return net6_router_turn(nn, oif, saddr, best_score, n);
+	if (unlikely(silent) && (best_score & NET6_ROUTER_REACHABLE))
+		net6_router_probe(nn, oif, saddr, best, best_score);
 	return best;
 }
 

@@ -210,9 +210,10 @@ def a_prefix_by_hand_stays_when_an_address_goes():
 def a_prefix_ends_with_its_last_address():
     fresh()
     address("add", "valid", "5", "preferred", "5")
-    address("add", "valid", "20", "preferred", "5", name=PREFIX + "7")
+    address("add", "valid", "3000", "preferred", "5", name=PREFIX + "7")
     ktap.wait_for(30, "the first is over", lambda: not nd.find(A, "addresses", PREFIX + "6"))
     ktap.equal(prefix(), (True, False), "while there is another")
+    time.sleep(3000)
     ktap.wait_for(30, "both are over", lambda: not nd.find(A, "addresses", PREFIX + "7"))
     ktap.equal(prefix(), None, "after that")
 
@@ -300,6 +301,92 @@ def a_router_that_is_being_resolved_keeps_its_prefix():
     ask("2001:db8:a::1", 9003)
     ktap.wait_for(10, "R4 has failed", lambda: nd.find(A, "neighbors", R4)["state"] == "failed")
     ktap.equal(next_hop("2001:db8:a::1"), R1, "after that")
+
+
+def lose(router, dest):
+    """It does not answer: traffic that goes to it makes that known."""
+    def moved():
+        try:
+            return next_hop(dest, 1) != router
+        except ktap.Fail:
+            return False
+    ktap.wait_for(60, f"{router} is given up", moved)
+
+
+def probes(router):
+    return lambda f: f.type == nd.NS and f.target == router
+
+
+def traffic(dest, seconds):
+    """A packet every second; the solicitations for the router, and where the answers went."""
+    asked, hops = [], set()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        wire.flush()
+        ask(dest, next(numbers))
+        for frame in wire.collect(lambda f: f.type in (nd.NS, nd.REPLY), 1):
+            if frame.type == nd.REPLY:
+                hops.add(frame.dst)
+            elif frame.target in MAC:
+                asked.append(frame)
+    return asked, hops
+
+
+def a_better_router_is_probed(better, dest):
+    lose(better, dest)
+    asked, hops = traffic(dest, 40)
+    ktap.equal((len(asked), hops), (0, {MAC[R2]}), "probes in the first minute, next hops")
+    asked, hops = traffic(dest, 150)
+    ktap.true(2 <= len(asked) <= 3, f"one probe a minute: {len(asked)}")
+    ktap.equal({f.target for f in asked}, {better}, "who is asked")
+    ktap.equal(asked[0].dest, nd.solicited_node(better), "destination")
+    ktap.true(all(b.time - a.time >= 60 for a, b in zip(asked, asked[1:])),
+              f"a minute apart: {[f.time for f in asked]}")
+    ktap.equal(hops, {MAC[R2]}, "next hops meanwhile")
+    wire.flush()
+    wire.silence(probes(better), "a probe without traffic", 200)
+    end = time.monotonic() + 90
+    while True:
+        ktap.true(time.monotonic() < end, "probed when there is traffic again")
+        ask(dest, next(numbers))
+        if wire.wait(probes(better), 1):
+            break
+    wire.send(nd.na(better, better, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
+                    tlla=MAC[better]))
+    barrier()
+    ktap.equal(next_hop(dest), better, "after it has answered")
+
+
+@ktap.test
+def a_better_default_router_is_probed_once_a_minute():
+    """RFC 4191 section 3.5."""
+    fresh(R2)
+    nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
+    advertise(R1, flags=1 << 3, lifetime=9000)
+    barrier()
+    a_better_router_is_probed(R1, far())
+
+
+@ktap.test
+def the_router_of_a_prefix_is_probed_once_a_minute():
+    fresh(R2)
+    nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
+    nd.net6ctl(A, "add", "route", "2001:db8:a::/48", "via", R4, "dev", "a0")
+    a_better_router_is_probed(R4, "2001:db8:a::1")
+
+
+@ktap.test
+def a_worse_router_is_not_probed():
+    fresh(R2)
+    nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
+    advertise(R1, flags=1 << 3, lifetime=9000)
+    barrier()
+    dest = far()
+    lose(R1, dest)
+    advertise(R1, flags=3 << 3, lifetime=9000, slla=False)
+    barrier()
+    asked, hops = traffic(dest, 150)
+    ktap.equal((asked, hops), ([], {MAC[R2]}), "probes, next hops")
 
 
 if __name__ == "__main__":

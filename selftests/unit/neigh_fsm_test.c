@@ -9,7 +9,7 @@
 #define S(x)	NET6_NEIGH_##x
 #define DO(x)	NET6_NEIGH_DO_##x
 #define IF(x)	NET6_NEIGH_IF_##x
-#define COND_ALL	0x1f
+#define COND_ALL	0x3f
 
 struct row {
 	const char *name;
@@ -47,6 +47,9 @@ static const struct row rows[] = {
 	  DO(UNICAST) | DO(RETRANS) },
 	{ "probe, retransmit, N or more", S(PROBE), S(EV_TIMER), IF(LAST), S(FAILED), DO(FAIL) },
 	{ "stale, timer", S(STALE), S(EV_TIMER), 0, S(STALE), 0 },
+	{ "failed, a minute is over", S(FAILED), S(EV_TIMER), 0, S(FAILED), DO(RECHOOSE) },
+	{ "failed, it is wanted", S(FAILED), S(EV_TIMER), IF(WANTED), S(INCOMPLETE),
+	  DO(RESTART) | DO(MULTICAST) | DO(RETRANS) },
 
 	/* upper-layer reachability confirmation */
 	{ "incomplete, confirmation", S(INCOMPLETE), S(EV_CONFIRM), 0, S(INCOMPLETE), 0 },
