@@ -27,6 +27,17 @@ static bool net6_dad_optimistic(const struct net6_addr *addr)
 	       addr->origin != NET6_ADDR_MANUAL && !addr->dad_counter;
 }
 
+/* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. Nor where neighbors are not asked,
+ * be it since the device says so (as native): the address would wait for nothing.
+ */
+static u8 net6_dad_transmits(const struct net6_iface *iface)
+{
+	if (!net6_conf(iface, NET6_PARAM_ACCEPT_DAD) || !(iface->ops->flags & NET6_LINK_ND) ||
+	    (READ_ONCE(iface->dev->flags) & IFF_NOARP))
+		return 0;
+	return iface->dad_transmits;
+}
+
 /**
  * net6_dad_start() - make an address tentative and probe for it
  * @addr: address on an interface that is up
@@ -42,13 +53,11 @@ void net6_dad_start(struct net6_addr *addr, bool delay)
 	lockdep_assert_held(&iface->nn->lock);
 	/* A duplicate stays one until the interface is started anew. */
 	net6_addr_unassign(addr);
-	addr->dad_left = net6_conf(iface, NET6_PARAM_ACCEPT_DAD) ? iface->dad_transmits : 0;
+	addr->dad_left = net6_dad_transmits(iface);
 	addr->dad_looped = false;
 	get_random_bytes(addr->nonce, sizeof(addr->nonce));
 
-	/* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. */
-	if (!addr->dad_left || !(iface->ops->flags & NET6_LINK_ND)) {
-		addr->dad_left = 0;
+	if (!addr->dad_left) {
 		if (net6_addr_assign(addr))
 			net6_addr_arm(addr, HZ);
 		return;

@@ -389,5 +389,23 @@ def a_worse_router_is_not_probed():
     ktap.equal((asked, hops), ([], {MAC[R2]}), "probes, next hops")
 
 
+@ktap.test
+def where_neighbors_are_not_asked_no_address_is_probed():
+    """IFF_NOARP: as native."""
+    A.ip("link", "set", "a1", "arp", "off")
+    nd.net6ctl(A, "set", "dev", "a1", "dad-transmits", "1")
+    before = nd.counter(A, "Icmp6OutNeighborSolicits")
+    nd.net6ctl(A, "add", "address", PREFIX + "a1/64", "dev", "a1")
+    ktap.equal(nd.find(A, "addresses", PREFIX + "a1")["state"], "preferred", "at once")
+    time.sleep(3)
+    ktap.equal(nd.counter(A, "Icmp6OutNeighborSolicits"), before, "solicitations")
+    nd.net6ctl(A, "del", "address", PREFIX + "a1", "dev", "a1")
+    A.ip("link", "set", "a1", "arp", "on")
+    nd.net6ctl(A, "add", "address", PREFIX + "a2/64", "dev", "a1")
+    ktap.equal(nd.find(A, "addresses", PREFIX + "a2")["state"], "tentative", "with ARP")
+    nd.net6ctl(A, "del", "address", PREFIX + "a2", "dev", "a1")
+    nd.net6ctl(A, "set", "dev", "a1", "dad-transmits", "0")
+
+
 if __name__ == "__main__":
     ktap.main(setup=setup)
