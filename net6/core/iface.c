@@ -544,13 +544,25 @@ const u8 *net6_link_addr(const struct net6_iface *iface)
 }
 EXPORT_SYMBOL_GPL(net6_link_addr);
 
-/* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one. */
+/* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one, or are told. */
 static void net6_iface_new_lladdr(struct net6_iface *iface)
 {
 	memcpy(iface->lladdr, iface->dev->dev_addr, iface->ops->addr_len);
 	net6_neigh_flush(iface);
 	clear_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
 	net6_iface_follow(iface);
+	if (READ_ONCE(iface->ndisc_notify))
+		net6_nd_announce(iface);
+}
+
+/* A bond sends by another port now: what snoops there has not heard of our groups. */
+static void net6_iface_tell_groups(struct net6_iface *iface)
+{
+	if (!net6_iface_usable(iface))
+		return;
+	spin_lock_bh(&iface->nn->lock);
+	net6_mld_announce(iface);
+	spin_unlock_bh(&iface->nn->lock);
 }
 
 static void net6_iface_new_mtu(struct net6_iface *iface)
@@ -594,6 +606,12 @@ static int net6_iface_event(struct notifier_block *nb, unsigned long event, void
 		break;
 	case NETDEV_CHANGEADDR:
 		net6_iface_new_lladdr(iface);
+		break;
+	case NETDEV_NOTIFY_PEERS:
+		net6_nd_announce(iface);
+		break;
+	case NETDEV_RESEND_IGMP:
+		net6_iface_tell_groups(iface);
 		break;
 	case NETDEV_CHANGENAME:
 		net6_iface_tell_detached(iface);

@@ -223,7 +223,7 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 
 /**
  * net6_mld_announce() - tell routers and switches of all groups anew
- * @iface: interface that has come up, or has got its link-local address
+ * @iface: interface that has come up, has got its link-local address, or is elsewhere now
  *
  * RFC 3810 5.2.13: reports from the unspecified address, sent before that, are for
  * snooping switches only; routers ignore them.

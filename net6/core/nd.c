@@ -434,6 +434,27 @@ void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 }
 
 /**
+ * net6_nd_announce() - tell the neighbors where we are
+ * @iface: interface whose link-layer address is another one, or is to be found elsewhere
+ *
+ * RFC 4861 7.2.6. Not for addresses whose DAD is running. Context: process or softirq; no locks of
+ * net6 held.
+ */
+void net6_nd_announce(struct net6_iface *iface)
+{
+	const struct net6_addr *addr;
+
+	if (!net6_iface_usable(iface) || !(iface->ops->flags & NET6_LINK_ND))
+		return;
+	rcu_read_lock_bh();
+	list_for_each_entry_rcu(addr, &iface->addrs, iface_list)
+		if (net6_addr_is_assigned(addr) && !net6_addr_in_dad(addr))
+			net6_nd_send_na(iface, &addr->addr, &addr->addr,
+					&in6addr_linklocal_allnodes, NET6_NA_OVERRIDE);
+	rcu_read_unlock_bh();
+}
+
+/**
  * net6_nd_send_rs() - send a Router Solicitation
  * @iface: interface
  *

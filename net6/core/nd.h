@@ -127,6 +127,7 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 void net6_nd_send_na(struct net6_iface *iface, const struct in6_addr *target,
 		     const struct in6_addr *saddr, const struct in6_addr *daddr, u8 flags);
 void net6_nd_send_rs(struct net6_iface *iface);
+void net6_nd_announce(struct net6_iface *iface);	/* any but hard interrupts */
 
 void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */
 

@@ -407,5 +407,67 @@ def where_neighbors_are_not_asked_no_address_is_probed():
     nd.net6ctl(A, "set", "dev", "a1", "dad-transmits", "0")
 
 
+@ktap.test
+def another_link_layer_address_is_told_if_that_is_wanted():
+    """RFC 4861 7.2.6."""
+    own, before, after = nd.linklocal(A, "a1"), other.peer, "02:00:00:00:a1:02"
+    for wanted in ("off", "on"):
+        nd.net6ctl(A, "set", "dev", "a1", "ndisc-notify", wanted)
+        A.ip("link", "set", "a1", "address", before)
+        time.sleep(3)
+        other.flush()
+        A.ip("link", "set", "a1", "address", after)
+        said = [(f.source, f.dest, f.payload[4] & 0xe0, f.option(nd.TLLA))
+                for f in other.collect(lambda f: f.type == nd.NA, 3)]
+        ktap.equal(said, [(own, nd.ALL_NODES, nd.OVERRIDE, nd.mac_bytes(after))]
+                   if wanted == "on" else [], f"advertisements, ndisc-notify {wanted}")
+    nd.net6ctl(A, "set", "dev", "a1", "ndisc-notify", "off")
+    other.peer = after
+
+
+def bond():
+    """A bond of two in A, and a Wire on the other end of each."""
+    ktap.kmod("bonding")
+    try:
+        A.ip("link", "add", "bond0", "type", "bond", "mode", "active-backup", "miimon", "100",
+             "num_unsol_na", "1", "fail_over_mac", "none")
+    except ktap.Fail as error:
+        raise ktap.Skip("there is no bonding") from error
+    wires = []
+    for number in (1, 2):
+        ktap.run("ip", "link", "add", f"s{number}", "netns", A.name, "type", "veth", "peer",
+                 "name", f"t{number}", "netns", B.name)
+        A.ip("link", "set", f"s{number}", "master", "bond0")
+        B.ip("link", "set", f"t{number}", "up")
+        wires.append(nd.Wire(B, f"t{number}"))
+    nd.net6ctl(A, "set", "dev", "bond0", "dad-transmits", "0")
+    A.ip("link", "set", "bond0", "up")
+    ktap.wait_for(120, "the bond carries packets", lambda: [
+        a for a in nd.show(A, "addresses") if a["dev"] == "bond0" and a["state"] == "preferred"])
+    return wires
+
+
+@ktap.test
+def a_device_that_is_elsewhere_in_the_network_says_so():
+    """NETDEV_NOTIFY_PEERS, NETDEV_RESEND_IGMP: RFC 4861 7.2.6, RFC 4541."""
+    _, second = bond()
+    own = nd.linklocal(A, "bond0")
+    nd.net6ctl(A, "add", "address", PREFIX + "b0/64", "dev", "bond0")
+    ktap.wait_for(8, "it is assigned", lambda: nd.find(A, "addresses", PREFIX + "b0")["state"]
+                  == "preferred")
+    A.ip("link", "set", "bond0", "type", "bond", "active_slave", "s1")
+    time.sleep(20)
+    second.flush()
+    A.ip("link", "set", "bond0", "type", "bond", "active_slave", "s2")
+    frames = second.collect(lambda f: True, 5)
+    for target in (own, PREFIX + "b0"):
+        said = [(f.source, f.dest, f.payload[4] & 0xe0, f.option(nd.TLLA)) for f in frames
+                if f.type == nd.NA and f.target == target]
+        ktap.equal(said, [(target, nd.ALL_NODES, nd.OVERRIDE, nd.mac_bytes(frames[0].src))],
+                   f"advertisements of {target}: source, destination, flags, address")
+    ktap.true([f for f in frames if f.dest == "ff02::16"], "groups are reported anew")
+    A.ip("link", "del", "bond0")
+
+
 if __name__ == "__main__":
     ktap.main(setup=setup)
