@@ -17,11 +17,6 @@
 
 static void net6_addr_timer_fn(struct timer_list *t);
 
-static u32 net6_addr_hash(const struct net6_net *nn, const struct in6_addr *addr)
-{
-	return hash_32(ipv6_addr_hash(addr) ^ (u32)nn->secret.key[0], NET6_ADDR_HASH_BITS);
-}
-
 /**
  * net6_addr_find() - an address of ours, in whatever state
  * @nn: namespace
@@ -35,7 +30,7 @@ struct net6_addr *net6_addr_find(struct net6_net *nn, const struct in6_addr *add
 {
 	struct net6_addr *a;
 
-	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_hash(nn, addr)], hash_node,
+	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_bucket(nn, addr)], hash_node,
 				 lockdep_is_held(&nn->lock))
 		if (ipv6_addr_equal(&a->addr, addr) && (!iface || a->iface == iface))
 			return a;
@@ -61,7 +56,7 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
 	bool scoped = ipv6_addr_type(addr) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_LOOPBACK);
 	const struct net6_addr *a;
 
-	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_hash(nn, addr)], hash_node) {
+	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_bucket(nn, addr)], hash_node) {
 		if (!ipv6_addr_equal(&a->addr, addr) || !net6_addr_is_assigned(a))
 			continue;
 		if (!scoped || !ifindex || a->iface->ifindex == ifindex)
@@ -427,7 +422,7 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 	a->temp_preferred = preferred_lft;
 	timer_setup(&a->timer, net6_addr_timer_fn, 0);
 	refcount_set(&a->ref, 1);
-	hlist_add_head_rcu(&a->hash_node, &nn->addr_hash[net6_addr_hash(nn, addr)]);
+	hlist_add_head_rcu(&a->hash_node, &nn->addr_hash[net6_addr_bucket(nn, addr)]);
 	list_add_tail_rcu(&a->iface_list, &iface->addrs);
 	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
 		iface->n_addrs++;

@@ -3,7 +3,9 @@
 #ifndef _NET6_ADDR_H
 #define _NET6_ADDR_H
 
+#include <linux/hash.h>
 #include <linux/in6.h>
+#include <linux/jhash.h>
 #include <linux/refcount.h>
 #include <linux/timer.h>
 
@@ -109,6 +111,21 @@ struct net6_accept {
 	struct list_head	list;
 	struct rcu_head		rcu;
 };
+
+/**
+ * net6_addr_bucket() - of an address in the tables of addresses, accepted and proxied ones
+ * @nn: namespace
+ * @addr: address
+ *
+ * Users, and routers by their prefixes, choose the bits: the secret goes in with them, not on top
+ * of the result, and no word is folded into another before, as ipv6_addr_hash() and
+ * __ipv6_addr_jhash() do. Context: any.
+ */
+static inline u32 net6_addr_bucket(const struct net6_net *nn, const struct in6_addr *addr)
+{
+	return hash_32(jhash2(addr->s6_addr32, ARRAY_SIZE(addr->s6_addr32),
+			      (u32)nn->secret.key[0]), NET6_ADDR_HASH_BITS);
+}
 
 /* Look-ups: RCU read lock held by the caller. */
 const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,

@@ -9,11 +9,6 @@
 
 #include "addr.h"
 
-static u32 net6_accept_hash(const struct net6_net *nn, const struct in6_addr *addr)
-{
-	return hash_32(ipv6_addr_hash(addr) ^ (u32)nn->secret.key[0], NET6_ADDR_HASH_BITS);
-}
-
 /* Link-local addresses and groups are accepted on their own interface only; a
  * link-local one also where our own packets to it come back up.
  */
@@ -40,7 +35,7 @@ const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6
 {
 	const struct net6_accept *accept;
 
-	hlist_for_each_entry_rcu(accept, &nn->accept_hash[net6_accept_hash(nn, addr)], hash_node)
+	hlist_for_each_entry_rcu(accept, &nn->accept_hash[net6_addr_bucket(nn, addr)], hash_node)
 		if (ipv6_addr_equal(&accept->addr, addr) && net6_accept_on(accept, iface))
 			return accept;
 	return NULL;
@@ -61,7 +56,7 @@ struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_a
 	struct net6_accept *accept;
 
 	lockdep_assert_held(&nn->lock);
-	hlist_for_each_entry(accept, &nn->accept_hash[net6_accept_hash(nn, addr)], hash_node)
+	hlist_for_each_entry(accept, &nn->accept_hash[net6_addr_bucket(nn, addr)], hash_node)
 		if (accept->iface == iface && accept->type == type &&
 		    ipv6_addr_equal(&accept->addr, addr))
 			return accept;
@@ -72,7 +67,7 @@ static struct net6_accept *net6_accept_new(struct net6_iface *iface, const struc
 					   enum net6_accept_type type)
 {
 	struct net6_net *nn = iface->nn;
-	struct hlist_head *bucket = &nn->accept_hash[net6_accept_hash(nn, addr)];
+	struct hlist_head *bucket = &nn->accept_hash[net6_addr_bucket(nn, addr)];
 	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC | __GFP_ACCOUNT);
 
 	if (!accept)

@@ -17,9 +17,7 @@ static const struct net6_accept net6_proxy_unicast = { .type = NET6_ACCEPT_UNICA
 
 static struct hlist_head *net6_proxy_bucket(struct net6_net *nn, const struct in6_addr *addr)
 {
-	u32 hash = ipv6_addr_hash(addr) ^ (u32)nn->secret.key[0];
-
-	return &nn->proxy_hash[hash_32(hash, NET6_ADDR_HASH_BITS)];
+	return &nn->proxy_hash[net6_addr_bucket(nn, addr)];
 }
 
 /* RCU read lock or nn->lock held. */
