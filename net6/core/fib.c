@@ -140,7 +140,7 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 		err = net6_fib_new(iface, prefix, plen, gateway, preference, lifetime, manual, r);
 	else
 		net6_fib_free(r);
-	net6_nd_arm_life(iface);
+	net6_nd_await_end(iface, lifetime);
 unlock:
 	spin_unlock_bh(&iface->nn->lock);
 	return err;

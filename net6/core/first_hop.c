@@ -41,15 +41,6 @@ static void net6_told_end(struct net6_life *life)
 }
 
 /* nn->lock held. */
-static void net6_told_live(struct net6_told *told, u32 valid_lft)
-{
-	net6_life_set(&told->life, valid_lft);
-	if (valid_lft != NET6_LIFETIME_INFINITE)
-		told->router->told_check = min(told->router->told_check,
-					       get_jiffies_64() + (u64)valid_lft * HZ);
-}
-
-/* nn->lock held. */
 static struct net6_told *net6_told_find(struct net6_router *router, const struct in6_addr *prefix,
 					u8 plen)
 {
@@ -78,7 +69,7 @@ static void net6_told_new(struct net6_router *router, const struct in6_addr *pre
 	told->router = router;
 	told->prefix = *prefix;
 	told->plen = plen;
-	net6_told_live(told, valid_lft);
+	net6_life_set(&told->life, valid_lft);
 	list_add_tail_rcu(&told->life.list, &router->told);
 	router->n_told++;
 	net6_dest_flush(nn);
@@ -108,10 +99,10 @@ void net6_router_tells(struct net6_iface *iface, const struct in6_addr *addr,
 	if (told && !valid_lft)
 		net6_told_free(told);
 	else if (told)
-		net6_told_live(told, valid_lft);
+		net6_life_set(&told->life, valid_lft);
 	else if (valid_lft)
 		net6_told_new(router, prefix, plen, valid_lft);
-	net6_nd_arm_life(iface);
+	net6_nd_await_end(iface, valid_lft);
 unlock:
 	spin_unlock_bh(&iface->nn->lock);
 }
@@ -120,19 +111,11 @@ unlock:
  * net6_told_expire() - forget what a router has not told again in time
  * @router: router
  *
- * Each option of an advertisement asks: the list is gone through only when something may be over.
  * Context: nn->lock held. Return: jiffies until the next end, or NET6_LIFE_NEVER.
  */
 unsigned long net6_told_expire(struct net6_router *router)
 {
-	u64 now = get_jiffies_64();
-	unsigned long next;
-
-	if (now >= router->told_check) {
-		next = net6_life_expire(&router->told, net6_told_end);
-		router->told_check = next == NET6_LIFE_NEVER ? U64_MAX : now + next;
-	}
-	return router->told_check == U64_MAX ? NET6_LIFE_NEVER : router->told_check - now;
+	return net6_life_expire(&router->told, net6_told_end);
 }
 
 /**

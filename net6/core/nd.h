@@ -19,7 +19,6 @@
  * @neigh: its neighbor entry, reference held
  * @id: of the namespace's routers, never 0; another one's when it comes back
  * @told: prefixes that it has told (core/first_hop.c); @n_told: how many
- * @told_check: 64-bit jiffies: none of them ends before
  */
 struct net6_router {
 	struct in6_addr		addr;
@@ -29,7 +28,6 @@ struct net6_router {
 	bool			manual;
 	u32			id;
 	u32			n_told;
-	u64			told_check;
 	struct list_head	told;
 	struct net6_life	life;
 	struct rcu_head		rcu;
@@ -100,7 +98,7 @@ int net6_first_hop_of(const struct net6_iface *out, const struct in6_addr *hop,
 /* The lists' own verbs (core/router.c, core/prefix.c, core/ra.c). nn->lock held;
  * expire() removes what is over and returns the jiffies until the next end.
  */
-void net6_nd_arm_life(struct net6_iface *iface);
+void net6_nd_await_end(struct net6_iface *iface, u32 lifetime);
 unsigned long net6_router_expire(struct net6_iface *iface);
 unsigned long net6_prefix_expire(struct net6_iface *iface);
 void net6_router_forget_all(struct net6_iface *iface, bool manual);

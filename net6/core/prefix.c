@@ -52,6 +52,7 @@ static void net6_prefix_settle(struct net6_prefix *p)
 	iface->n_manual += manual - p->manual;
 	p->manual = manual;
 	net6_life_set(&p->life, most);
+	net6_nd_await_end(iface, most);
 }
 
 static void net6_prefix_claim(struct net6_prefix *p, u32 valid_lft, enum net6_prefix_owner owner)
@@ -85,6 +86,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p->manual = manual;
 	net6_prefix_claim(p, valid_lft, owner);
 	net6_life_set(&p->life, valid_lft);
+	net6_nd_await_end(iface, valid_lft);
 	list_add_tail_rcu(&p->life.list, &iface->prefixes);
 	net6_note_prefix(p, NET6_NOTE_NEW);
 	iface->n_prefixes += !manual;
@@ -107,20 +109,18 @@ int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *p
 			      u32 valid_lft, enum net6_prefix_owner owner)
 {
 	struct net6_prefix *p = net6_prefix_find(iface, prefix, plen);
-	int err = 0;
 
 	if (!p && !valid_lft)
 		return -ENOENT;
-	if (!p) {
-		err = net6_prefix_new(iface, prefix, plen, valid_lft, owner);
-	} else if (!valid_lft && owner == NET6_PREFIX_BY_HAND) {
+	if (!p)
+		return net6_prefix_new(iface, prefix, plen, valid_lft, owner);
+	if (!valid_lft && owner == NET6_PREFIX_BY_HAND) {
 		net6_prefix_free(p);
-	} else {
-		net6_prefix_claim(p, valid_lft, owner);
-		net6_prefix_settle(p);
+		return 0;
 	}
-	net6_nd_arm_life(iface);
-	return err;
+	net6_prefix_claim(p, valid_lft, owner);
+	net6_prefix_settle(p);
+	return 0;
 }
 
 /**

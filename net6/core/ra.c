@@ -46,33 +46,42 @@ void net6_nd_draw_reachable(struct net6_iface *iface)
 	WRITE_ONCE(iface->reachable_renewed, jiffies);
 }
 
-/**
- * net6_nd_arm_life() - drop routers, prefixes and routes that are over, wait for the next end
- * @iface: interface
- *
- * Context: nn->lock held.
- */
-void net6_nd_arm_life(struct net6_iface *iface)
+/* To the whole second: however many ends there are, the lists are gone through once in each. */
+static unsigned long net6_nd_life_at(unsigned long delay)
 {
-	unsigned long router = net6_router_expire(iface);
-	unsigned long prefix = net6_prefix_expire(iface);
-	unsigned long route = net6_fib_expire(iface);
-	unsigned long next = min3(router, prefix, route);
-
-	lockdep_assert_held(&iface->nn->lock);
-	if (next == NET6_LIFE_NEVER)
-		del_timer(&iface->life_timer);
-	else if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
-		mod_timer(&iface->life_timer, jiffies +
-			  net6_life_delay(min(next, NET6_LIFE_TIMER_MAX)));
+	return __round_jiffies_up(jiffies + net6_life_delay(min(delay, NET6_LIFE_TIMER_MAX)), 0);
 }
 
+/**
+ * net6_nd_await_end() - a router, prefix or route has got a lifetime
+ * @iface: its interface
+ * @lifetime: seconds, NET6_LIFETIME_INFINITE; 0: it has none any more
+ *
+ * Each option of an advertisement comes here, and the lists may be long: what is over goes when
+ * the timer says so. Context: nn->lock held.
+ */
+void net6_nd_await_end(struct net6_iface *iface, u32 lifetime)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	if (lifetime && lifetime != NET6_LIFETIME_INFINITE &&
+	    !test_bit(NET6_IFACE_DEAD, &iface->flags))
+		timer_reduce(&iface->life_timer,
+			     net6_nd_life_at(min_t(u64, (u64)lifetime * HZ, NET6_LIFE_TIMER_MAX)));
+}
+
+/* Drop routers, prefixes and routes that are over, wait for the next end. */
 static void net6_nd_life_fn(struct timer_list *t)
 {
 	struct net6_iface *iface = from_timer(iface, t, life_timer);
+	unsigned long router, prefix, route, next;
 
 	spin_lock(&iface->nn->lock);
-	net6_nd_arm_life(iface);
+	router = net6_router_expire(iface);
+	prefix = net6_prefix_expire(iface);
+	route = net6_fib_expire(iface);
+	next = min3(router, prefix, route);
+	if (next != NET6_LIFE_NEVER && !test_bit(NET6_IFACE_DEAD, &iface->flags))
+		timer_reduce(&iface->life_timer, net6_nd_life_at(next));
 	spin_unlock(&iface->nn->lock);
 }
 
@@ -176,7 +185,6 @@ void net6_nd_set_router(struct net6_iface *iface)
 	del_timer(&iface->rs_timer);
 	net6_router_forget_all(iface, false);
 	net6_fib_forget_all(iface, false);
-	net6_nd_arm_life(iface);
 }
 
 /**
@@ -230,7 +238,6 @@ void net6_nd_iface_down(struct net6_iface *iface, bool all)
 	iface->ra_mtu = 0;
 	if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
 		net6_iface_set_mtu(iface);
-	net6_nd_arm_life(iface);
 	spin_unlock_bh(&iface->nn->lock);
 }
 

@@ -151,7 +151,7 @@ int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8
 		if (!err)
 			neigh = NULL;
 	}
-	net6_nd_arm_life(iface);
+	net6_nd_await_end(iface, lifetime);
 	spin_unlock_bh(&iface->nn->lock);
 	if (neigh)
 		net6_neigh_put(neigh);
