@@ -232,10 +232,14 @@ static bool net6_addr_prefix_used(struct net6_iface *iface, const struct in6_add
 	return false;
 }
 
-/* Its life is over, or the administrator has said so; its on-link prefix goes with the last
- * address. nn->lock held.
+/**
+ * net6_addr_end() - the life of an address is over, or the administrator has said so
+ * @addr: address; the tables' reference is given back
+ *
+ * The on-link prefix of those that were set by hand goes with the last of them.
+ * Context: nn->lock held.
  */
-static void net6_addr_end(struct net6_addr *addr)
+void net6_addr_end(struct net6_addr *addr)
 {
 	bool made_prefix = net6_addr_makes_prefix(addr);
 	struct net6_iface *iface = addr->iface;

@@ -168,6 +168,7 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
 		     u8 dad_counter);
 void net6_addr_remove(struct net6_addr *addr);
+void net6_addr_end(struct net6_addr *addr);		/* and its on-link prefix */
 void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
 		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
 struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix);

@@ -223,8 +223,8 @@ static void net6_dad_failed(struct net6_addr *addr)
 		net6_iface_not_unique(iface);
 	if (addr->dad_counter < net6_dad_retries(addr))
 		net6_dad_retry(addr);
-	if (addr->state == NET6_ADDR_DUPLICATE)
-		net6_addr_age(addr);
+	if (addr->state == NET6_ADDR_DUPLICATE && !net6_addr_age(addr))
+		net6_addr_end(addr);
 }
 
 /* RFC 7527 4.2: our own probe came back, so it says nothing. More are sent, once,
@@ -286,14 +286,17 @@ bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool u
 bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target)
 {
 	struct net6_addr *addr;
+	bool ours;
 
 	spin_lock_bh(&iface->nn->lock);
 	addr = net6_addr_find_locked(iface, target);
+	/* A duplicate is a neighbor's. */
+	ours = addr && addr->state != NET6_ADDR_DUPLICATE;
 	if (addr && net6_addr_in_dad(addr))
 		net6_dad_failed(addr);
 	else if (addr && net6_addr_is_assigned(addr))
 		net_warn_ratelimited("%s: another node advertises our address %pI6c\n",
 				     iface->dev->name, target);
 	spin_unlock_bh(&iface->nn->lock);
-	return addr;
+	return ours;
 }

@@ -396,6 +396,14 @@ static void net6_ra_option(struct net6_iface *iface, const struct in6_addr *rout
 	}
 }
 
+/* An address that was found to be another node's is not ours. */
+static bool net6_ra_is_from_us(struct net6_iface *iface, const struct in6_addr *saddr)
+{
+	const struct net6_addr *addr = net6_addr_find(iface->nn, saddr, iface);
+
+	return addr && READ_ONCE(addr->state) != NET6_ADDR_DUPLICATE;
+}
+
 /**
  * net6_ra_rcv() - a Router Advertisement
  * @iface: interface it came in on
@@ -422,7 +430,7 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	/* RFC 4861 6.1.2: "IP Source Address is a link-local address." And not ours. */
 	reason = NET6_DROP_ND_SOURCE;
 	if (!(ipv6_addr_type(&saddr) & IPV6_ADDR_LINKLOCAL) ||
-	    (net6_addr_find(iface->nn, &saddr, iface) &&
+	    (net6_ra_is_from_us(iface, &saddr) &&
 	     !net6_conf(iface, NET6_PARAM_ACCEPT_RA_FROM_LOCAL)))
 		goto drop;
 	reason = NET6_DROP_ND_IGNORED;

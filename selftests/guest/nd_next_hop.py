@@ -449,6 +449,30 @@ def where_neighbors_are_not_asked_no_address_is_probed():
 
 
 @ktap.test
+def a_duplicate_is_an_address_of_a_neighbor():
+    fresh()
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
+    wire.flush()
+    nd.net6ctl(A, "add", "address", R1 + "/64", "dev", "a0")
+    wire.expect(solicits(R1), "probe")
+    wire.send(nd.na(R1, R1, tlla=MAC[R1]))
+    ktap.wait_for(8, "it is a duplicate", lambda: nd.find(A, "addresses", R1)["state"]
+                  == "duplicate")
+    advertise(R1)
+    barrier()
+    ktap.equal([r["address"] for r in nd.show(A, "routers")], [R1], "a router has it")
+    nd.net6ctl(A, "flush", "neighbors")
+    seq = next(numbers)
+    ask(far(), seq)
+    wire.expect(solicits(R1), "solicitation")
+    wire.send(nd.na(R1, R1, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
+                    tlla=MAC[R1]))
+    ktap.equal(wire.expect(replies(seq), "reply").dst, MAC[R1], "where it goes")
+    nd.net6ctl(A, "del", "address", R1, "dev", "a0")
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
+
+
+@ktap.test
 def another_link_layer_address_is_told_if_that_is_wanted():
     """RFC 4861 7.2.6."""
     own, before, after = nd.linklocal(A, "a1"), other.peer, "02:00:00:00:a1:02"
