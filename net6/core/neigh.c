@@ -479,14 +479,16 @@ int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *ad
 {
 	struct net6_neigh *neigh;
 	struct net6_neigh_todo todo;
+	int err = -ENOBUFS;
 
 	if (!net6_neigh_resolves(iface, addr))
 		return -EINVAL;
 	neigh = net6_neigh_get_or_create(iface, addr);
 	if (!neigh)
-		return -ENOBUFS;
+		return err;
 	net6_neigh_todo_init(&todo);
 	spin_lock_bh(&neigh->lock);
+	/* It may have been evicted meanwhile: the table is full. */
 	if (!neigh->dead) {
 		struct net6_neigh_step step = {
 			.state = NET6_NEIGH_PERMANENT,
@@ -496,11 +498,12 @@ int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *ad
 
 		neigh->flags |= NET6_NEIGH_F_MANUAL;
 		net6_neigh_apply(neigh, step, lladdr, false, &todo);
+		err = 0;
 	}
 	spin_unlock_bh(&neigh->lock);
 	net6_neigh_finish(neigh, &todo);
 	net6_neigh_put(neigh);
-	return 0;
+	return err;
 }
 
 bool net6_neigh_reachable(const struct net6_neigh *neigh)
