@@ -566,6 +566,8 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 	net6_addr_form(iface, prefix, 0, &addr);
 	spin_lock_bh(&nn->lock);
 	a = net6_addr_of_prefix(iface, prefix);
+	if (!a && net6_iface_refuses_from(iface, false))
+		goto unlock;
 	if (a) {
 		if (net6_addr_relife(a, valid_lft, preferred_lft))
 			net6_temp_update(a);
@@ -577,6 +579,7 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 		if (a)
 			net6_temp_update(a);
 	}
+unlock:
 	spin_unlock_bh(&nn->lock);
 }
 

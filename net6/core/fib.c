@@ -74,7 +74,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 			struct net6_fib_route *old)
 {
 	struct net6_net *nn = iface->nn;
-	int err = net6_iface_refuses(iface);
+	int err = net6_iface_refuses_from(iface, manual);
 	struct net6_trie_node *node;
 	struct net6_fib_route *r;
 
@@ -120,7 +120,8 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
  * @manual: set by the administrator; advertisements do not change it
  *
  * Context: process or softirq; takes nn->lock.
- * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENETDOWN
+ * (told only), -ENOMEM.
  */
 int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 		    const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual)

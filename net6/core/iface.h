@@ -231,6 +231,24 @@ static inline int net6_iface_refuses(const struct net6_iface *iface)
 }
 
 /**
+ * net6_iface_refuses_from() - as net6_iface_refuses(), or is it only a router that says so?
+ * @iface: interface
+ * @manual: the administrator says it
+ *
+ * An advertisement that came in while packets flowed may be worked on when what routers have said
+ * was forgotten already (net6_nd_iface_down()).
+ * Context: nn->lock held. Return: as there, or -ENETDOWN.
+ */
+static inline int net6_iface_refuses_from(const struct net6_iface *iface, bool manual)
+{
+	int err = net6_iface_refuses(iface);
+
+	if (!err && !manual && !net6_iface_usable(iface))
+		err = -ENETDOWN;
+	return err;
+}
+
+/**
  * net6_iface_manual_full() - one more that is set by hand is too many
  * @iface: interface
  *

@@ -66,7 +66,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 			   u32 valid_lft, enum net6_prefix_owner owner)
 {
 	bool manual = owner != NET6_PREFIX_TOLD;
-	int err = net6_iface_refuses(iface);
+	int err = net6_iface_refuses_from(iface, manual);
 	struct net6_prefix *p;
 
 	if (err)
@@ -118,6 +118,8 @@ int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *p
 		net6_prefix_free(p);
 		return 0;
 	}
+	if (owner == NET6_PREFIX_TOLD && !net6_iface_usable(iface))
+		return -ENETDOWN;
 	net6_prefix_claim(p, valid_lft, owner);
 	net6_prefix_settle(p);
 	return 0;
@@ -134,7 +136,8 @@ int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *p
  * It stays as long as another owner says, except that the administrator removes it for all. RFC
  * 4861 6.3.4: if it is only told, "time out the prefix immediately" with a lifetime of 0.
  * Context: process or softirq; takes nn->lock.
- * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENETDOWN
+ * (told only), -ENOMEM.
  */
 int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 		       u32 valid_lft, enum net6_prefix_owner owner)

@@ -48,7 +48,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 			   u32 lifetime, bool manual)
 {
 	struct net6_router *router;
-	int err = net6_iface_refuses(iface);
+	int err = net6_iface_refuses_from(iface, manual);
 
 	if (err)
 		return err;
@@ -125,7 +125,8 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
  * @manual: set by the administrator; never ends, counted against the limit of such
  *
  * Context: process or softirq, no locks of net6 held; takes nn->lock.
- * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENOMEM.
+ * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENETDOWN
+ * (told only), -ENOMEM.
  */
 int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
 		       u32 lifetime, bool manual)
