@@ -222,37 +222,6 @@ khttpd_respond_unmet_wish(const struct khttpd_ask *ask)
 	       &job->wish : NULL;
 }
 
-/* GET or HEAD of a well-formed path. */
-static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
-{
-	const struct khttpd_wish *unmet = khttpd_respond_unmet_wish(ask);
-	struct khttpd_thread *thread = ask->conn->thread;
-	struct khttpd_found found;
-	int error;
-
-	if (unlikely(unmet))
-		return khttpd_respond_unmet(ask, unmet->size, unmet->status);
-
-	error = khttpd_respond_wish(ask);
-	if (error)
-		return khttpd_respond_theirs(ask, khttpd_status_of(error));
-	if (!khttpd_respond_find(ask, &found))
-		return ask->conn->job ? KHTTPD_VERDICT_JOB :
-					KHTTPD_VERDICT_FLUSH;
-	if (found.text) {
-		if (!ask->conn->server)
-			return khttpd_reply_made(ask, found.text, found.len,
-						 thread->wish.json ?
-						 "application/json" :
-						 "text/html; charset=utf-8");
-		kvfree(found.text);
-		return KHTTPD_VERDICT_HANDOVER;
-	}
-	if (found.error)
-		return khttpd_respond_missing(ask, &found);
-	return khttpd_respond_file(ask, found.entry);
-}
-
 /**
  * khttpd_request_ruled() - does a rule about cookies or methods give it away?
  * @rules: a site's rules, or NULL
@@ -303,25 +272,75 @@ enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
 	return action;
 }
 
-/* What the site's rules say. What is the server's does not exist without. */
+/* Do the rules say of the path of thread->wish that no file is sent? What is the
+ * server's does not exist without. Return: false if not; else @verdict is set.
+ */
+static bool khttpd_respond_ruled(const struct khttpd_ask *ask,
+				 enum khttpd_verdict *verdict)
+{
+	switch (khttpd_path_action(ask->site->options.rules,
+				   &ask->conn->thread->wish.path)) {
+	case KHTTPD_RULE_PASS:
+		*verdict = khttpd_respond_theirs(ask, 404);
+		return true;
+	case KHTTPD_RULE_DENY:
+		*verdict = khttpd_respond_error(ask, 403);
+		return true;
+	case KHTTPD_RULE_STATUS:
+		*verdict = khttpd_reply_about(ask);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* GET or HEAD of a well-formed path. */
+static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
+{
+	const struct khttpd_wish *unmet = khttpd_respond_unmet_wish(ask);
+	struct khttpd_thread *thread = ask->conn->thread;
+	enum khttpd_verdict verdict;
+	struct khttpd_found found;
+	int error;
+
+	if (unlikely(unmet))
+		return khttpd_respond_unmet(ask, unmet->size, unmet->status);
+
+	error = khttpd_respond_wish(ask);
+	if (error)
+		return khttpd_respond_theirs(ask, khttpd_status_of(error));
+	/* The index file is not sent where it would not be by its own name. */
+	if (thread->wish.dir_len >= 0 && khttpd_respond_ruled(ask, &verdict))
+		return verdict;
+	if (!khttpd_respond_find(ask, &found))
+		return ask->conn->job ? KHTTPD_VERDICT_JOB :
+					KHTTPD_VERDICT_FLUSH;
+	if (found.text) {
+		if (!ask->conn->server)
+			return khttpd_reply_made(ask, found.text, found.len,
+						 thread->wish.json ?
+						 "application/json" :
+						 "text/html; charset=utf-8");
+		kvfree(found.text);
+		return KHTTPD_VERDICT_HANDOVER;
+	}
+	if (found.error)
+		return khttpd_respond_missing(ask, &found);
+	return khttpd_respond_file(ask, found.entry);
+}
+
+/* What the site's rules say, first of the path as it was asked for. */
 static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 {
-	struct khttpd_path *path = &ask->conn->thread->wish.path;
 	const struct khttpd_rules *rules = ask->site->options.rules;
+	enum khttpd_verdict verdict;
 
 	if (ask->conn->server &&
 	    khttpd_request_ruled(rules, &ask->conn->req, ask->head))
 		return KHTTPD_VERDICT_HANDOVER;
-	switch (khttpd_path_action(rules, path)) {
-	case KHTTPD_RULE_PASS:
-		return khttpd_respond_theirs(ask, 404);
-	case KHTTPD_RULE_DENY:
-		return khttpd_respond_error(ask, 403);
-	case KHTTPD_RULE_STATUS:
-		return khttpd_reply_about(ask);
-	default:
-		return khttpd_respond_path(ask);
-	}
+	if (khttpd_respond_ruled(ask, &verdict))
+		return verdict;
+	return khttpd_respond_path(ask);
 }
 
 /* Set the path of thread->wish, where it is not that of the same head still. */

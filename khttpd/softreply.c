@@ -21,6 +21,36 @@ static enum khttpd_path_result khttpd_soft_path(struct khttpd_soft_work *work)
 	return result;
 }
 
+/* By the rules about paths, whose is work->path? As below. */
+static enum khttpd_soft_verdict
+khttpd_soft_ruled(const struct khttpd_site *site, struct khttpd_soft_work *work,
+		  enum khttpd_soft_verdict theirs)
+{
+	switch (khttpd_path_action(site->options.rules, &work->path)) {
+	case KHTTPD_RULE_SERVE:
+		return KHTTPD_SOFT_NEXT;
+	case KHTTPD_RULE_PASS:
+		return theirs;
+	default:
+		return KHTTPD_SOFT_GIVE;
+	}
+}
+
+/* For a directory the index file's path, of which the rules are asked again. */
+static enum khttpd_soft_verdict
+khttpd_soft_index(const struct khttpd_site *site, struct khttpd_soft_work *work,
+		  enum khttpd_soft_verdict theirs)
+{
+	const char *index = site->options.index;
+
+	if (likely(!work->path.dir))
+		return KHTTPD_SOFT_NEXT;
+	work->kept = false;
+	if (!*index || !khttpd_path_add_index(&work->path, index))
+		return KHTTPD_SOFT_GIVE;
+	return khttpd_soft_ruled(site, work, theirs);
+}
+
 /* By path and rules, whose is a request? @theirs: what to say if it is a server's.
  * Return: KHTTPD_SOFT_NEXT if files are to be looked at.
  */
@@ -30,6 +60,7 @@ khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
 {
 	const struct khttpd_rules *rules = site->options.rules;
 	const struct khttpd_request *req = &work->req;
+	enum khttpd_soft_verdict verdict;
 
 	switch (khttpd_soft_path(work)) {
 	case KHTTPD_PATH_OK:
@@ -39,18 +70,14 @@ khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
 	default:
 		return KHTTPD_SOFT_GIVE;
 	}
-	if (likely(!rules))
-		return KHTTPD_SOFT_NEXT;
-	if (khttpd_request_ruled(rules, req, work->head))
-		return theirs;
-	switch (khttpd_path_action(rules, &work->path)) {
-	case KHTTPD_RULE_SERVE:
-		return KHTTPD_SOFT_NEXT;
-	case KHTTPD_RULE_PASS:
-		return theirs;
-	default:
-		return KHTTPD_SOFT_GIVE;
+	if (unlikely(rules)) {
+		if (khttpd_request_ruled(rules, req, work->head))
+			return theirs;
+		verdict = khttpd_soft_ruled(site, work, theirs);
+		if (verdict != KHTTPD_SOFT_NEXT)
+			return verdict;
 	}
+	return khttpd_soft_index(site, work, theirs);
 }
 
 /* The open file that answers the request, with a reference, or NULL. */
@@ -189,7 +216,6 @@ khttpd_soft_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *con
 		    struct khttpd_site *site, struct khttpd_soft_work *work, bool plain,
 		    enum khttpd_soft_verdict theirs)
 {
-	const struct khttpd_options *options = &site->options;
 	bool close = !khttpd_request_persists(&work->req);
 	enum khttpd_soft_verdict verdict;
 	struct khttpd_entry *entry;
@@ -198,12 +224,6 @@ khttpd_soft_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *con
 	verdict = khttpd_soft_whose(site, work, theirs);
 	if (verdict != KHTTPD_SOFT_NEXT)
 		return verdict;
-	if (work->path.dir) {
-		work->kept = false;
-		if (!*options->index ||
-		    !khttpd_path_add_index(&work->path, options->index))
-			return KHTTPD_SOFT_GIVE;
-	}
 	entry = khttpd_soft_find(site, work);
 	if (!entry)
 		return theirs == KHTTPD_SOFT_SERVER &&

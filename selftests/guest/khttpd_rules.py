@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Rules beyond those of khttpd_protocol.py: Expires, pages for errors of every kind, the page about the web server in its three forms, methods that are a server's;
-# and limits of a request's head.
+# Rules beyond those of khttpd_protocol.py: Expires, pages for errors of every kind, the page about the web server in its three forms, methods that are a server's,
+# index files; and limits of a request's head.
 #
 #	[ clients and server on lo, net6 between two namespaces ]
 #
 # guest: stock+
 # timeout: 120
 # pylint: disable=missing-function-docstring
+import contextlib
 import email.utils
 import json
 import os
@@ -289,6 +290,48 @@ def methods_may_be_a_servers():
                 conn = server.accept()
                 ktap.equal(ktap.take(conn, 5), b"HEAD ", place.name)
                 conn.close()
+
+
+INDEX_RULES = """
+deny /denied/*.php
+serve /served/index.php
+status /about/index.php
+error 403 /errors/any.html
+pass *.php
+"""
+
+
+@ktap.test
+def rules_see_the_index_file():
+    """A script is not sent as the index file of its directory, in front of a server or
+    without one.
+    """
+    for name in ("denied", "passed", "served", "about"):
+        khttpd.write(f"{name}/index.php", name.encode())
+        os.utime(f"{khttpd.WWW}/{name}/index.php", OLD)
+    for place, listen, site in ((khttpd.V4, "127.0.0.1:8096", "index4"),
+                                (PLACE, "[::]:8096,net6", "index")):
+        with place.server or contextlib.nullcontext():
+            khttpd.ctl("serve", "--site", site, "--docroot", khttpd.WWW, "--listen", listen,
+                       "--set", "index=index.php", "--set", f"rules={INDEX_RULES}")
+        for turn in range(2):
+            for path, status, body in (("/denied/", 403, PAGE), ("/passed/", 404, None),
+                                       ("/served/", 200, b"served"), ("/about/", 200, None)):
+                for name in (path, path + "index.php"):
+                    reply = khttpd.exchange(place, GET(name), 8096)
+                    ktap.equal(reply.status, status, f"{place.name} {turn} {name}")
+                    ktap.true(body in (None, reply.body), f"{reply.body} of {name}")
+        with khttpd.Server(place, 8091, site, docroot=None) as server:
+            for turn in range(2):
+                for path, status in (("/denied/", 403), ("/served/", 200), ("/about/", 200)):
+                    ktap.equal(khttpd.exchange(place, GET(path), 8091).status, status,
+                               f"{place.name} {turn} {path} in front of a server")
+                with place.connect(8091) as sock:
+                    sock.sendall(GET("/served/") + GET("/passed/"))
+                    ktap.equal(khttpd.Reader(sock).reply().body, b"served", "the one before")
+                    conn = server.accept()
+                    ktap.equal(ktap.take(conn, 13), b"GET /passed/ ", place.name)
+                    conn.close()
 
 
 @ktap.test
