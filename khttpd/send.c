@@ -59,7 +59,8 @@ static enum khttpd_step khttpd_out_result(int sent)
 static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 {
 	struct khttpd_out *out = &conn->out;
-	bool more = out->close || out->pos < out->end || out->parts;
+	bool more = out->close || out->pos < out->end ||
+		    (out->parts && out->parts->next <= out->parts->count);
 
 	while (out->text_pos < out->text_len) {
 		struct kvec vec = {

@@ -124,6 +124,20 @@ def multipart_replies_have_all_parts():
 
 
 @ktap.test
+def multipart_replies_do_not_wait_for_more():
+    """A socket keeps what more is to follow for as long as it takes to retransmit."""
+    def took():
+        start = time.monotonic()
+        sock.sendall(khttpd.get("/a.txt", "Range: bytes=0-0,2-3\r\n"))
+        ktap.equal(reader.reply().status, 206, "status")
+        return time.monotonic() - start
+    with khttpd.V4.connect() as sock:
+        reader = khttpd.Reader(sock)
+        fastest = min(took() for _ in range(20))
+    ktap.true(fastest < 0.15, f"{fastest} s")
+
+
+@ktap.test
 def validators_and_conditions():
     reply = expect(200, "/a.txt")
     tag, date = reply.fields["etag"], reply.fields["last-modified"]
