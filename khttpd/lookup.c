@@ -194,6 +194,19 @@ static u8 khttpd_entry_variants(const struct khttpd_entry *entry)
 	return variants;
 }
 
+/* Pages that are cached of a file on a server (NFS) may be of an older version than what
+ * was just learnt of it. The file system looks to that when it is read.
+ */
+static void khttpd_entry_revalidate(struct file *file)
+{
+	loff_t pos = 0;
+	u8 byte;
+
+	/* An error comes again with what is read to be sent. */
+	if (file->f_path.dentry->d_flags & DCACHE_OP_REVALIDATE)
+		kernel_read(file, &byte, sizeof(byte), &pos);
+}
+
 /* Open what @found names and fill in what the entry says about it. */
 static int khttpd_entry_open(struct khttpd_entry *entry, struct path *found)
 {
@@ -223,6 +236,7 @@ static int khttpd_entry_open(struct khttpd_entry *entry, struct path *found)
 		return err;
 	entry->size = stat.size;
 	entry->mtime = stat.mtime;
+	khttpd_entry_revalidate(file);
 	entry->variants = khttpd_entry_variants(entry);
 	return khttpd_entry_header(entry, stat.ino);
 }
