@@ -36,7 +36,7 @@
  * @used: jiffies of the last use, coarsely
  * @size: size of the file in bytes
  * @mtime: its modification time
- * @version: its change counter, where the file system has one
+ * @version: its change counter, or its change time where the file system has none
  * @reap: link in the list of those to be freed, or removed, by a worker
  * @changing: in the list of those to be removed
  * @watch: tells when the file changes, or NULL
@@ -162,6 +162,7 @@ static inline void khttpd_entry_put_atomic(struct khttpd_entry *entry)
 
 /* valid.c */
 bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left);
+void khttpd_entry_version(struct khttpd_entry *entry);
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
 bool khttpd_entry_fresh(struct khttpd_entry *entry);
 bool khttpd_entry_valid(struct khttpd_entry *entry);

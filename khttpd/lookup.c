@@ -4,7 +4,6 @@
  */
 #include <linux/cred.h>
 #include <linux/file.h>
-#include <linux/iversion.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
 #include "compat/fs.h"
@@ -118,9 +117,13 @@ static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
 	entry->weak = !khttpd_entry_settled(entry);
 	khttpd_entry_print(entry, "ETag: %s", entry->weak ? "W/" : "");
 	entry->tag_at = entry->header_len;
-	khttpd_entry_print(entry, "\"%llx.%lx-%llx-%llx-%llx\"",
-			   (u64)entry->mtime.tv_sec, entry->mtime.tv_nsec, ino,
-			   (u64)entry->size, entry->version);
+	/* Section 8.8.3.2: a weak one matches the strong one with the same text, which
+	 * may stand for other content.
+	 */
+	khttpd_entry_print(entry, "\"%s%llx.%lx-%llx-%llx-%llx\"",
+			   entry->weak ? "w" : "", (u64)entry->mtime.tv_sec,
+			   entry->mtime.tv_nsec, ino, (u64)entry->size,
+			   entry->version);
 	entry->tag_len = entry->header_len - entry->tag_at;
 	khttpd_entry_print(entry, "\r\n");
 }
@@ -227,15 +230,13 @@ static int khttpd_entry_open(struct khttpd_entry *entry, struct path *found)
 		return PTR_ERR(file);
 	entry->file = file;
 	entry->inode = d_real_inode(file->f_path.dentry);
-	/* Content may be sent from the cache as soon as the version is taken. */
-	if (IS_I_VERSION(entry->inode))
-		entry->version = inode_query_iversion(entry->inode);
 	err = vfs_getattr(&file->f_path, &stat, STATX_BASIC_STATS,
 			  AT_STATX_SYNC_AS_STAT);
 	if (err)
 		return err;
 	entry->size = stat.size;
 	entry->mtime = stat.mtime;
+	khttpd_entry_version(entry);
 	khttpd_entry_revalidate(file);
 	entry->variants = khttpd_entry_variants(entry);
 	return khttpd_entry_header(entry, stat.ino);

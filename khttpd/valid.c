@@ -34,22 +34,29 @@ static u64 khttpd_mix_inode(u64 digest, const struct inode *inode)
 			  ctime.tv_nsec);
 }
 
+/* Changes with the content, also where the modification time is set back. */
 static u64 khttpd_inode_version(struct inode *inode)
 {
-	return IS_I_VERSION(inode) ? inode_peek_iversion(inode) : 0;
+	struct timespec64 ctime = khttpd_inode_ctime(inode);
+
+	if (IS_I_VERSION(inode))
+		return inode_peek_iversion(inode);
+	return (u64)ctime.tv_sec * NSEC_PER_SEC + ctime.tv_nsec;
 }
 
-/* Times have the resolution of a tick: a second change within one would go
- * unseen. So nothing that has changed just now is taken as settled.
+/* Times have the resolution of a tick, or of what the file system keeps: a second
+ * change within that would go unseen. So nothing that has changed just now is taken as
+ * settled. FAT keeps even seconds, but does not say so.
  */
 static bool khttpd_inode_settled(const struct inode *inode)
 {
 	struct timespec64 changed = khttpd_inode_ctime(inode), now;
+	s64 coarse = changed.tv_nsec ? inode->i_sb->s_time_gran :
+				       2 * NSEC_PER_SEC;
 
 	ktime_get_coarse_real_ts64(&now);
-	now = timespec64_sub(now, changed);
-	return now.tv_sec > 0 ||
-	       (now.tv_sec == 0 && now.tv_nsec > 3 * TICK_NSEC);
+	return timespec64_to_ns(&now) - timespec64_to_ns(&changed) >
+	       coarse + 3 * TICK_NSEC;
 }
 
 /**
@@ -193,6 +200,20 @@ static bool khttpd_entry_same(const struct khttpd_entry *entry)
 }
 
 /**
+ * khttpd_entry_version() - take the version of a file that was just opened
+ * @entry: the entry, nobody else's yet
+ *
+ * Content that is looked at afterwards is of this version or a later one.
+ */
+void khttpd_entry_version(struct khttpd_entry *entry)
+{
+	/* The next change counts only if what was there before it has been asked for. */
+	entry->version = IS_I_VERSION(entry->inode) ?
+			 inode_query_iversion(entry->inode) :
+			 khttpd_inode_version(entry->inode);
+}
+
+/**
  * khttpd_entry_settled() - is its last change long ago?
  * @entry: the entry
  *
@@ -200,8 +221,10 @@ static bool khttpd_entry_same(const struct khttpd_entry *entry)
  */
 bool khttpd_entry_settled(const struct khttpd_entry *entry)
 {
-	return IS_I_VERSION(entry->inode) ||
-	       khttpd_inode_settled(file_inode(entry->file));
+	/* Not by its change counter alone: that is counted up before the bytes are
+	 * written, and nothing tells when they are.
+	 */
+	return khttpd_inode_settled(entry->inode);
 }
 
 /**

@@ -58,7 +58,10 @@ def expect(place, request, status, closed=None, head_only=False):
 
 @everywhere
 def get_answers_with_file_and_fields(place):
-    reply = expect(place, khttpd.get("/a.txt"), 200, False)
+    # What has changed just now gets a weak tag.
+    reply = ktap.wait_for(5, "ETag is strong", lambda: next(
+        (reply for reply in [expect(place, khttpd.get("/a.txt"), 200, False)]
+         if reply.fields["etag"].startswith('"')), None))
     ktap.equal(reply.body, b"hello\n", "body")
     fields = reply.fields
     ktap.equal(fields["content-type"], "text/plain", "Content-Type")
@@ -66,8 +69,7 @@ def get_answers_with_file_and_fields(place):
     ktap.equal(fields["last-modified"],
                email.utils.formatdate(int(stat.st_mtime), usegmt=True),
                "Last-Modified")
-    ktap.true(fields["etag"].startswith('"') and fields["etag"].endswith('"'),
-              "ETag is strong")
+    ktap.true(fields["etag"].endswith('"'), "ETag is quoted")
     date = email.utils.parsedate_to_datetime(fields["date"]).timestamp()
     ktap.true(abs(date - time.time()) < 3, f"Date {fields['date']} is now")
     ktap.true("connection" not in fields, "no Connection on 1.1 keep-alive")

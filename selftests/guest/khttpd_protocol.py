@@ -9,6 +9,7 @@
 # timeout: 120
 # guest: stock+
 # pylint: disable=missing-function-docstring
+import contextlib
 import json
 import os
 import random
@@ -176,6 +177,71 @@ def a_file_rewritten_at_once_has_another_tag_or_a_weak_one():
                   f"turn {turn}: {first}")
     ktap.wait_for(5, "the tag is strong", lambda: not expect(
         200, "/quick").fields["etag"].startswith("W/"))
+
+
+@contextlib.contextmanager
+def mounted(name, *what):
+    """A file system below the document root."""
+    path = f"{khttpd.WWW}/{name}"
+    os.makedirs(path, exist_ok=True)
+    ktap.run("mount", *what, path)
+    try:
+        os.chmod(path, 0o755)
+        yield path
+    finally:
+        ktap.run("umount", "-l", path)
+
+
+def strong(path):
+    """The tag, once it is a strong one."""
+    return ktap.wait_for(10, "the tag is strong", lambda: next(
+        (tag for tag in [expect(200, path).fields["etag"]] if not tag.startswith("W/")), None))
+
+
+@ktap.test
+def a_weak_tag_is_not_that_of_other_content():
+    """Two versions with the same size and times: the first had a weak tag."""
+    with mounted("ram", "-t", "ramfs", "none"):
+        path = khttpd.write("ram/x", b"1")
+        # For as long as its last change is yet to come, another one may go unseen.
+        time.clock_settime(time.CLOCK_REALTIME, time.time() - 3)
+        weak = expect(200, "/ram/x").fields["etag"]
+        ktap.true(weak.startswith("W/"), f"{weak} is weak")
+        tag = strong("/ram/x")
+        ktap.equal(os.stat(path).st_size, 1, "size")
+        expect(200, "/ram/x", f"If-None-Match: {weak}")
+        expect(304, "/ram/x", f"If-None-Match: {tag}")
+
+
+@ktap.test
+def a_time_that_is_set_back_makes_no_old_tag():
+    with mounted("ram", "-t", "ramfs", "none"):
+        tags = []
+        for body in (b"old", b"new"):
+            path = khttpd.write("ram/x", body)
+            os.utime(path, OLD)
+            tags.append(strong("/ram/x"))
+            ktap.equal(expect(200, "/ram/x", f"If-None-Match: {tags[0]}").body
+                       if body == b"new" else b"old", body, "content")
+        ktap.true(tags[0] != tags[1], f"{tags}")
+
+
+@ktap.test
+def tags_are_weak_for_as_long_as_times_are_coarse():
+    """A file system that keeps whole seconds."""
+    if not os.path.exists("/sbin/mkfs.ext4"):
+        raise ktap.Skip("no mkfs.ext4")
+    ktap.kmod("loop", "ext4")
+    ktap.run("truncate", "-s", "8M", "/srv/seconds")
+    ktap.run("mkfs.ext4", "-q", "-I", "128", "/srv/seconds")
+    with mounted("seconds", "-o", "loop", "/srv/seconds"):
+        for _ in range(100):
+            path = khttpd.write("seconds/x", b"1")
+            tag = expect(200, "/seconds/x").fields["etag"]
+            if int(time.time()) == os.stat(path).st_ctime:
+                break
+        ktap.true(tag.startswith("W/"), f"{tag} is weak")
+        strong("/seconds/x")
 
 
 @ktap.test

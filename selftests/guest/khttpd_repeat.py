@@ -66,14 +66,19 @@ def hits():
 
 
 def ask(request, head_only=False):
-    """Many times the same: what came, all alike but for the date."""
+    """Many times the same: what came, all alike but for the date, and for the tag of what has
+    changed just now, a weak one at first.
+    """
     with PLACE.connect() as sock:
         sock.sendall(request * TIMES)
         reader = khttpd.Reader(sock)
         replies = [reader.reply(head_only) for _ in range(TIMES)]
     for reply in replies[1:]:
         first, other = dict(replies[0].fields), dict(reply.fields)
-        first.pop("date"), other.pop("date")	# pylint: disable=expression-not-assigned
+        for fields in first, other:
+            del fields["date"]
+            if "etag" in fields:
+                fields["etag"] = fields["etag"].replace('W/"w', '"')
         ktap.equal((reply.status, other, reply.body),
                    (replies[0].status, first, replies[0].body), "one like the other")
     return replies[-1]
