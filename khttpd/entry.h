@@ -36,6 +36,7 @@
  * @used: jiffies of the last use, coarsely
  * @size: size of the file in bytes
  * @mtime: its modification time
+ * @modified: what is said of that: not later than the opening, seconds since 1970
  * @version: its change counter, or its change time where the file system has none
  * @reap: link in the list of those to be freed, or removed, by a worker
  * @changing: in the list of those to be removed
@@ -71,6 +72,7 @@ struct khttpd_entry {
 	unsigned long used;
 	loff_t size;
 	struct timespec64 mtime;
+	time64_t modified;
 	u64 version;
 	struct rcu_head rcu;
 	struct llist_node reap;

@@ -6,6 +6,7 @@
 #include <linux/file.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
+#include <linux/timekeeping.h>
 #include "compat/fs.h"
 #include "khttpd.h"
 
@@ -149,7 +150,9 @@ static int khttpd_entry_header(struct khttpd_entry *entry, u64 ino)
 	khttpd_entry_print(entry, "Content-Length: %llu\r\n",
 			   (u64)entry->size);
 	entry->meta_at = entry->header_len;
-	khttpd_date_format(date, entry->mtime.tv_sec);
+	/* RFC 9110 section 8.8.2.1: it MUST NOT be later than Date. */
+	entry->modified = min(entry->mtime.tv_sec, ktime_get_real_seconds());
+	khttpd_date_format(date, entry->modified);
 	khttpd_entry_print(entry, "Last-Modified: %.*s\r\n", KHTTPD_DATE_LEN,
 			   date);
 	khttpd_entry_tag(entry, ino);

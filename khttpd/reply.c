@@ -450,7 +450,7 @@ static bool khttpd_reply_special(const struct khttpd_ask *ask,
 		.tag = entry->header + entry->tag_at,
 		.tag_len = entry->tag_len,
 		.weak = entry->weak,
-		.mtime = entry->mtime.tv_sec,
+		.mtime = entry->modified,
 		.now = ask->conn->thread->tails.second,
 	};
 	enum khttpd_ranges ranges = KHTTPD_RANGES_IGNORE;

@@ -109,7 +109,7 @@ khttpd_soft_condition(const struct khttpd_soft_work *work,
 		.tag = entry->header + entry->tag_at,
 		.tag_len = entry->tag_len,
 		.weak = entry->weak,
-		.mtime = entry->mtime.tv_sec,
+		.mtime = entry->modified,
 		.now = work->tails.second,
 	};
 

@@ -10,6 +10,7 @@
 # guest: stock+
 # pylint: disable=missing-function-docstring
 import contextlib
+import email.utils
 import json
 import os
 import random
@@ -242,6 +243,21 @@ def tags_are_weak_for_as_long_as_times_are_coarse():
                 break
         ktap.true(tag.startswith("W/"), f"{tag} is weak")
         strong("/seconds/x")
+
+
+@ktap.test
+def last_modified_is_not_later_than_date():
+    """RFC 9110 section 8.8.2.1."""
+    path = khttpd.write("future", b"x")
+    os.utime(path, (time.time() + 86400,) * 2)
+    for _ in range(3):
+        reply = expect(200, "/future")
+        date, modified = (email.utils.parsedate_to_datetime(reply.fields[name])
+                          for name in ("date", "last-modified"))
+        ktap.true(modified <= date, f"{modified} <= {date}")
+    modified = reply.fields["last-modified"]
+    expect(304, "/future", f"If-Modified-Since: {modified}")
+    expect(200, "/future", f"If-Unmodified-Since: {modified}")
 
 
 @ktap.test
