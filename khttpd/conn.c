@@ -227,6 +227,15 @@ static void khttpd_conn_handover(struct khttpd_conn *conn)
 		khttpd_conn_push(conn);
 }
 
+/* Is what waits in the socket a HEAD? Nothing of it has been taken. */
+static bool khttpd_conn_asks_head(struct khttpd_conn *conn)
+{
+	char word[5];
+
+	return khttpd_transport_recv(conn->sock, word, sizeof(word), true) ==
+	       sizeof(word) && !memcmp(word, "HEAD ", sizeof(word));
+}
+
 /* No server has room for it. Once more when a worker has found the page for that. */
 static enum khttpd_step khttpd_conn_refuse(struct khttpd_conn *conn)
 {
@@ -240,6 +249,9 @@ static enum khttpd_step khttpd_conn_refuse(struct khttpd_conn *conn)
 		khttpd_conn_adopt(conn);
 		khttpd_out_clear(&conn->out);
 		khttpd_request_reset(&conn->req);
+		/* RFC 9110 section 9.3.2: a reply to HEAD has no content. */
+		if (khttpd_conn_asks_head(conn))
+			conn->req.method = KHTTPD_METHOD_HEAD;
 	}
 	verdict = khttpd_respond_refused(conn, NULL, 503, 0);
 	if (verdict == KHTTPD_VERDICT_JOB)

@@ -230,6 +230,10 @@ def too_fast_and_no_server_have_a_page():
                         before()
                         has_page(khttpd.exchange(place, head, server.port), 503,
                                  f"{place.name} {turn} {head[:20]}")
+                reply = khttpd.exchange(place, GET("/nothing", method="HEAD"), server.port,
+                                        head_only=True)
+                ktap.equal((reply.status, int(reply.fields["content-length"])),
+                           (503, len(PAGE)), f"{place.name} HEAD")
                 cold()
                 socks = [place.connect(server.port) for _ in range(5)]
                 for sock in socks:
@@ -238,6 +242,26 @@ def too_fast_and_no_server_have_a_page():
     finally:
         khttpd.limit("handover_queue", old)
     ktap.wait_for(20, "no connection is left", lambda: khttpd.count("connections") == 0)
+
+
+@ktap.test
+def no_server_any_more_has_no_page_for_head():
+    """It waits in the queue of a server that closes its listener."""
+    with PLACE.server:
+        khttpd.ctl("serve", "--site", "gone", "--docroot", khttpd.WWW, "--listen",
+                   "127.0.0.1:8097", "--set", "rules=@/srv/rules")
+    khttpd.ctl("serve", "--site", "gone4", "--docroot", khttpd.WWW, "--listen",
+               "127.0.0.1:8098", "--set", "rules=@/srv/rules")
+    for place, site in ((PLACE, "gone"), (khttpd.V4, "gone4")):
+        with khttpd.Server(place, 8091, site, docroot=None) as server:
+            before = khttpd.count("handed_over")
+            with place.connect(server.port) as sock:
+                sock.sendall(GET("/nothing", method="HEAD"))
+                ktap.wait_for(20, "it waits", lambda b=before: khttpd.count("handed_over") > b)
+                server.sock.close()
+                reader = khttpd.Reader(sock)
+                ktap.equal(reader.reply(head_only=True).status, 503, place.name)
+                reader.closed()
 
 
 @ktap.test
