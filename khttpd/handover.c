@@ -3,6 +3,8 @@
  * empties. The socket changes owner there; nothing of it has been read.
  */
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
 #include <net/sock.h>
 #include "handover.h"
 #include "khttpd.h"
@@ -21,6 +23,39 @@ bool khttpd_handover_pending(const struct khttpd_listener *listener)
 	return READ_ONCE(listener->queue_len);
 }
 
+/* The next that is to be woken may sleep in the family's accept() since before the
+ * attachment, and would not look into our queue. Have it return and be called again, as
+ * after a signal that is none. What does not sleep in accept() has other functions.
+ */
+static void khttpd_handover_recall(struct wait_queue_head *head)
+{
+	struct task_struct *task;
+	wait_queue_entry_t *wait;
+
+	lockdep_assert_held(&head->lock);
+	list_for_each_entry(wait, &head->head, entry) {
+		if (wait->func != autoremove_wake_function ||
+		    !(wait->flags & WQ_FLAG_EXCLUSIVE))
+			continue;
+		task = wait->private;
+		if (!(task->flags & PF_KTHREAD))
+			set_tsk_thread_flag(task, TIF_NOTIFY_SIGNAL);
+		return;
+	}
+}
+
+/* Wake the server. Context: the socket exists, and so do those that sleep there. */
+static void khttpd_handover_wake(struct wait_queue_head *head)
+{
+	__poll_t key = EPOLLIN | EPOLLRDNORM | KHTTPD_WAKE_SERVER;
+	unsigned long flags;
+
+	spin_lock_irqsave(&head->lock, flags);
+	khttpd_handover_recall(head);
+	__wake_up_locked_key(head, TASK_INTERRUPTIBLE, poll_to_key(key));
+	spin_unlock_irqrestore(&head->lock, flags);
+}
+
 /* Queue it and wake the server. Return: 0; -ENOENT, -ENOBUFS if that cannot be. */
 static int khttpd_handover_add(struct khttpd_listener *listener,
 			       struct khttpd_handed *handed)
@@ -37,9 +72,7 @@ static int khttpd_handover_add(struct khttpd_listener *listener,
 		list_add_tail(&handed->node, &listener->queue);
 		WRITE_ONCE(listener->queue_len, listener->queue_len + 1);
 		/* The socket exists as long as it is not gone. */
-		wake_up_interruptible_poll(&listener->sock->wq.wait,
-					   EPOLLIN | EPOLLRDNORM |
-					   KHTTPD_WAKE_SERVER);
+		khttpd_handover_wake(&listener->sock->wq.wait);
 	}
 	spin_unlock_bh(&listener->queue_lock);
 	if (!err)

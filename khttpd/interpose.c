@@ -90,6 +90,13 @@ static struct khttpd_listener *khttpd_interpose_find(const struct socket *sock)
 	return NULL;
 }
 
+/* By this function khttpd_handover_recall() knows those that sleep here. */
+static int khttpd_interpose_woken(wait_queue_entry_t *wait, unsigned int mode,
+				  int flags, void *key)
+{
+	return autoremove_wake_function(wait, mode, flags, key);
+}
+
 /* Wait for a connection as inet_csk_wait_for_connect() does. Return: 0 to look
  * again, or the error for accept().
  */
@@ -97,7 +104,7 @@ static int khttpd_interpose_sleep(struct khttpd_listener *listener,
 				  struct socket *sock, long *timeout)
 {
 	long nap = *timeout, left;
-	DEFINE_WAIT(wait);
+	DEFINE_WAIT_FUNC(wait, khttpd_interpose_woken);
 	int err = 0;
 
 	if (!nap)

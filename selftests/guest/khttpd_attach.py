@@ -195,6 +195,35 @@ def blocking_accept_is_woken_and_interrupted():
         ktap.raises(11, server.sock.accept)
 
 
+def sleeps_in(thread, function):
+    with open(f"/proc/self/task/{thread.native_id}/stack", encoding="ascii") as file:
+        return function in file.read()
+
+
+@ktap.test
+def accept_that_slept_before_the_attachment_is_woken():
+    """Of two that sleep in the family's accept() each gets one that is handed over."""
+    with Server() as server:
+        khttpd.ctl("stop")
+        server.sock.settimeout(None)
+        got = []
+        threads = [threading.Thread(target=lambda: got.append(server.sock.accept()[0]),
+                                    daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            ktap.wait_for(20, "it sleeps", lambda t=thread: sleeps_in(t, "inet_csk_accept"))
+        server.attach()
+        for number in range(1, 3):
+            with khttpd.V4.connect(server.port) as sock:
+                sock.sendall(GET("/a.txt") + GET("/dyn"))
+                ktap.equal(khttpd.Reader(sock).reply().status, 200, "the file")
+                ktap.wait_for(20, "accept returned", lambda n=number: len(got) == n)
+                ktap.equal(ktap.take(got[-1], 10), b"GET /dyn H", "what it got")
+        for conn in got:
+            conn.close()
+
+
 @ktap.test
 def heads_end_early():
     with Server() as server:
