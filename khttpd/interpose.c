@@ -6,11 +6,13 @@
  * accept(2) copies the operations of the listener to the new socket before it
  * calls accept, so a detach in between leaves a connection with a copy. Copies
  * are therefore one a family, work as the original for any socket that is not
- * attached, and are turned into the original, but never freed, at unload.
+ * attached, and are turned into the original, but never freed, at unload. They go with
+ * their family's module.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
 #include <linux/kmemleak.h>
+#include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -250,15 +252,17 @@ static int khttpd_interpose_release(struct socket *sock)
 /* Our copy of @orig, made if there is none. */
 static struct khttpd_ops *khttpd_interpose_copy(const struct proto_ops *orig)
 {
+	int i, unused = KHTTPD_FAMILIES_MAX;
 	struct khttpd_ops *copy;
-	int i;
 
 	lockdep_assert_held(&khttpd_interpose_lock);
-	for (i = 0; i < KHTTPD_FAMILIES_MAX && khttpd_copies[i]; i++) {
-		if (khttpd_copies[i]->orig == orig)
+	for (i = 0; i < KHTTPD_FAMILIES_MAX; i++) {
+		if (!khttpd_copies[i])
+			unused = i;
+		else if (khttpd_copies[i]->orig == orig)
 			return khttpd_copies[i];
 	}
-	if (i == KHTTPD_FAMILIES_MAX)
+	if (unused == KHTTPD_FAMILIES_MAX)
 		return NULL;
 	copy = kzalloc(sizeof(*copy), GFP_KERNEL);
 	if (!copy)
@@ -271,9 +275,34 @@ static struct khttpd_ops *khttpd_interpose_copy(const struct proto_ops *orig)
 	copy->ops.poll = khttpd_interpose_poll;
 	copy->ops.release = khttpd_interpose_release;
 	/* Who finds the copy finds it filled in. */
-	smp_store_release(&khttpd_copies[i], copy);
+	smp_store_release(&khttpd_copies[unused], copy);
 	return copy;
 }
+
+/* A family's module goes, so none of its sockets is left that could have the copy.
+ * Another one may have other operations at the same address.
+ */
+static int khttpd_interpose_module(struct notifier_block *block,
+				   unsigned long action, void *module)
+{
+	int i;
+
+	if (action != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mutex_lock(&khttpd_interpose_lock);
+	for (i = 0; i < KHTTPD_FAMILIES_MAX; i++) {
+		if (!khttpd_copies[i] || khttpd_copies[i]->ops.owner != module)
+			continue;
+		kfree(khttpd_copies[i]);
+		WRITE_ONCE(khttpd_copies[i], NULL);
+	}
+	mutex_unlock(&khttpd_interpose_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block khttpd_interpose_block = {
+	.notifier_call = khttpd_interpose_module,
+};
 
 /**
  * khttpd_attach() - stand in front of a server's listener
@@ -532,12 +561,12 @@ khttpd_backend_get(const struct khttpd_listener *listener)
 /**
  * khttpd_interpose_init() - nothing is attached
  *
- * Return: 0
+ * Return: 0 or a negative errno.
  */
 int khttpd_interpose_init(void)
 {
 	hash_init(khttpd_interposed);
-	return 0;
+	return register_module_notifier(&khttpd_interpose_block);
 }
 
 /**
@@ -550,15 +579,20 @@ int khttpd_interpose_init(void)
 void khttpd_interpose_exit(void)
 {
 	struct khttpd_ops *copy;
+	bool any = false;
 	int i;
 
-	for (i = 0; i < KHTTPD_FAMILIES_MAX && khttpd_copies[i]; i++) {
+	unregister_module_notifier(&khttpd_interpose_block);
+	for (i = 0; i < KHTTPD_FAMILIES_MAX; i++) {
 		copy = khttpd_copies[i];
+		if (!copy)
+			continue;
+		any = true;
 		WRITE_ONCE(copy->ops.accept, copy->orig->accept);
 		WRITE_ONCE(copy->ops.poll, copy->orig->poll);
 		WRITE_ONCE(copy->ops.release, copy->orig->release);
 	}
-	if (!i)
+	if (!any)
 		return;
 	synchronize_rcu_tasks();
 	wait_var_event(&khttpd_interpose_users,

@@ -263,6 +263,23 @@ def network_namespace_goes_away_while_its_site_stops():
 
 
 @ktap.test
+def a_family_comes_and_goes_beneath_it():
+    """More often than families are expected, and not always to the same place."""
+    others = ("dummy", "ifb", "nlmon", "vcan", "vxlan", "macvlan", "geneve", "bonding",
+              "macsec", "ipvlan")
+    for other in others:
+        ktap.net6_load()
+        with ktap.net6_socket() as sock:
+            sock.bind(("::", 8090))
+            sock.listen()
+            ktap.equal(khttpd.ctl("attach", "--pid", str(os.getpid()), "--port", "8090",
+                                  "--docroot", khttpd.WWW), "attached to 1 listener\n", other)
+            khttpd.ctl("stop")
+        ktap.unload("net6")
+        ktap.kmod(other)
+
+
+@ktap.test
 def a_site_that_cannot_start_leaves_nothing():
     with socket.socket(socket.AF_INET) as busy:
         # Connections of the tests before may be in TIME-WAIT on this port.
