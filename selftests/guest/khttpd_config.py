@@ -162,6 +162,26 @@ def what_is_saved_is_the_same():
     khttpd.ctl("stop", "--all")
 
 
+def many(first):
+    """A site with nine listeners."""
+    return f"[site many]\ndocroot = {khttpd.WWW}\n" + "".join(
+        f"listen = 127.0.0.1:{port}\n" for port in range(first, first + 9))
+
+
+@ktap.test
+def listeners_are_saved_whatever_their_number():
+    """Those of a site that has got others come after those that they replace."""
+    for first in (8100, 8200, 8300):
+        load(many(first))
+        saved = khttpd.ctl("save")
+        ktap.equal([line for line in saved.splitlines() if line.startswith("listen")],
+                   [f"listen = 127.0.0.1:{port}" for port in range(first, first + 9)],
+                   "saved")
+        ktap.equal(load(saved), "0 started, 0 changed, 1 unchanged\n", "loaded on top")
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
 def unit(key):
     """The commands of that key of the systemd unit, as they are run here."""
     commands = []

@@ -628,6 +628,24 @@ static void save_listener(const char *path)
 	putchar('\n');
 }
 
+/* In the order in which they were made, as a rule. */
+static void save_listeners(const char *path)
+{
+	char dir[PATH_MAX + 256];
+	struct dirent **entries;
+	int n, i;
+
+	n = scandir(path, &entries, NULL, versionsort);
+	for (i = 0; i < n; i++) {
+		snprintf(dir, sizeof(dir), "%s/%s", path, entries[i]->d_name);
+		if (entries[i]->d_name[0] != '.')
+			save_listener(dir);
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+}
+
 static void save_rules(const char *path)
 {
 	char rules[PATH_MAX + 1], *next = rules, *rule;
@@ -647,11 +665,10 @@ static int save_site(const char *path, const char *name, void *data)
 		"docroot", "index", "listing", "precompressed", "names",
 		"behind",
 	};
-	char value[PATH_MAX + 1], dir[PATH_MAX + 16];
 	const bool *behind = data;
+	char value[PATH_MAX + 1];
 	struct passwd *user;
 	size_t i;
-	int n;
 
 	if (*behind == has(path, "behind", ""))
 		return 0;
@@ -666,11 +683,7 @@ static int save_site(const char *path, const char *name, void *data)
 		if (user)
 			printf("user = %s\n", user->pw_name);
 	}
-	for (n = 0; n < LISTENERS_MAX; n++) {
-		snprintf(dir, sizeof(dir), "%s/listen%d", path, n);
-		if (!access(dir, F_OK))
-			save_listener(dir);
-	}
+	save_listeners(path);
 	save_rules(path);
 	if (get(path, "types", value, sizeof(value)) > 0)
 		printf("# types: a file of its own, see khttpdctl(8)\n");
