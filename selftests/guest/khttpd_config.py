@@ -182,6 +182,18 @@ def listeners_are_saved_whatever_their_number():
 
 
 @ktap.test
+def rules_that_are_too_long_are_not_cut():
+    rules = "".join(f"deny /{'x' * 50}/{number:04}\n" for number in range(80))
+    with open("/tmp/rules", "w", encoding="ascii") as file:
+        file.write(rules)
+    lines = "".join(f"rule = {line}\n" for line in rules.splitlines())
+    for said in (load(many(8100) + lines, check=False),
+                 khttpd.ctl("serve", "--site", "many", "--docroot", khttpd.WWW, "--listen",
+                            "127.0.0.1:8100", "--set", "rules=@/tmp/rules", check=False)):
+        ktap.true("File too large" in said, said)
+    ktap.raises(111, khttpd.V4.connect, 8100)
+
+
 def unit(key):
     """The commands of that key of the systemd unit, as they are run here."""
     commands = []

@@ -21,6 +21,11 @@ int put_bytes(const char *dir, const char *name, const char *value,
 	ssize_t done;
 	int fd, error;
 
+	/* The kernel would take the first part of it for all. */
+	if (len > TEXT_MAX && strcmp(name, "types")) {
+		errno = EFBIG;
+		return -1;
+	}
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -31,6 +31,8 @@
 #define LISTEN_OPTIONS	4
 #define SETS_MAX	16
 #define VALUE_MAX	(128 * 1024)
+/* Longest one of an attribute that is text. */
+#define TEXT_MAX	4095
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
