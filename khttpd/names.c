@@ -21,27 +21,43 @@ static size_t next_name(const char **names, const char **name)
 	return *names - *name;
 }
 
+/* An address in brackets is one as a whole; nothing else has a colon. */
+static bool is_name(const char *name, size_t len)
+{
+	bool literal = len > 2 && name[0] == '[' && name[len - 1] == ']';
+	size_t i = len > 2 && name[0] == '*' && name[1] == '.' ? 2 : 0;
+
+	if (literal) {
+		i++;
+		len--;
+	} else if (name[len - 1] == '.') {
+		return false;
+	}
+	for (; i < len; i++) {
+		u8 c = name[i];
+
+		if (!(khttpd_class[c] & C_HOST) && !(literal && c == ':'))
+			return false;
+	}
+	return true;
+}
+
 /**
  * khttpd_names_valid() - may these be names?
  * @names: the text
  *
- * Return: false if there is a byte that no host can have, or a "*" that does
- * not stand for a whole first label.
+ * Return: false if there is a byte that no host can have, a "*" that does not
+ * stand for a whole first label, or a port or a dot at the end, which would match
+ * nothing.
  */
 bool khttpd_names_valid(const char *names)
 {
 	const char *name;
-	size_t len, i;
+	size_t len;
 
 	while ((len = next_name(&names, &name))) {
-		i = len > 2 && name[0] == '*' && name[1] == '.' ? 2 : 0;
-		for (; i < len; i++) {
-			u8 c = name[i];
-
-			if (!(khttpd_class[c] & C_HOST) && c != '[' &&
-			    c != ']' && c != ':')
-				return false;
-		}
+		if (!is_name(name, len))
+			return false;
 	}
 	return true;
 }

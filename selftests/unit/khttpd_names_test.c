@@ -44,5 +44,13 @@ TEST(validity)
 	EXPECT_FALSE(khttpd_names_valid("a.*.b"));
 	EXPECT_FALSE(khttpd_names_valid("*."));
 	EXPECT_FALSE(khttpd_names_valid("a/b"));
+	/* They would match nothing: a host is compared without its port and last dot. */
+	EXPECT_FALSE(khttpd_names_valid("a.example:80"));
+	EXPECT_FALSE(khttpd_names_valid("a.example."));
+	EXPECT_FALSE(khttpd_names_valid("*.a.example."));
+	EXPECT_FALSE(khttpd_names_valid("[::1]:80"));
+	EXPECT_FALSE(khttpd_names_valid("::1"));
+	EXPECT_FALSE(khttpd_names_valid("[::1"));
+	EXPECT_FALSE(khttpd_names_valid("b a[1]"));
 	EXPECT_FALSE(khttpd_names_valid("a\rb"));
 }
