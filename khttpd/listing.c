@@ -134,24 +134,50 @@ static void khttpd_put_html(struct khttpd_writer *to, const char *name)
 	}
 }
 
+/* Bytes of the character at @s as RFC 3629 section 4 has them; 0 if it is none. */
+static unsigned int khttpd_utf8_len(const u8 *s)
+{
+	unsigned int len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	u8 low = 0x80, high = 0xbf;
+	unsigned int i;
+
+	if (len > 1 && (s[0] < 0xc2 || s[0] > 0xf4))
+		return 0;
+	/* Not longer than needed, no surrogate, none above U+10FFFF. */
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	for (i = 1; i < len; i++, low = 0x80, high = 0xbf) {
+		if (s[i] < low || s[i] > high)
+			return 0;
+	}
+	return len;
+}
+
+/* RFC 8259 section 8.1: it is UTF-8; what is not becomes U+FFFD. */
 static void khttpd_put_json(struct khttpd_writer *to, const char *name)
 {
-	char one[8] = "";
+	unsigned int len;
+	char one[8];
 
-	for (; *name; name++) {
+	for (; *name; name += len ?: 1) {
 		u8 c = *name;
 
-		one[0] = c;
-		one[1] = '\0';
-		if (c == '"' || c == '\\') {
-			khttpd_put(to, "\\");
-			khttpd_put(to, one);
-		} else if (c < ' ' || c == 0x7f) {
+		len = khttpd_utf8_len((const u8 *)name);
+		if (!len)
+			strscpy(one, "\\ufffd", sizeof(one));
+		else if (c == '"' || c == '\\')
+			snprintf(one, sizeof(one), "\\%c", c);
+		else if (c < ' ' || c == 0x7f)
 			snprintf(one, sizeof(one), "\\u%04x", c);
-			khttpd_put(to, one);
-		} else {
-			khttpd_put(to, one);
-		}
+		else
+			snprintf(one, sizeof(one), "%.*s", len, name);
+		khttpd_put(to, one);
 	}
 }
 

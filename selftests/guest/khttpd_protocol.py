@@ -352,6 +352,13 @@ def listings():
     reply = expect(200, "/list/", method="HEAD")
     ktap.equal(int(reply.fields["content-length"]), len(text), "HEAD")
     ktap.equal(expect(301, "/list").fields["location"], "/list/", "redirect")
+    for name in (b"\xff", b"a\xc3\xa9\xc3", b"b\xed\xa0\x80", b"c\xf0\x9f\x98\x80"):
+        with open(os.fsencode(khttpd.WWW) + b"/list/sub/" + name, "wb"):
+            pass
+    reply = expect(200, "/list/sub/", "Accept: application/json")
+    ktap.equal([item["name"] for item in json.loads(reply.body.decode())],
+               ["a\xe9\ufffd", "b" + 3 * "\ufffd", "c\U0001f600", "deep", "\ufffd"],
+               "names that are not UTF-8")
     os.makedirs(f"{khttpd.WWW}/many", exist_ok=True)
     for number in range(5000):
         with open(f"{khttpd.WWW}/many/{number}", "w", encoding="ascii"):
