@@ -69,6 +69,16 @@ static bool khttpd_resolve_missing(struct khttpd_site *site,
 	       !khttpd_has_more(site, wish, found->error);
 }
 
+/* A directory without index files: is it known that there is no more to say? */
+static bool khttpd_resolve_dir(struct khttpd_site *site,
+			       const struct khttpd_wish *wish,
+			       struct khttpd_found *found)
+{
+	found->error = khttpd_dir_error(site, wish, LOOKUP_CACHED);
+	return found->error != -EAGAIN &&
+	       !khttpd_has_more(site, wish, found->error);
+}
+
 /* The path of the page for an error. Return: false if the site has none. */
 static bool khttpd_page_path(struct khttpd_site *site, struct khttpd_path *path,
 			     u16 status)
@@ -105,7 +115,7 @@ bool khttpd_resolve_now(struct khttpd_site *site, struct khttpd_wish *wish,
 		return found->page;
 	}
 	if (wish->path.dir)
-		return false;
+		return khttpd_resolve_dir(site, wish, found);
 	entry = khttpd_cache_find(site, &wish->path, KHTTPD_CODING_IDENTITY);
 	if (!entry)
 		return khttpd_resolve_missing(site, wish, found);

@@ -48,7 +48,7 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 	if (options->listing)
 		wish->json = khttpd_accept_json(req, ask->head);
 	if (!*options->index)
-		return options->listing ? 0 : -EACCES;
+		return ask->conn->server ? -EACCES : 0;
 	return khttpd_path_add_index(&wish->path, options->index) ?
 	       0 : -ENAMETOOLONG;
 }

@@ -359,6 +359,25 @@ def rules_see_the_index_file():
 
 
 @ktap.test
+def without_index_files_a_directory_is_there_or_not():
+    khttpd.ctl("serve", "--site", "none", "--docroot", khttpd.WWW, "--listen",
+               "127.0.0.1:8099", "--set", "index=", "--set",
+               "rules=error 404 /errors/any.html")
+    for turn in range(2):
+        for path, status in (("/nothing/", 404), ("/now/", 403), ("/a.txt/", 404),
+                             ("/", 403), ("/now", 301)):
+            reply = khttpd.exchange(khttpd.V4, GET(path), 8099)
+            ktap.equal(reply.status, status, f"{path} {turn}")
+            ktap.equal(reply.body == PAGE, status == 404, f"{path} {turn}: its page")
+    with khttpd.Server(khttpd.V4, 8091, "none", docroot=None) as server:
+        for path in ("/nothing/", "/now/"):
+            with khttpd.V4.connect(server.port) as sock:
+                sock.sendall(GET(path))
+                with server.accept() as conn:
+                    ktap.equal(ktap.take(conn, 6), GET(path)[:6], f"{path} is the server's")
+
+
+@ktap.test
 def limits_of_the_head():
     old = khttpd.limit("head_bytes", 200), khttpd.limit("head_fields", 5)
     try:
