@@ -435,6 +435,9 @@ static ssize_t khttpd_site_types_read(struct config_item *item, void *buf,
 	len = options->types_len;
 	if (buf && len)
 		memcpy(buf, options->types, min_t(size_t, len, size));
+	/* All of @buf is what is read, also if the table has become shorter. */
+	if (buf && len < size)
+		memset(buf + len, '\n', size - len);
 	mutex_unlock(&khttpd_config_lock);
 	return len;
 }
