@@ -9,7 +9,7 @@
 #define KHTTPD_STATS(X)							\
 	X(accepted, "connections taken from listeners") \
 	X(closed, "connections ended by us") \
-	X(requests, "request heads parsed and certain") \
+	X(requests, "requests answered, with errors or not") \
 	X(replies_file, "200 with a file") \
 	X(replies_part, "206 with parts of a file") \
 	X(replies_unchanged, "304, not modified") \
