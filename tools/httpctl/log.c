@@ -14,6 +14,7 @@
 #define KEEP		7
 
 static volatile sig_atomic_t reopen, finish;
+static int log_fd;
 
 static void on_hangup(int sig)
 {
@@ -25,6 +26,8 @@ static void on_end(int sig)
 {
 	(void)sig;
 	finish = 1;
+	/* A read that is only about to begin does not wait either. */
+	fcntl(log_fd, F_SETFL, O_NONBLOCK);
 }
 
 /* A text of the client's: nothing in it can end the field or the line, or speak
@@ -195,6 +198,7 @@ int show_log(const struct options *opt)
 		    "somebody reads the log already" : strerror(errno));
 		return -1;
 	}
+	log_fd = fd;
 	sigaction(SIGHUP, &hangup, NULL);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
@@ -202,7 +206,7 @@ int show_log(const struct options *opt)
 		return -1;
 	for (;;) {
 		len = read(fd, buffer, sizeof(buffer));
-		if (len < 0 && errno != EINTR) {
+		if (len < 0 && errno != EINTR && errno != EAGAIN) {
 			say(LOG_DEVICE ": %s", strerror(errno));
 			return -1;
 		}
@@ -217,7 +221,6 @@ int show_log(const struct options *opt)
 			return -1;
 	}
 	/* What came until the end. */
-	fcntl(fd, F_SETFL, O_NONBLOCK);
 	while ((len = read(fd, buffer, sizeof(buffer))) > 0)
 		print_records(buffer, buffer + len, opt->json);
 	close(fd);
