@@ -298,4 +298,35 @@ def a_request_counts_once():
                 ktap.equal(reader.reply().status, 200, f"{place.name}: request {number}")
 
 
+def raw_buffer(sock, receive, send):
+    """Beyond what sysctls allow."""
+    sock.setsockopt(socket.SOL_SOCKET, 33, receive)		# SO_RCVBUFFORCE
+    sock.setsockopt(socket.SOL_SOCKET, 32, send)		# SO_SNDBUFFORCE
+
+
+@ktap.test
+def a_connection_at_work_is_not_idle():
+    """It takes longer to answer what has come than a client has to send more."""
+    count = 100_000
+    with limits(idle_timeout=100), khttpd.Server(khttpd.V4, 8091, "busy") as server:
+        raw_buffer(server.sock, 16 << 20, 16 << 20)
+        with khttpd.V4.socket() as sock:
+            raw_buffer(sock, 64 << 20, 16 << 20)
+            sock.settimeout(khttpd.TIMEOUT)
+            sock.connect((khttpd.V4.address, server.port))
+            reader = khttpd.Reader(sock)
+            sock.sendall(GET("/a.txt"))
+            ktap.equal(reader.reply().status, 200, "status")
+            idle = khttpd.count("timeout_idle")
+            sock.sendall(GET("/a.txt", method="HEAD") * count)
+            got, left = 0, b""
+            while got < count:
+                data = sock.recv(1 << 20)
+                ktap.true(data, f"it goes on after {got} replies")
+                left += data
+                got += left.count(b"\r\n\r\n")
+                left = left[left.rfind(b"\r\n\r\n") + 4 if b"\r\n\r\n" in left else 0:]
+            ktap.equal(khttpd.count("timeout_idle"), idle, "timeout_idle")
+
+
 ktap.main(setup)
