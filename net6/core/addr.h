@@ -123,7 +123,7 @@ struct net6_accept {
  */
 static inline u32 net6_addr_bucket(const struct net6_net *nn, const struct in6_addr *addr)
 {
-	return hash_32(jhash2(addr->s6_addr32, ARRAY_SIZE(addr->s6_addr32),
+	return hash_32(jhash2((__force const u32 *)addr->s6_addr32, ARRAY_SIZE(addr->s6_addr32),
 			      (u32)nn->secret.key[0]), NET6_ADDR_HASH_BITS);
 }
 
