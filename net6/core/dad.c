@@ -27,13 +27,23 @@ static bool net6_dad_optimistic(const struct net6_addr *addr)
 	       addr->origin != NET6_ADDR_MANUAL && !addr->dad_counter;
 }
 
-/* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. Nor where neighbors are not asked,
- * be it since the device says so (as native): the address would wait for nothing.
+/* Is nobody asked for an address, so that one would wait for nothing? As native where a device
+ * has IFF_NOARP; on those that carry IPv6 for net6 only that is about IPv4.
  */
+static bool net6_dad_asks_nobody(const struct net6_iface *iface)
+{
+	u32 flags = iface->ops->flags;
+
+	if (!(flags & NET6_LINK_ND))
+		return true;
+	return !(flags & (NET6_LINK_OWN | NET6_LINK_DIRECT)) &&
+	       (READ_ONCE(iface->dev->flags) & IFF_NOARP);
+}
+
+/* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. */
 static u8 net6_dad_transmits(const struct net6_iface *iface)
 {
-	if (!net6_conf(iface, NET6_PARAM_ACCEPT_DAD) || !(iface->ops->flags & NET6_LINK_ND) ||
-	    (READ_ONCE(iface->dev->flags) & IFF_NOARP))
+	if (!net6_conf(iface, NET6_PARAM_ACCEPT_DAD) || net6_dad_asks_nobody(iface))
 		return 0;
 	return iface->dad_transmits;
 }
