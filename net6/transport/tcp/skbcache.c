@@ -104,7 +104,9 @@ static bool net6_tcp_skb_idle(const struct sk_buff *skb)
 	if (refcount_read(&pair->fclone_ref) != 1)
 		return false;
 	smp_acquire__after_ctrl_dep();
-	return !skb_cloned(skb) && !skb_shinfo(skb)->flags && !skb_has_frag_list(skb);
+	/* A file's pages (SKBFL_SHARED_FRAG) are given back like others. */
+	return !skb_cloned(skb) && !(skb_shinfo(skb)->flags & ~SKBFL_SHARED_FRAG) &&
+	       !skb_has_frag_list(skb);
 }
 
 /**
