@@ -11,9 +11,9 @@
   bench.py table RESULTS [EXPERIMENT...]               the figures in plain text
   bench.py list                                        the experiments
 
-Results: DIR/results.json (bench/results). A run of some experiments replaces those only; a
-run of all keeps the file before it as previous.json. Status: 0; 1 something is partial, or
-differs (diff, agree); 2 wrong usage; 3 nothing could be done.
+Results: DIR/results.json (bench/results). A run of some experiments replaces those only. The
+file before it is kept as previous.json if it was complete. Status: 0; 1 something is partial,
+or differs (diff, agree); 2 wrong usage; 3 nothing could be done.
 """
 import argparse
 import errno
@@ -26,29 +26,53 @@ import results
 OUT = os.path.join(guests.TOP, "bench", "results")
 
 
+def begun(path, afresh):
+    """What a run adds to; what was there is kept as previous.json if all of it is complete."""
+    fresh = {"format": results.FORMAT, "experiments": {}}
+    if not os.path.exists(path):
+        return fresh
+    try:
+        before = results.load(path)
+    except results.BadResults as error:
+        if not afresh:
+            raise
+        guests.say(f"{error}; it is replaced")
+        return fresh
+    if results.whole(before):
+        results.save(f"{os.path.dirname(path)}/previous.json", before)
+    return fresh if afresh else before
+
+
 def run(args):
     unknown = [n for n in args.experiment if n not in guests.NAMES]
     if unknown:
         print(f"bench: no experiment {unknown[0]}; there are {' '.join(guests.NAMES)}",
               file=sys.stderr)
         return 2
-    out, path = args.out, f"{args.out}/results.json"
-    guests.prepare(out)
     names = args.experiment or guests.EXPERIMENTS
-    kept = {"format": results.FORMAT, "experiments": {}}
-    if os.path.exists(path):
-        if args.experiment:
-            kept = results.load(path)
-        else:
-            os.replace(path, f"{out}/previous.json")
-    for name, entry in guests.experiments(names, out, args.quick):
-        kept["experiments"][name] = entry
+    path, unsaved = f"{args.out}/results.json", None
+    guests.prepare(args.out, len(set(names)))
+    kept, ended = begun(path, not args.experiment), {}
+    for name, entry in guests.experiments(names, args.out, args.quick):
+        kept["experiments"][name] = ended[name] = entry
         kept["made"] = guests.made()
         order = [n for n in guests.NAMES if n in kept["experiments"]]
         kept["experiments"] = {n: kept["experiments"][n] for n in order}
-        results.save(path, kept)
+        guests.say(f"{len(ended)} of {len(set(names))} experiments have ended")
+        try:
+            results.save(path, kept)
+            unsaved = None
+        except OSError as error:
+            # The next one that ends has room of its own, and saves them all.
+            unsaved = error
+            guests.say(f"{name} is not saved yet: {error.strerror}")
+    if unsaved:
+        raise unsaved
+    if not ended:
+        guests.say("nothing was measured")
+        return 3
     status = page(args)
-    partial = [n for n in names if kept["experiments"].get(n, {}).get("status") != "complete"]
+    partial = [n for n in names if ended.get(n, {}).get("status") != "complete"]
     if partial:
         guests.say(f"partial: {' '.join(partial)}; what was measured is in {path}")
     return 1 if partial else status
@@ -109,6 +133,11 @@ def repeat(args):
 
 def table(args):
     kept = results.load(args.results)
+    unknown = [n for n in args.experiment if n not in kept["experiments"]]
+    if unknown:
+        print(f"bench: {args.results} has no {unknown[0]}; it has "
+              f"{' '.join(kept['experiments'])}", file=sys.stderr)
+        return 2
     for name, experiment in kept["experiments"].items():
         if args.experiment and name not in args.experiment:
             continue

@@ -149,6 +149,8 @@ def finish(log, entries, rows):
         made.append({"figure": figure, "case": case, "stack": stack, "unit": "instructions",
                      "values": [round(value, 1)]})
 
+    missing = [{"lack": "no counts of {operation} over {stack}".format(**entry)}
+               for entry in entries if entry["label"] not in found]
     for operation in (BULK, SOCKET):
         by_stack = {entry["stack"]: shares(entry, found[entry["label"]][0][1], symbols,
                                            whole[operation, entry["stack"]])
@@ -172,7 +174,7 @@ def finish(log, entries, rows):
             # If all that is not the stack's stayed and the stack's own cost nothing.
             row("least", {"operation": operation}, stack,
                 sum(n for (_, name), n in share.items() if part_of(name) != STACK))
-    return made
+    return made + missing
 
 
 NOT_FOUND = {"text": "no paper's experiment."}

@@ -5,6 +5,8 @@ what they left, however they ended."""
 import concurrent.futures
 import contextlib
 import datetime
+import errno
+import functools
 import importlib
 import os
 import platform
@@ -16,6 +18,7 @@ import threading
 import time
 
 import results
+from lab import EARLY
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -92,15 +95,20 @@ def call(*command, **kwargs):
     return done.stdout.strip()
 
 
+def which(tool):
+    """As the guest finds it: there the administrator's programs are in PATH."""
+    return shutil.which(tool, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+
+
+@functools.cache
 def made():
-    """What the figures are of."""
+    """What the figures are of; asked once, when it was built."""
     def maybe(*command):
         try:
             return call(*command)
         except (CannotRun, OSError):
             return ""
-    # What scripts/guest boots: the kernel that modules are built for when none is named.
-    kernel = maybe("scripts/find-kernel")
+    kernel = maybe("scripts/find-kernel", "--guest")
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": maybe("git", "rev-parse", "--short", "HEAD"),
@@ -108,16 +116,16 @@ def made():
         "kernel": read(f"{kernel}/include/config/kernel.release").strip(),
         "compiler": maybe("gcc", "-dumpfullversion"),
         "emulator": maybe("qemu-system-x86_64", "--version").splitlines()[0]
-        if shutil.which("qemu-system-x86_64") else "",
+        if which("qemu-system-x86_64") else "",
         "host": f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, {platform.release()}",
     }
 
 
-def prepare(out, modules=True):
+def prepare(out, experiments_=1, modules=True):
     """Everything that guests need, in BUILD. Missing packages are installed."""
     os.makedirs(out, exist_ok=True)
     free = shutil.disk_usage(out).free
-    needed = NEEDED_SPACE * at_once()
+    needed = NEEDED_SPACE * min(at_once(), experiments_)
     if free < needed:
         raise CannotRun(f"disk full: {out} has {free >> 20} MB, {needed >> 20} are needed")
     os.makedirs(BUILD, exist_ok=True)
@@ -128,26 +136,30 @@ def prepare(out, modules=True):
             # What is missing then is said where it is used.
             say(error)
     for tool, package in NEEDED_TOOLS.items():
-        if not shutil.which(tool):
+        if not which(tool):
             raise CannotRun(f"{tool} is missing; Debian has it in {package}")
     say("building modules and tools")
     if modules:
-        call("make", "-s", "modules", "tools")
+        # What scripts/guest boots, which need not be what runs here.
+        call("make", "-s", "modules", "tools", f"KDIR={call('scripts/find-kernel', '--guest')}")
     call("gcc", "-O2", "-Wall", "-o", f"{BUILD}/netbench", f"{HERE}/netbench.c")
     call("gcc", "-O2", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden",
          "-o", f"{BUILD}/count.so", f"{HERE}/count.c")
+    made()
 
 
 class Bar:
     """How far a guest is: its line on a terminal, and lines now and then elsewhere."""
 
-    def __init__(self, name):
+    def __init__(self, name, boots=1):
         self.name, self.start, self.last, self.shown = name, time.monotonic(), "", 0
+        self.boot, self.boots = 0, boots
 
     def show(self, done, total, text):
-        share = done / total if total else 0
+        share = (self.boot + (done / total if total else 0)) / self.boots
+        of = f"boot {self.boot + 1} of {self.boots}, " if self.boots > 1 else ""
         line = (f"{self.name:13} [{'#' * int(24 * share):24}] {done}/{total} "
-                f"{time.monotonic() - self.start:5.0f} s  {text}")
+                f"{time.monotonic() - self.start:5.0f} s  {of}{text}")
         if line == self.last:
             return
         self.last = line
@@ -178,18 +190,20 @@ def end_session(session):
             continue
 
 
-@contextlib.contextmanager
+# Nothing takes the room that was given back for results before they are written.
+ROOM = threading.Lock()
+
+
 def reserve(out, name):
-    """Keeps room for the results while a guest runs."""
+    """Keeps room for an experiment's results until give_back()."""
     os.makedirs(out, exist_ok=True)
-    path = f"{out}/.reserve-{name}"
-    try:
-        with open(path, "wb") as f:
-            os.posix_fallocate(f.fileno(), 0, RESERVE)
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    with ROOM, open(f"{out}/.reserve-{name}", "wb") as f:
+        os.posix_fallocate(f.fileno(), 0, RESERVE)
+
+
+def give_back(out, name):
+    with contextlib.suppress(OSError):
+        os.unlink(f"{out}/.reserve-{name}")
 
 
 def at_once():
@@ -201,9 +215,13 @@ def at_once():
     return max(1, min(len(os.sched_getaffinity(0)), room))
 
 
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def experiments(names, out, quick):
-    """Runs them side by side; gives each name with its entry when it has ended. Interrupted,
-    it ends what runs, whose entries are given still, and begins no more; for the main thread."""
+    """Runs them side by side; gives each name with its entry when it has ended, and room for its
+    results. Interrupted, it ends what runs, whose entries are given still, and begins no more;
+    for the main thread."""
     stop = threading.Event()
     order = [n for n in LONGEST if n in names]
     order += [n for n in dict.fromkeys(names) if n not in LONGEST]
@@ -215,41 +233,62 @@ def experiments(names, out, quick):
         stop.set()
 
     with concurrent.futures.ThreadPoolExecutor(at_once()) as pool:
-        before = signal.signal(signal.SIGINT, interrupted)
+        before = {number: signal.signal(number, interrupted) for number in ENDS}
         try:
             running = {pool.submit(experiment, name, out, quick, stop): name for name in order}
             for future in concurrent.futures.as_completed(running):
-                if future.result():
-                    yield running[future], future.result()
+                with ROOM:
+                    give_back(out, running[future])
+                    if future.result():
+                        yield running[future], future.result()
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             stop.set()
+
+
+def nothing(quick, why):
+    """The entry of an experiment that has nothing."""
+    return {"status": "partial", "lacks": [why], "rows": [], "quick": quick, "made": made(),
+            "seconds": 0}
 
 
 def experiment(name, out, quick, stop):
     """One experiment with room kept for its results, in as many boots as it wants; the first
-    that is not complete is the last. It ends when stop is set; None if it was before."""
+    that is not complete is the last. It ends when stop is set; None if it was before. Whatever
+    happens here, the others go on."""
     if stop.is_set():
         return None
-    boots = 1 if quick else getattr(importlib.import_module(name), "BOOTS", 1)
-    entries = []
-    with reserve(out, name):
+    entries, bar = [], None
+    try:
+        boots = 1 if quick else getattr(importlib.import_module(name), "BOOTS", 1)
+        bar = Bar(name, boots)
+        reserve(out, name)
         while len(entries) < boots and all(e["status"] == "complete" for e in entries):
-            entries.append(boot(name, out, quick, stop))
-    found = results.together(entries)
-    if len(entries) < boots:
-        found["lacks"].append(f"{len(entries)} of {boots} boots")
-    return found
+            bar.boot = len(entries)
+            entries.append(boot(name, out, quick, stop, bar))
+        found = results.together(entries)
+        if len(entries) < boots:
+            found["lacks"].append(f"{len(entries)} of {boots} boots")
+        return found
+    except Exception as error:		# pylint: disable=broad-except
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        why = f"disk full at {error.filename or out}" if full else f"{type(error).__name__}: {error}"
+        say(f"{name}: {why}")
+        return results.together([*entries, nothing(quick, why)])
+    finally:
+        if bar:
+            bar.end()
 
 
-def boot(name, out, quick, stop):
+def boot(name, out, quick, stop, bar):
     """Boots a guest for one experiment; its entry for the results, whatever happened."""
     module = importlib.import_module(name)
     log = f"{out}/guests/{name}"
     shutil.rmtree(log, ignore_errors=True)
     os.makedirs(log)
     entry = {"status": "partial", "lacks": [], "rows": [], "quick": quick, "made": made()}
-    missing = [tool for tool in module.NEEDS if not tool.endswith(".so") and not shutil.which(tool)]
+    missing = [tool for tool in module.NEEDS if not tool.endswith(".so") and not which(tool)]
     for tool in missing:
         say(f"{name}: {tool} is missing on this machine; its part is left out")
     command = [f"{TOP}/scripts/guest", "--virtual-time", "--memory", f"{GUEST_MEMORY >> 20}M",
@@ -261,7 +300,7 @@ def boot(name, out, quick, stop):
     command += ["--", "bash", "-c", 'exec python3 "$NET6_COPY/bench/lab.py" "$@"', "lab", name]
     if quick:
         command.append("--quick")
-    bar, start = Bar(name), time.monotonic()
+    start = time.monotonic()
     with open(f"{log}/driver.log", "w") as f:
         guest = subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=f, stderr=f,
                                  start_new_session=True)
@@ -275,21 +314,22 @@ def boot(name, out, quick, stop):
                 end_session(guest.pid)
                 guest.wait()
                 entry["lacks"].append("interrupted")
-    bar.end()
     entry["seconds"] = round(time.monotonic() - start)
     rows, lacks, complete, other = results.collect(read(f"{log}/out/rows.jsonl").splitlines())
     entry["lacks"] += lacks
     if hasattr(module, "finish"):
         try:
-            rows += module.finish(log, other, rows)
-        except (OSError, ValueError) as error:
-            entry["lacks"].append(f"its counts cannot be read: {error}")
+            found = list(module.finish(log, other, rows))
+            rows += [row for row in found if "figure" in row]
+            entry["lacks"] += [row["lack"] for row in found if "lack" in row]
+        except Exception as error:	# pylint: disable=broad-except
+            entry["lacks"].append(f"its counts cannot be read: {type(error).__name__}: {error}")
             complete = False
     entry["rows"] = rows
     if guest.returncode and shutil.disk_usage(log).free < FULL:
         # The kernel log is cut short then, and says nothing.
         entry["lacks"].append(f"disk full at {log}")
-    elif guest.returncode and (guest.returncode in DIED or not lacks):
+    elif guest.returncode in DIED or (guest.returncode and not any(EARLY in l for l in lacks)):
         entry["lacks"].append(f"{DIED.get(guest.returncode, f'status {guest.returncode}')}, "
                               f"see {log}/driver.log")
     if complete and not guest.returncode and not entry["lacks"]:

@@ -26,6 +26,10 @@ ADDRESS = {
 }
 
 
+# What a lack begins with when nothing was measured behind it.
+EARLY = "ended early: "
+
+
 class Failed(Exception):
     """A measurement that cannot be made; the text says why."""
 
@@ -268,13 +272,13 @@ def main():
     lab = Lab("--quick" in sys.argv)
     try:
         importlib.import_module(name).run(lab)
-    except OSError as error:
-        print(f"{name}: {error}", flush=True)
-        return 1
-    except Failed as error:
-        lab.lack(f"ended early: {error}")
-        with contextlib.suppress(OSError), open("/tmp/background.log") as log:
-            print(log.read()[-2000:])
+    except Exception as error:	# pylint: disable=broad-except
+        what = str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {error}"
+        # On a full disk the driver says why.
+        with contextlib.suppress(OSError):
+            lab.lack(EARLY + what)
+            with open("/tmp/background.log") as log:
+                print(log.read()[-2000:])
         return 1
     finally:
         lab.stop(*lab.servers)

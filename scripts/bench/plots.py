@@ -207,7 +207,11 @@ def table_html(figure, unit, stacks, table, more_is_better):
                 out.append("<td>-</td>")
         out.append("</tr>")
     runs = {len(row["values"]) for _, by_stack in table for row in by_stack.values()}
-    of = f", mean ± deviation of {runs.pop()} values" if len(runs) == 1 and runs != {1} else ""
+    of = ""
+    if len(runs) == 1 and runs != {1}:
+        count = runs.pop()
+        inner = " of the middle half" if count >= results.MANY else ""
+        of = f", mean{inner} ± deviation of {count} values"
     return (f'<p>In {html.escape(unit)}{of}:</p><div class="wide">' + "".join(out)
             + "</table></div>")
 
@@ -242,6 +246,8 @@ def section(name, experiment, out):
             f'<p class="made">{html.escape(made["date"])}, commit {made["commit"]}'
             f'{" " + made["changed"] if made["changed"] else ""}, kernel {made["kernel"]}, '
             f'{experiment["seconds"]} s{", quick" if experiment.get("quick") else ""}.</p>']
+    if hasattr(module, "NOTE"):
+        text.append(f"<p>{html.escape(module.NOTE)}</p>")
     if experiment["status"] != "complete":
         lacks = "".join(f"<li>{html.escape(lack)}</li>" for lack in experiment["lacks"])
         text.append(f'<div class="partial"><b>Partial.</b><ul>{lacks}</ul></div>')
@@ -289,7 +295,7 @@ def make(kept, out):
             "a ratio is a column over the last one named. Green is in favour of the last one.</p>",
             "<ul>"]
     text += [f'<li><a href="#{n}">{html.escape(importlib.import_module(n).TITLE)}</a></li>'
-             for n in kept["experiments"]]
+             for n in kept["experiments"] if n in guests.NAMES]
     text.append("</ul>")
     text += [section(n, e, out) for n, e in kept["experiments"].items()
              if n in guests.NAMES]

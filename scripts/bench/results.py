@@ -15,6 +15,8 @@ FORMAT = 1
 STATUS = ("complete", "partial")
 # What others are compared with: the first of these that a figure has.
 BASES = ("net6", "khttpd on net6", "khttpd")
+# Of so many runs the quarter at either end does not count.
+MANY = 10
 # Two runs agree when ratios differ by less, in per cent.
 AGREE = 3.0
 # A function's share of its side; and instructions that include the idle loop and the timers'
@@ -24,6 +26,10 @@ SHARE, WAITS = "% of the side", "instructions, waiting included"
 # response times: a tenth of a millisecond, its resolution, below saturation, and above it the
 # length of the queue.
 NOT_COMPARED = ("errors", "connections", "% of IPv4", "ms", SHARE, WAITS)
+
+
+# Nor are these compared by themselves: what is derived; and the queue's lengths.
+NOT_DIFFED = ("% of IPv4", "ms", "connections", SHARE, WAITS)
 
 
 class BadResults(Exception):
@@ -47,7 +53,7 @@ def kept(row):
     overload one run in thirty has a connection whose SYN is lost and repeated after a second, and
     of ten runs that are two at times."""
     values = sorted(row["values"])
-    cut = len(values) // 4 if len(values) >= 10 else 0
+    cut = len(values) // 4 if len(values) >= MANY else 0
     return values[cut:len(values) - cut]
 
 
@@ -56,7 +62,17 @@ def value_of(row):
 
 
 def spread_of(row):
-    return deviation(kept(row))
+    """How far the runs are apart, all of them."""
+    return deviation(row["values"])
+
+
+def error_of(row):
+    """What a mean of so many runs may be off by: the standard error of value_of(). Of a mean without
+    the ends that is by the values with the ends drawn in (Tukey and McLaughlin 1963)."""
+    inner = kept(row)
+    drawn = [min(max(v, inner[0]), inner[-1]) for v in row["values"]] \
+        if len(inner) < len(row["values"]) else row["values"]
+    return deviation(drawn) * len(drawn) / len(inner) / math.sqrt(len(drawn))
 
 
 def fit(points):
@@ -136,9 +152,17 @@ def load(path):
             results = json.load(f)
     except ValueError as error:
         raise BadResults(f"{path}: {error}") from error
-    if not isinstance(results, dict) or results.get("format") != FORMAT:
+    if (not isinstance(results, dict) or results.get("format") != FORMAT
+            or not isinstance(results.get("experiments"), dict)
+            or not isinstance(results.get("made"), dict)):
         raise BadResults(f"{path}: not a result file of format {FORMAT}")
     return results
+
+
+def whole(results):
+    """There is something, and nothing is partial."""
+    return bool(results["experiments"]) and all(e["status"] == "complete"
+                                                for e in results["experiments"].values())
 
 
 def cells(results):
@@ -148,7 +172,7 @@ def cells(results):
 
 
 def ratios(results):
-    """{(experiment, figure, case, "stack/base"): (ratio, relative deviation)}."""
+    """{(experiment, figure, case, "stack/base"): (ratio, its relative error)}."""
     found, table = {}, cells(results)
     for (name, figure, case, stack), row in table.items():
         for base in BASES:
@@ -160,7 +184,7 @@ def ratios(results):
         top, bottom = value_of(row), value_of(other)
         if top > 0 and bottom > 0:
             found[name, figure, case, f"{stack}/{base}"] = (
-                top / bottom, math.hypot(spread_of(row) / top, spread_of(other) / bottom))
+                top / bottom, math.hypot(error_of(row) / top, error_of(other) / bottom))
     return found
 
 
@@ -168,27 +192,32 @@ def diff(old, new, over=AGREE):
     """Changes between two result files: (flagged, compared, only in one).
 
     A ratio or a cell is flagged when it changed by more than @over per cent and by more than
-    two standard deviations of both. Each is (what, old, new, change in per cent), largest
-    change first.
+    two standard errors of both; a cell that was zero or is zero now, always. Each is (what, old,
+    new, change in per cent), largest change first.
     """
     flagged, compared, single = [], 0, []
-    for a, b, what in ((ratios(old), ratios(new), "ratio"), (spreads(old), spreads(new), "cost")):
+    for a, b, what in ((ratios(old), ratios(new), "ratio"), (costs(old), costs(new), "cost")):
         single += [key for key in a.keys() ^ b.keys() if what == "cost"]
         for key in a.keys() & b.keys():
+            (before, error), (after, other) = a[key], b[key]
             compared += 1
-            change = 100 * (b[key][0] / a[key][0] - 1)
-            noise = 200 * math.hypot(a[key][1], b[key][1])
+            if before > 0 and after > 0:
+                change = 100 * (after / before - 1)
+                noise = 200 * math.hypot(error, other)
+            else:
+                change, noise = math.copysign(math.inf, after - before), 0
+                if before == after:
+                    continue
             if abs(change) > over and abs(change) > noise:
-                flagged.append(((what,) + key, a[key][0], b[key][0], change))
+                flagged.append(((what,) + key, before, after, change))
     flagged.sort(key=lambda item: -abs(item[3]))
     return flagged, compared, sorted(single)
 
 
-def spreads(results):
-    """{cell: (mean, relative deviation)} of what is not near zero."""
-    return {key: (value_of(row), spread_of(row) / value_of(row))
-            for key, row in cells(results).items()
-            if value_of(row) > 0 and row["unit"] not in NOT_COMPARED}
+def costs(results):
+    """{cell: (mean, its relative error)} of what is no derived figure."""
+    return {key: (value_of(row), error_of(row) / value_of(row) if value_of(row) > 0 else 0)
+            for key, row in cells(results).items() if row["unit"] not in NOT_DIFFED}
 
 
 def agreement(old, new, over=AGREE):
@@ -286,8 +315,9 @@ def diff_text(old, new, over=AGREE):
             if experiment["status"] != "complete":
                 lines.append(f"the {which} {name} is {experiment['status']}")
     lines.append(f"{compared} figures compared, {len(flagged)} changed by more than {over:g} % "
-                 "and more than their spread")
-    return "\n".join(lines), bool(flagged)
+                 "and more than twice their error")
+    partial = not (whole(old) and whole(new))
+    return "\n".join(lines), bool(flagged or single or partial or not compared)
 
 
 def number(value):

@@ -12,7 +12,7 @@ from xie1999 import Symbols, dumps
 
 TITLE = "The server's side of a request"
 PAPER = "none: two web servers are compared with each other"
-NEEDS = ["wrk", "httperf", "nginx", "count.so"]
+NEEDS = ["wrk", "httperf", "nginx", "curl", "count.so"]
 COUNTED = True		# this guest runs under the counting plugin
 
 STACKS = ("net6", "native")
@@ -140,16 +140,18 @@ def count(lab, label, window, command):
     the task that runs or by the end that a packet has come to."""
     ranges = kernel_ranges(khttpd_thread_main=TASK | SERVER)
     client = lab.background(*command, ns="client")
-    lab.wait_for(f"{command}", lambda: begun(client.pid))
-    # All of its code is mapped then, and as many connections are open as will be.
-    time.sleep(0.5)
-    ranges += [f"{code}:{TASK | CLIENT}" for code in code_of(client.pid)]
-    for name in ("native", "net6"):
-        ranges += [f"{code}:{TASK | SERVER}" for code in code_of(nginx(name))]
-    lab.run(lab.netbench_program, "-l", label, "-n", window, "sides", *ranges)
-    if client.poll() is not None:
-        raise ValueError(f"{' '.join(command)} has ended before its time")
-    lab.stop(client)
+    try:
+        lab.wait_for(f"{command}", lambda: begun(client.pid))
+        # All of its code is mapped then, and as many connections are open as will be.
+        time.sleep(0.5)
+        ranges += [f"{code}:{TASK | CLIENT}" for code in code_of(client.pid)]
+        for name in ("native", "net6"):
+            ranges += [f"{code}:{TASK | SERVER}" for code in code_of(nginx(name))]
+        lab.run(lab.netbench_program, "-l", label, "-n", window, "sides", *ranges)
+        if client.poll() is not None:
+            raise ValueError(f"{' '.join(str(w) for w in command)} has ended before its time")
+    finally:
+        lab.stop(client)
 
 
 # ---- on the host: the plugin's counts to rows ----
@@ -168,12 +170,14 @@ def finish(log, entries, _rows):
     shares = {}
     for entry in entries:
         if entry.get("label") not in found:
+            rows.append({"lack": f"no counts of {entry}"})
             continue
         events, counts = found[entry["label"]][0]
         requests = sum(hook and slot == CLIENT for slot, hook, _ in events)
         sums = {slot: sum(n for s, _, n in counts if s == slot) for slot in (CLIENT, SERVER, OTHER)}
         if not requests:
-            raise ValueError(f"no request was seen: {entry}")
+            rows.append({"lack": f"no request was seen: {entry}"})
+            continue
         scale, case, server = 1 / requests, entry["case"], entry["server"]
         row("whole", case, server, scale * (sums[CLIENT] + sums[SERVER]))
         for side, slot in SIDES.items():

@@ -6,8 +6,8 @@
 #	scripts/guest --virtual-time --copy scripts/bench --copy tools \
 #		-- bash scripts/bench/tunnel.sh
 #
-# Prints the table of Documentation/measuring.rst; a ratio above 1 says that net6 is
-# cheaper. SECONDS_EACH: of guest time for each measurement (2).
+# Prints a table; a ratio above 1 says that net6 is cheaper. SECONDS_EACH: of guest time for
+# each measurement (2).
 set -u
 
 seconds_each=${SECONDS_EACH:-2}

@@ -13,7 +13,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 rounds=${ROUNDS:-15}
 if [ -z "${NET6_OUT:-}" ]; then
-	make -s modules tools && mkdir -p build/bench &&
+	make -s modules tools KDIR="$(scripts/find-kernel --guest)" && mkdir -p build/bench &&
 		gcc -O2 -Wall -o build/bench/netbench scripts/bench/netbench.c || exit
 	# As measuring.rst says: with ERMS an emulated copy takes a step for each byte.
 	exec scripts/guest --cpus 2 --memory 2G --timeout 1800 --log .guest/two-cpus \

@@ -23,7 +23,7 @@ BOOTS = 6
 CONNECTIONS = 5
 MESSAGES = 8
 EXCEPTIONS = 0.05
-UDP_MAX = 65000		# 64 KB and its headers do not fit a datagram
+UDP_MAX = 65000		# 64 KB and its headers do not fit a datagram; shown as what it is
 
 # Slots of the counting plugin: the send call; from its return until the receiving softirq
 # starts (the device's queue); from there until the receiver has the message.
@@ -71,12 +71,14 @@ def run(lab):
             with lab.attempt(f"{proto} {size} B over {stack}"):
                 server = lab.serve(f"send-{proto}-sink", stack, 7000, "-b", 1 << 20, size=actual,
                                    at_once=True)
-                # Warmed up: windows are open, neighbors known, programs in memory.
                 label += 1
-                lab.netbench(f"send-{proto}", stack, 7000, messages, actual, "-b", 1 << 20,
-                             "-r", connections, "-l", label)
-                lab.write({"label": label, "proto": proto, "size": size, "stack": stack})
-                lab.stop(server)
+                try:
+                    # Warmed up: windows are open, neighbors known, programs in memory.
+                    lab.netbench(f"send-{proto}", stack, 7000, messages, actual, "-b", 1 << 20,
+                                 "-r", connections, "-l", label)
+                finally:
+                    lab.stop(server)
+                lab.write({"label": label, "proto": proto, "size": actual, "stack": stack})
     with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
         out.writelines(line for line in f if line.split()[1] in "tTwW")
 
@@ -100,7 +102,7 @@ DRAWN = ("chacha", "crng_", "get_random")
 FEW = 10		# a part with fewer instructions is none
 SIDES = {CALL: "send call", QUEUE: "device queue", RECEIVER: "receiver"}
 SHOWN = 10		# functions named for each side, for these sizes
-SHARED = (1024, 65536)
+SHARED = (1024, UDP_MAX, 65536)
 
 
 def part_of(function):
@@ -129,13 +131,19 @@ class Symbols:
         return self.table[at][1] if at >= 0 else "unknown"
 
 
+# What a line of the plugin has.
+WORDS = {"": 2, "count": 4, "event": 4, "dump": 2, "end": 2}
+
+
 def each_dump(path):
     """(label, [(slot, hook, at)], [(slot, address, instructions)]) of each message; whole dumps
-    only."""
+    only. A line that is torn is the last one, and its dump has no end."""
     events, counts = [], []
     with open(path) as f:
         for line in f:
             words = line.split()
+            if len(words) < WORDS.get(words[0] if words else "", 1):
+                return
             if words[0] == "count":
                 counts.append((int(words[1]), int(words[2], 16), int(words[3])))
             elif words[0] == "event":
@@ -196,6 +204,7 @@ def finish(log, entries, _rows):
     """Rows of what the plugin counted."""
     symbols, rows = Symbols(f"{log}/out/kallsyms"), []
     cells = {entry["label"]: entry for entry in entries if "label" in entry}
+    missing = set(cells)
 
     def row(figure, case, stack, unit, values):
         rows.append({"figure": figure, "case": case, "stack": stack, "unit": unit,
@@ -209,10 +218,11 @@ def finish(log, entries, _rows):
         entry = cells[label]
         stack = entry["stack"]
         case = {"protocol": entry["proto"].upper(), "bytes": entry["size"]}
+        missing.discard(label)
         for figure in ("start", "stop"):
             times = trimmed([t for t in (getattr(m, figure) for m in messages) if t])
             if times:
-                row(figure, case, stack, "instructions", times)
+                row(figure, case, stack, "instructions", [round(mean(times), 1)])
         for slot, share in shares(messages).items():
             side, total = SIDES[slot], sum(share.values())
             parts = {part: 0 for part, _ in PARTS}
@@ -245,7 +255,8 @@ def finish(log, entries, _rows):
     rows.sort(key=lambda r: (r["case"]["protocol"], r["case"]["bytes"],
                              sides.index(r["case"]["side"])) if r["figure"] == "functions"
               else ("", 0, 0))
-    return rows
+    return rows + [{"lack": "no counts of {proto} {size} B over {stack}".format(**cells[label])}
+                   for label in sorted(missing)]
 
 
 NOT_FOUND = {"text": "its figures were not found."}
@@ -255,7 +266,7 @@ FIGURES = [
     {"figure": "stop", "title": "Stop: from the call to its return, all packets queued",
      "kind": "lines", "x": "bytes", "split": ["protocol"], "fit": True, "open": True,
      "paper": NOT_FOUND},
-    {"figure": "split", "title": "What the instructions of 1 KB and of 64 KB are for",
+    {"figure": "split", "title": "What the instructions of 1 KB and of the largest message are for",
      "kind": "stacked", "x": "bytes", "part": "part", "split": ["protocol", "side"], "wide": 3,
      "only": {"bytes": SHARED}, "paper": NOT_FOUND},
 ]

@@ -16,6 +16,7 @@ from unittest import mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts", "bench"))
+import bench		# noqa: E402
 import guests		# noqa: E402
 import results		# noqa: E402
 import xie1999		# noqa: E402
@@ -35,7 +36,9 @@ class Numbers(unittest.TestCase):
     def test_extremes_of_many_runs_do_not_count(self):
         cell = {"values": [5, 4, 6, 5, 900, 5, 4, 6, 5, 1]}
         self.assertEqual(results.value_of(cell), 5)
-        self.assertLess(results.spread_of(cell), 1)
+        # All runs are what is shown, and how far the mean may be off what is compared.
+        self.assertGreater(results.spread_of(cell), 280)
+        self.assertLess(results.error_of(cell), 0.5)
         few = {"values": cell["values"][:9]}
         self.assertEqual(results.value_of(few), sum(few["values"]) / 9)
         two = {"values": [3385, 2085, 3385, 3385, 3385, 3385, 3385, 3385, 2106, 3385]}
@@ -46,6 +49,13 @@ class Numbers(unittest.TestCase):
     def test_deviation(self):
         self.assertEqual(results.deviation([5]), 0)
         self.assertAlmostEqual(results.deviation([1, 2, 3, 4]), 1.290994, 5)
+
+    def test_error_of_a_mean(self):
+        self.assertEqual(results.error_of({"values": [7]}), 0)
+        self.assertAlmostEqual(results.error_of({"values": [1, 2, 3, 4]}), 1.290994 / 2, 5)
+        drawn_in = [3, 3, 3, 4, 5, 6, 7, 8, 8, 8]
+        self.assertAlmostEqual(results.error_of({"values": list(range(1, 11))}),
+                               results.deviation(drawn_in) * 10 / 6 / 10 ** 0.5)
 
     def test_fit(self):
         base, slope = results.fit([(0, 10), (1, 12), (2, 14)])
@@ -106,10 +116,11 @@ class Files(unittest.TestCase):
             self.assertEqual(os.listdir(folder), ["r.json"])
 
     def test_no_result_file(self):
-        with tempfile.NamedTemporaryFile("w") as f:
-            f.write("hello")
-            f.flush()
-            self.assertRaises(results.BadResults, results.load, f.name)
+        for text in ("hello", '{"format": 1}', '{"format": 2, "made": {}, "experiments": {}}', "[]"):
+            with tempfile.NamedTemporaryFile("w") as f:
+                f.write(text)
+                f.flush()
+                self.assertRaises(results.BadResults, results.load, f.name)
 
 
 class Diff(unittest.TestCase):
@@ -127,10 +138,29 @@ class Diff(unittest.TestCase):
         self.assertEqual([round(item[3], 2) for item in flagged], [10.0, -9.09])
         self.assertEqual(flagged[1][0][0], "ratio")
 
-    def test_within_spread_is_not(self):
-        flagged, _, _ = self.compare([row("f", {}, "net6", 80, 100, 120)],
-                                     [row("f", {}, "net6", 90, 110, 130)])
+    def test_within_the_error_is_not(self):
+        old, new = (80, 100, 120), (90, 110, 130)
+        flagged, _, _ = self.compare([row("f", {}, "net6", *old)], [row("f", {}, "net6", *new)])
         self.assertEqual(flagged, [])
+        # The same spread of forty times as many runs leaves no doubt.
+        flagged, _, _ = self.compare([row("f", {}, "net6", *40 * old)],
+                                     [row("f", {}, "net6", *40 * new)])
+        self.assertEqual([round(item[3], 2) for item in flagged], [10.0])
+
+    def test_from_zero_and_to_zero(self):
+        flagged, compared, _ = self.compare(
+            [row("f", {}, "net6", 0), row("g", {}, "net6", 5), row("h", {}, "net6", 0)],
+            [row("f", {}, "net6", 9), row("g", {}, "net6", 0), row("h", {}, "net6", 0)])
+        self.assertEqual((sorted(item[3] for item in flagged), compared),
+                         ([float("-inf"), float("inf")], 3))
+
+    def test_errors_are_compared(self):
+        flagged, _, _ = self.compare([row("f", {}, "net6", 0, unit="errors")],
+                                     [row("f", {}, "net6", 5000, unit="errors")])
+        self.assertEqual(len(flagged), 1)
+        text, _ = results.diff_text(kept(row("f", {}, "net6", 0, unit="errors")),
+                                    kept(row("f", {}, "net6", 5000, unit="errors")))
+        self.assertIn("+inf %", text)
 
     def test_threshold(self):
         old, new = [row("f", {}, "net6", 100)], [row("f", {}, "net6", 102)]
@@ -140,10 +170,16 @@ class Diff(unittest.TestCase):
     def test_in_one_only_and_partial(self):
         text, changed = results.diff_text(kept(row("f", {"bytes": 64}, "net6", 1)),
                                           kept(status="partial"))
-        self.assertFalse(changed)
+        self.assertTrue(changed)
         self.assertIn("in one only", text)
         self.assertIn("64 bytes", text)
         self.assertIn("the new zeadally2003 is partial", text)
+
+    def test_nothing_in_common_is_no_agreement(self):
+        for old, new in ((kept(), kept()), (kept(), kept(row("f", {}, "net6", 1)))):
+            self.assertTrue(results.diff_text(old, new)[1])
+        same = kept(row("f", {}, "net6", 1))
+        self.assertFalse(results.diff_text(same, same)[1])
 
     def test_zero_and_counts_have_no_ratio(self):
         rows = [row("f", {}, "ipv4", 0), row("f", {}, "net6", 1),
@@ -218,16 +254,34 @@ event 1 1 5
 """
     SYMBOLS = "0000000000001000 t skb_checksum\n0000000000002000 T kmem_cache_alloc\n"
 
-    def test_finish(self):
+    def finish(self, counts):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(f"{folder}/out")
-            for name, text in (("counts", self.COUNTS), ("out/kallsyms", self.SYMBOLS)):
+            for name, text in (("counts", counts), ("out/kallsyms", self.SYMBOLS)):
                 with open(f"{folder}/{name}", "w") as f:
                     f.write(text)
             entries = [{"label": n, "proto": "tcp", "size": 1024, "stack": "net6"}
                        for n in (1, 2)]
-            rows = {(r["figure"],) + tuple(r["case"].values()): r["values"]
-                    for r in xie1999.finish(folder, entries, [])}
+            found = xie1999.finish(folder, entries, [])
+        return ({(r["figure"],) + tuple(r["case"].values()): r["values"]
+                 for r in found if "figure" in r}, [r["lack"] for r in found if "lack" in r])
+
+    def test_torn_anywhere(self):
+        """The first message is there as long as its end is; what is not there is lacking."""
+        ends = self.COUNTS.index("end 1\n") + len("end 1\n")
+        for at in range(len(self.COUNTS)):
+            rows, lacks = self.finish(self.COUNTS[:at])
+            self.assertEqual((("stop", "TCP", 1024) in rows, len(lacks)),
+                             (at >= ends - 1, 1 if at >= ends - 1 else 2), self.COUNTS[:at])
+
+    def test_a_boot_is_one_value(self):
+        second = self.COUNTS.replace("1 0 900", "1 0 1100")
+        self.assertEqual(self.finish(self.COUNTS[:-len("dump 2\nevent 1 1 5\n")] + second)[0][
+            "stop", "TCP", 1024], [1000])
+
+    def test_finish(self):
+        rows, lacks = self.finish(self.COUNTS)
+        self.assertEqual(lacks, ["no counts of tcp 1024 B over net6"])
         self.assertEqual(rows["start", "TCP", 1024], [500])
         self.assertEqual(rows["stop", "TCP", 1024], [900])
         self.assertEqual(rows["split", "TCP", 1024, "send call", "checksum"], [300])
@@ -278,6 +332,19 @@ exit %d
         self.assertEqual((entry["status"], entry["rows"]), ("partial", []))
         self.assertIn("its time was up", entry["lacks"][0])
 
+    def test_what_the_guest_has_said_is_enough(self):
+        entry = self.run_one(1, {"lack": "no lighttpd"}, {"lack": "ended early: a time-out"})
+        self.assertEqual(entry["lacks"], ["no lighttpd", "ended early: a time-out"])
+        entry = self.run_one(1, {"lack": "no lighttpd"})
+        self.assertEqual(len(entry["lacks"]), 2)
+        self.assertIn("status 1, see ", entry["lacks"][1])
+
+    def test_counts_that_cannot_be_read(self):
+        with mock.patch("zeadally2003.finish", side_effect=IndexError("list index")):
+            entry = self.run_one(0, row("f", {}, "net6", 1), {"complete": True})
+        self.assertEqual((entry["status"], len(entry["rows"]), entry["lacks"]),
+                         ("partial", 1, ["its counts cannot be read: IndexError: list index"]))
+
     def test_lacks_something(self):
         entry = self.run_one(0, {"lack": "no lighttpd on this machine"}, {"complete": True})
         self.assertEqual((entry["status"], entry["lacks"]),
@@ -297,8 +364,9 @@ exit %d
 
     def test_room_is_kept_for_results(self):
         with tempfile.TemporaryDirectory() as folder:
-            with guests.reserve(folder, "xie1999"):
-                self.assertEqual(os.path.getsize(f"{folder}/.reserve-xie1999"), guests.RESERVE)
+            guests.reserve(folder, "xie1999")
+            self.assertEqual(os.path.getsize(f"{folder}/.reserve-xie1999"), guests.RESERVE)
+            guests.give_back(folder, "xie1999")
             self.assertEqual(os.listdir(folder), [])
 
     def test_no_emulator(self):
@@ -349,19 +417,77 @@ while [ $(count "${2%%/*/*}") -lt %d ]; do sleep 0.05; done
         self.assertEqual({n: e["status"] for n, e in found.items()},
                          dict.fromkeys(self.NAMES, "complete"))
 
+    def test_no_room_for_one_leaves_the_others(self):
+        """The disk is full when the third is to begin."""
+        real = os.posix_fallocate
+        begun = []
+
+        def allocate(*args):
+            begun.append(args)
+            if len(begun) > 2:
+                raise OSError(28, "No space left on device")
+            real(*args)
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch("os.posix_fallocate", allocate):
+                found = self.run_all(folder, 2)
+            self.assertEqual(glob.glob(f"{folder}/out/.reserve*"), [])
+        self.assertEqual(sorted((e["status"], "disk full" in str(e["lacks"]))
+                                for e in found.values()),
+                         [("complete", False), ("complete", False), ("partial", True)])
+
+    def test_what_has_ended_is_saved_on_a_full_disk(self):
+        """A full disk while it is saved: the next one that ends saves both."""
+        real, refused, said = results.save, [], []
+
+        def save(path, kept_):
+            if not refused:
+                refused.append(path)
+                raise OSError(28, "No space left on device")
+            real(path, kept_)
+        entry = {"status": "complete", "lacks": [], "rows": [], "quick": True, "seconds": 1,
+                 "made": {}}
+        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(results, "save", save),
+              mock.patch.object(guests, "prepare"), mock.patch.object(guests, "made", dict),
+              mock.patch.object(guests, "say", said.append),
+              mock.patch.object(bench, "page", lambda args: 0),
+              mock.patch.object(guests, "experiments",
+                                lambda *_: iter([("loss", entry), ("cost", entry)]))):
+            args = mock.Mock(experiment=["loss", "cost"], out=folder, quick=True)
+            self.assertEqual(bench.run(args), 0)
+            self.assertEqual(list(results.load(f"{folder}/results.json")["experiments"]),
+                             ["loss", "cost"])
+        self.assertIn("loss is not saved yet: No space left on device", said)
+
+    def test_what_is_partial_does_not_replace_what_was_whole(self):
+        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(guests, "say")):
+            path = f"{folder}/results.json"
+            results.save(path, kept(row("f", {}, "net6", 1)))
+            self.assertEqual(list(bench.begun(path, False)["experiments"]), ["zeadally2003"])
+            results.save(path, kept(status="partial"))
+            self.assertEqual(bench.begun(path, True)["experiments"], {})
+            self.assertTrue(results.whole(results.load(f"{folder}/previous.json")))
+            with open(path, "w") as f:
+                f.write("torn")
+            self.assertEqual(bench.begun(path, True)["experiments"], {})
+            self.assertRaises(results.BadResults, bench.begun, path, False)
+
     def test_interrupt_ends_them_and_begins_no_more(self):
+        for number in guests.ENDS:
+            self.interrupted_by(number)
+
+    def interrupted_by(self, number):
         def interrupt():
             while len(glob.glob(f"{folder}/out/begun.*")) < 2:
                 time.sleep(0.01)
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
 
-        before = signal.getsignal(signal.SIGINT)
+        before = signal.getsignal(number)
         with tempfile.TemporaryDirectory() as folder:
             begun = threading.Thread(target=interrupt)
             begun.start()
             found = self.run_all(folder, 3)
             begun.join()
-        self.assertIs(signal.getsignal(signal.SIGINT), before)
+        self.assertIs(signal.getsignal(number), before)
         self.assertEqual({n: (e["status"], e["lacks"][:1]) for n, e in found.items()},
                          dict.fromkeys(self.NAMES[:2], ("partial", ["interrupted"])))
 
@@ -378,7 +504,9 @@ class Page(unittest.TestCase):
         rows = [row("roundtrip", {"protocol": "TCP", "bytes": n}, s, n + k)
                 for n in (64, 128) for k, s in enumerate(("ipv4", "native", "net6"))]
         with tempfile.TemporaryDirectory() as folder:
-            path = plots.make(kept(*rows, status="partial", lacks=["no <disk>"]), folder)
+            found = kept(*rows, status="partial", lacks=["no <disk>"])
+            found["experiments"]["of another day"] = found["experiments"]["zeadally2003"]
+            path = plots.make(found, folder)
             with open(path) as f:
                 page = f.read()
             self.assertIn("zeadally2003-3.png", os.listdir(folder))
