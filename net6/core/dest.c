@@ -314,6 +314,17 @@ static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key
 		net6_dest_set_pmtu(dest, mtu);
 }
 
+/* Of senders that insist on an interface, or on none, and on a router, or on none. */
+static void net6_dest_pmtu_by(struct net6_net *nn, const struct net6_icmp_error *err, int oif)
+{
+	struct net6_dest_key key = { .daddr = *err->daddr, .oif = oif };
+
+	net6_dest_found_pmtu(nn, &key, err->info);
+	key.first_hop = net6_first_hop(nn, err->saddr, oif);
+	if (unlikely(key.first_hop))
+		net6_dest_found_pmtu(nn, &key, err->info);
+}
+
 /**
  * net6_dest_update_pmtu() - a Packet Too Big message about a destination
  * @nn: namespace
@@ -324,18 +335,8 @@ static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key
  */
 void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err)
 {
-	struct net6_dest_key key = { .daddr = *err->daddr };
-
-	net6_dest_found_pmtu(nn, &key, err->info);
-	key.oif = err->ifindex;
-	net6_dest_found_pmtu(nn, &key, err->info);
-	key.first_hop = net6_first_hop(nn, err->saddr, key.oif);
-	if (likely(!key.first_hop))
-		return;
-	net6_dest_found_pmtu(nn, &key, err->info);
-	key.oif = 0;
-	key.first_hop = net6_first_hop(nn, err->saddr, 0);
-	net6_dest_found_pmtu(nn, &key, err->info);
+	net6_dest_pmtu_by(nn, err, 0);
+	net6_dest_pmtu_by(nn, err, err->ifindex);
 }
 
 /**
