@@ -275,11 +275,50 @@ static bool net6_ra_too_short(const struct net6_iface *iface, u32 lifetime)
 	return lifetime && lifetime < (u32)net6_conf(iface, NET6_PARAM_ACCEPT_RA_MIN_LFT);
 }
 
-static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr,
-			   const struct net6_ra_msg *ra, const u8 *lladdr)
+static bool net6_ra_wants_route(const struct net6_iface *iface, const struct net6_nd_route *info)
 {
-	int preference = net6_nd_preference(ra->icmp.icmp6_router_pref);
-	u32 lifetime = ntohs(ra->icmp.icmp6_rt_lifetime);
+	return net6_conf(iface, NET6_PARAM_ACCEPT_RA_RTR_PREF) &&
+	       (info->plen || net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR)) &&
+	       info->plen >= net6_conf(iface, NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN) &&
+	       info->plen <= net6_conf(iface, NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN) &&
+	       !net6_ra_too_short(iface, info->lifetime);
+}
+
+/* What it says of itself as a default router. RFC 4191 3.1, type C hosts: the values of a route
+ * of no length "override" the header's. It is looked for first, so that prefixes find the router
+ * and it does not go at each message with another lifetime, zero, in the header.
+ */
+static bool net6_ra_default(const struct net6_iface *iface, const struct net6_ra_msg *ra,
+			    const struct net6_nd_opts *opts, struct net6_nd_route *found)
+{
+	const u8 *pos = opts->data;
+	unsigned int left = opts->len;
+	struct net6_nd_route info;
+	struct net6_nd_opt opt;
+	bool said;
+
+	found->lifetime = ntohs(ra->icmp.icmp6_rt_lifetime);
+	found->preference = net6_nd_preference(ra->icmp.icmp6_router_pref);
+	/* RFC 4191 2.2: the reserved value "MUST be treated as" medium. */
+	if (found->preference < -1 || !net6_conf(iface, NET6_PARAM_ACCEPT_RA_RTR_PREF))
+		found->preference = 0;
+	said = net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR) &&
+	       !net6_ra_too_short(iface, found->lifetime);
+	while (net6_nd_opt_next(&pos, &left, &opt) > 0) {
+		if (opt.type != NET6_ND_OPT_ROUTE || net6_nd_route_parse(&opt, &info) ||
+		    info.plen || !net6_ra_wants_route(iface, &info))
+			continue;
+		*found = info;
+		said = true;
+	}
+	return said;
+}
+
+static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr,
+			   const struct net6_ra_msg *ra, const struct net6_nd_opts *opts,
+			   const u8 *lladdr)
+{
+	struct net6_nd_route info;
 	struct net6_neigh_news news = {
 		.event		= NET6_NEIGH_EV_LLADDR,
 		.lladdr		= lladdr,
@@ -288,12 +327,9 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 	};
 
 	net6_neigh_learn(iface, addr, &news);
-	/* RFC 4191 2.2: the reserved value "MUST be treated as" medium. */
-	if (preference < -1 || !net6_conf(iface, NET6_PARAM_ACCEPT_RA_RTR_PREF))
-		preference = 0;
-	if (net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR) && !net6_ra_too_short(iface, lifetime))
-		net6_router_update(iface, addr, preference, lifetime, false);
-	if (!lifetime)
+	if (net6_ra_default(iface, ra, opts, &info))
+		net6_router_update(iface, addr, info.preference, info.lifetime, false);
+	if (!ra->icmp.icmp6_rt_lifetime)
 		return;
 	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */
 	spin_lock_bh(&iface->nn->lock);
@@ -331,30 +367,17 @@ static void net6_ra_prefix(struct net6_iface *iface, const struct in6_addr *rout
 		net6_addr_slaac(iface, &prefix, info.valid_lft, info.preferred_lft);
 }
 
-static bool net6_ra_wants_route(const struct net6_iface *iface, const struct net6_nd_route *info)
-{
-	return net6_conf(iface, NET6_PARAM_ACCEPT_RA_RTR_PREF) &&
-	       (info->plen || net6_conf(iface, NET6_PARAM_ACCEPT_RA_DEFRTR)) &&
-	       info->plen >= net6_conf(iface, NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN) &&
-	       info->plen <= net6_conf(iface, NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN) &&
-	       !net6_ra_too_short(iface, info->lifetime);
-}
-
-/* RFC 4191 section 3.1: a route; one of no length speaks for the default router. */
+/* RFC 4191 section 3.1: a route; of one of no length net6_ra_default() knows. */
 static void net6_ra_route(struct net6_iface *iface, const struct in6_addr *router,
 			  const struct net6_nd_opt *opt)
 {
 	struct in6_addr raw = {}, prefix;
 	struct net6_nd_route info;
 
-	if (net6_nd_route_parse(opt, &info) || !net6_ra_wants_route(iface, &info))
+	if (net6_nd_route_parse(opt, &info) || !info.plen || !net6_ra_wants_route(iface, &info))
 		return;
 	memcpy(&raw, info.prefix, info.len);
 	ipv6_addr_prefix(&prefix, &raw, info.plen);
-	if (!info.plen) {
-		net6_router_update(iface, router, info.preference, info.lifetime, false);
-		return;
-	}
 	if (ipv6_addr_type(&prefix) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST))
 		return;
 	net6_fib_update(iface, &prefix, info.plen, router, info.preference, info.lifetime, false);
@@ -445,7 +468,7 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	}
 
 	net6_ra_parameters(iface, ra, &opts);
-	net6_ra_router(iface, &saddr, ra, lladdr);
+	net6_ra_router(iface, &saddr, ra, &opts, lladdr);
 	pos = opts.data;
 	left = opts.len;
 	while (net6_nd_opt_next(&pos, &left, &opt) > 0)

@@ -33,11 +33,12 @@ def far(prefix="2001:db8:f::"):
     return f"{prefix}{next(numbers):x}"
 
 
-def advertise(router, *prefixes, valid=3600, bits=0x40, **values):
+def advertise(router, *prefixes, valid=3600, bits=0x40, more=b"", **values):
     """Prefixes are not on-link, but for addresses."""
     options = b"".join(nd.prefix_option(p, flags=bits, valid=valid, preferred=min(valid, 1800))
                        for p in prefixes)
-    wire.send(nd.ra(router, options=nd.lladdr_option(nd.SLLA, MAC[router]) + options, **values))
+    options = nd.lladdr_option(nd.SLLA, MAC[router]) + options + more
+    wire.send(nd.ra(router, options=options, **values))
 
 
 def barrier():
@@ -213,8 +214,8 @@ def a_connected_socket():
         barrier()
 
 
-@ktap.test
-def a_path_mtu_is_for_the_sources_that_have_met_it():
+def meets_a_small_mtu(by):
+    """A datagram leaves by R2, and Packet Too Big about it comes by the wire @by."""
     dest = far()
     for prefix in (P1, P2):
         leaves(prefix, dest)
@@ -222,11 +223,34 @@ def a_path_mtu_is_for_the_sources_that_have_met_it():
     data = bytes(1400)
     sockets[P2].sendto(data, (dest, PORT))
     frame = wire.expect(lambda f: f.proto == 17 and f.dest == dest, "whole datagram")
-    wire.send(nd.icmp(R2, OWN[P2], 2, struct.pack("!I", 1280) + frame.data[14:14 + 1200],
-                      hlim=64))
+    by.send(nd.icmp(R2, OWN[P2], 2, struct.pack("!I", 1280) + frame.data[14:14 + 1200],
+                    hlim=64))
     barrier()
     sockets[P2].sendto(data, (dest, PORT))
     wire.expect(lambda f: f.proto == 44 and f.dest == dest, "fragments")
+
+
+@ktap.test
+def a_path_mtu_is_for_the_sources_that_have_met_it():
+    meets_a_small_mtu(wire)
+
+
+@ktap.test
+def a_path_mtu_may_come_by_another_interface():
+    """The router there has told another prefix: packets of this source do not leave by it."""
+    ktap.veth(A, "a1", B, "b1")
+    nd.net6ctl(B, "detach", "dev", "b1")
+    other = nd.Wire(B, "b1")
+    nd.net6ctl(A, "set", "dev", "a1", "dad-transmits", "0")
+    nd.linklocal(A, "a1")
+    other.peer = next(i["lladdr"] for i in nd.show(A, "interfaces") if i["dev"] == "a1")
+    other.send(nd.ra(R3, options=nd.lladdr_option(nd.SLLA, MAC[R3])
+                     + nd.prefix_option("2001:db8:3::", flags=0, valid=3600, preferred=1800)))
+    ktap.wait_for(10, "a router on a1",
+                  lambda: any(r["dev"] == "a1" for r in nd.show(A, "routers")))
+    meets_a_small_mtu(other)
+    A.ip("link", "del", "a1")
+    fits()
 
 
 @ktap.test
@@ -256,6 +280,23 @@ def flags_of_the_option_do_not_matter():
     ktap.equal(leaves(P2)[0], R3, "who tells it still")
     advertise(R3, lifetime=0)
     advertise(R2, P2)
+    barrier()
+    fits()
+
+
+@ktap.test
+def a_default_route_in_an_option_is_a_router_for_what_stands_before_it():
+    """RFC 4191 section 3.1: it overrides the header's lifetime, here none."""
+    option = struct.pack("!BBBBI", 24, 1, 0, 0, 1800)
+    advertise(R1, P1, flags=1 << 3)
+    for _ in range(2):
+        advertise(R3, P2, bits=0, more=option, lifetime=0)
+        advertise(R2, P2, lifetime=0)
+        barrier()
+        ktap.equal(leaves(P2)[0], R3, "who has told it")
+    advertise(R3, lifetime=0)
+    advertise(R2, P2)
+    advertise(R1, P1)
     barrier()
     fits()
 
