@@ -73,6 +73,14 @@ ssize_t get(const char *dir, const char *name, char *buf, size_t size)
 	return len;
 }
 
+/* Is @value what the attribute has? */
+bool has(const char *dir, const char *name, const char *value)
+{
+	char now[PATH_MAX + 1];
+
+	return get(dir, name, now, sizeof(now)) >= 0 && !strcmp(now, value);
+}
+
 /* Call @call for each directory in @dir, the last made first. */
 int each_dir(const char *dir, int (*call)(const char *path,
 					  const char *name, void *data),

@@ -85,6 +85,7 @@ int put(const char *dir, const char *name, const char *value);
 int put_bytes(const char *dir, const char *name, const char *value, size_t len);
 int put_or_say(const char *dir, const char *name, const char *value);
 ssize_t get(const char *dir, const char *name, char *buf, size_t size);
+bool has(const char *dir, const char *name, const char *value);
 int each_dir(const char *dir, int (*call)(const char *path, const char *name,
 					  void *data), void *data);
 int loaded(void);
@@ -106,8 +107,12 @@ int serve(const struct options *opt);
 int stop(const struct options *opt);
 
 /* file.c */
-int load(const struct options *opt);
 int check(const struct options *opt);
+
+/* load.c */
+int load(const struct options *opt);
+
+/* save.c */
 int save(const struct options *opt);
 
 /* attach.c */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the configuration file says is done: sites that differ from it are changed
+ * while they run, and keep their connections but those of listeners that are not there
+ * any more. Sites that it does not name are none of its business.
+ */
+#include "conf.h"
+
+static bool has_user(const char *dir, const char *user)
+{
+	struct passwd *entry = getpwnam(user ?: "nobody");
+	char uid[16] = "65534", gid[16] = "65534";
+
+	if (entry) {
+		snprintf(uid, sizeof(uid), "%u", entry->pw_uid);
+		snprintf(gid, sizeof(gid), "%u", entry->pw_gid);
+	}
+	return has(dir, "uid", uid) && has(dir, "gid", gid);
+}
+
+/* Is this directory the listener that is meant? */
+static bool is_listener(const char *path, const struct listen *listen)
+{
+	int i;
+
+	for (i = 0; i < LISTEN_OPTIONS; i++) {
+		if (!has(path, listen_options[i].name, listen->option[i]))
+			return false;
+	}
+	return has(path, "family", listen->family) &&
+	       has(path, "address", listen->address) &&
+	       has(path, "port", listen->port);
+}
+
+/* The listeners of a site that runs, against those that are wanted. */
+struct change {
+	const char *dir;
+	struct listen want[LISTENERS_MAX];
+	bool there[LISTENERS_MAX];
+	int wants;
+	char *unwanted[LISTENERS_MAX];
+	int unwanteds;
+};
+
+static int sort_listener(const char *path, const char *name, void *data)
+{
+	struct change *change = data;
+	int i;
+
+	(void)name;
+	for (i = 0; i < change->wants; i++) {
+		if (!change->there[i] && is_listener(path, &change->want[i])) {
+			change->there[i] = true;
+			return 0;
+		}
+	}
+	if (change->unwanteds == LISTENERS_MAX) {
+		say("%s: too many listeners", change->dir);
+		return -1;
+	}
+	change->unwanted[change->unwanteds++] = copy(path);
+	return 0;
+}
+
+static int sort_listeners(const char *dir, const struct options *opt,
+			  struct change *change)
+{
+	memset(change, 0, sizeof(*change));
+	change->dir = dir;
+	for (change->wants = 0; change->wants < opt->listens; change->wants++) {
+		if (split_listen(opt->listen[change->wants],
+				 &change->want[change->wants]))
+			return -1;
+	}
+	return each_dir(dir, sort_listener, change);
+}
+
+static bool has_listeners(const char *dir, const struct options *opt)
+{
+	struct change change;
+	int i;
+
+	if (sort_listeners(dir, opt, &change) || change.unwanteds)
+		return false;
+	for (i = 0; i < change.wants; i++) {
+		if (!change.there[i])
+			return false;
+	}
+	return true;
+}
+
+/* No types of its own. A binary attribute cannot be written empty again: then it
+ * has an empty line.
+ */
+static bool has_no_types(const char *path)
+{
+	return was_taken(path, "types", "", 0) ||
+	       was_taken(path, "types", "\n", 1);
+}
+
+static bool has_attribute(const char *dir, const struct section *site,
+			  const char *name, const char *otherwise)
+{
+	static char value[VALUE_MAX + 1];
+	const char *is = setting(site, name) ?: otherwise;
+	size_t len = strlen(is);
+	FILE *file;
+
+	if (is[0] == '@') {
+		file = fopen(is + 1, "r");
+		if (!file)
+			return false;
+		len = fread(value, 1, sizeof(value), file);
+		fclose(file);
+		is = value;
+	} else if (len && is[len - 1] != '\n' && strcmp(name, "types")) {
+		return has(dir, name, is);
+	}
+	if (!len)
+		return strcmp(name, "types") ? has(dir, name, "") :
+					       has_no_types(dir);
+	return was_taken(dir, name, is, len);
+}
+
+/* Does the running site differ in nothing? */
+static bool is_same(const char *dir, const struct section *site)
+{
+	size_t i;
+
+	if (!has(dir, "enabled", "1") ||
+	    !has(dir, "docroot", site->opt.docroot) ||
+	    !has(dir, "index", site->opt.index ?: "index.html") ||
+	    !has_user(dir, site->opt.user) || !has_listeners(dir, &site->opt))
+		return false;
+	for (i = 0; i < ATTRIBUTES; i++) {
+		if (!has_attribute(dir, site, attributes[i].name,
+				   attributes[i].otherwise))
+			return false;
+	}
+	return true;
+}
+
+/* Was the site that it stands behind not there before? */
+static bool front_started(const struct file *file, const struct section *site)
+{
+	const char *front = setting(site, "behind");
+	int i;
+
+	for (i = 0; front && i < file->sites; i++) {
+		if (!strcmp(file->site[i].opt.site, front))
+			return file->site[i].started;
+	}
+	return false;
+}
+
+static int attach_to(struct section *site)
+{
+	FILE *file = fopen(site->pidfile, "r");
+	int n = file ? fscanf(file, "%d", &site->opt.pid) : 0;
+
+	if (file)
+		fclose(file);
+	if (n == 1 && site->opt.pid > 0)
+		return attach(&site->opt);
+	say("%s: no process id there", site->pidfile);
+	return -1;
+}
+
+static int clear_types(const char *path)
+{
+	return has_no_types(path) ? 0 : put_or_say(path, "types", "\n");
+}
+
+/* Directories for listeners that are wanted and not there. @made: their paths. */
+static int make_listeners(struct change *change, char *made[], int *count)
+{
+	char path[PATH_MAX + 16];
+	int i, number = 0;
+
+	for (i = 0; i < change->wants; i++) {
+		if (change->there[i])
+			continue;
+		do {
+			snprintf(path, sizeof(path), "%s/listen%d", change->dir,
+				 number++);
+		} while (!access(path, F_OK));
+		made[(*count)++] = copy(path);
+		if (make_listener(change->dir, number - 1, &change->want[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* Everything as the section has it, and what it does not say as it is otherwise. */
+static int set_all(const char *path, const struct section *site)
+{
+	struct options all = site->opt;
+	size_t i;
+
+	all.index = site->opt.index ?: "index.html";
+	all.user = site->opt.user ?: "nobody";
+	all.sets = 0;
+	if (set_site(&all, path))
+		return -1;
+	for (i = 0; i < ATTRIBUTES; i++) {
+		const char *is = setting(site, attributes[i].name);
+		char *text = join(attributes[i].name,
+				  is ?: attributes[i].otherwise);
+		int err = !is && !strcmp(attributes[i].name, "types") ?
+			  clear_types(path) : set_attribute(path, text);
+
+		free(text);
+		if (err)
+			return -1;
+	}
+	return 0;
+}
+
+/* A site that runs takes the form that the section gives it. What cannot be leaves
+ * it as it is, with the attributes already written.
+ */
+static int change_site(const char *path, struct section *site)
+{
+	char *made[LISTENERS_MAX];
+	struct change change;
+	int i, count = 0, err;
+
+	err = sort_listeners(path, &site->opt, &change) ||
+	      make_listeners(&change, made, &count) || set_all(path, site);
+	if (!err && put(path, "enabled", "1")) {
+		say("cannot change site '%s': %s", site->opt.site, strerror(errno));
+		err = 1;
+	}
+	for (i = 0; i < count; i++) {
+		if (err)
+			rmdir(made[i]);
+		free(made[i]);
+	}
+	for (i = 0; i < change.unwanteds; i++) {
+		if (!err)
+			err = remove_dir(change.unwanted[i], NULL, NULL);
+		free(change.unwanted[i]);
+	}
+	return err ? -1 : 0;
+}
+
+struct done {
+	int started;
+	int changed;
+	int unchanged;
+};
+
+static int start_site(struct section *site)
+{
+	site->started = true;
+	if ((site->opt.listens || setting(site, "behind")) && serve(&site->opt))
+		return -1;
+	return site->pidfile ? attach_to(site) : 0;
+}
+
+static int load_site(const struct file *file, struct section *site,
+		     struct done *done)
+{
+	char path[PATH_MAX];
+
+	site_path(path, sizeof(path), site->opt.site);
+	if (!access(path, F_OK) && !has(path, "enabled", "1") &&
+	    remove_site(path, site->opt.site, NULL))
+		return -1;
+	if (access(path, F_OK)) {
+		done->started++;
+		return start_site(site);
+	}
+	if (is_same(path, site) && !front_started(file, site)) {
+		done->unchanged++;
+	} else {
+		done->changed++;
+		if (change_site(path, site))
+			return -1;
+	}
+	return site->pidfile && has(path, "attached", "0") ? attach_to(site) : 0;
+}
+
+int load(const struct options *opt)
+{
+	struct done done = {};
+	static struct file file;
+	int i;
+
+	if (read_file(&file, opt->file) || loaded())
+		return -1;
+	for (i = 0; i < file.limits; i++) {
+		if (set_attribute(ROOT, file.limit[i]))
+			return -1;
+	}
+	for (i = 0; i < file.sites; i++) {
+		if (load_site(&file, &file.site[i], &done))
+			return -1;
+	}
+	printf("%d started, %d changed, %d unchanged\n", done.started,
+	       done.changed, done.unchanged);
+	return 0;
+}
