@@ -24,6 +24,8 @@
  * @uid: user as whom files are read
  * @gid: group
  * @site: the running site while enabled, or NULL
+ * @pending: it differs from what the directory says: something was written since, or
+ *	the site in front of it has gone
  */
 struct khttpd_site_item {
 	struct config_group group;
@@ -37,6 +39,7 @@ struct khttpd_site_item {
 	u32 uid;
 	u32 gid;
 	struct khttpd_site *site;
+	bool pending;
 };
 
 /**

@@ -46,8 +46,10 @@ static void khttpd_site_item_leave(struct khttpd_site_item *item)
 		struct khttpd_site_item *behind;
 
 		behind = list_entry(node, struct khttpd_site_item, node);
-		if (behind->front == item)
-			behind->front = NULL;
+		if (behind->front != item)
+			continue;
+		behind->front = NULL;
+		behind->pending = true;
 	}
 	khttpd_vhost_clear(item->site);
 }
@@ -254,10 +256,37 @@ static ssize_t khttpd_site_enabled_store(struct config_item *item,
 		err = khttpd_site_item_start(site);
 	else
 		khttpd_site_item_stop(site);
+	if (!err)
+		site->pending = false;
 	mutex_unlock(&khttpd_config_lock);
 	return err ? err : len;
 }
 CONFIGFS_ATTR(khttpd_site_, enabled);
+
+static ssize_t khttpd_site_pending_show(struct config_item *item, char *page)
+{
+	struct khttpd_site_item *site = to_site(item);
+	bool pending;
+
+	mutex_lock(&khttpd_config_lock);
+	pending = site->site && site->pending;
+	mutex_unlock(&khttpd_config_lock);
+	return sprintf(page, "%d\n", pending);
+}
+CONFIGFS_ATTR_RO(khttpd_site_, pending);
+
+/* An attribute was written, or, if @result is negative, was not. */
+static ssize_t khttpd_site_item_written(struct config_item *item,
+					ssize_t result)
+{
+	if (result < 0)
+		return result;
+	/* Afterwards: a site that is changed meanwhile may have taken the old one. */
+	mutex_lock(&khttpd_config_lock);
+	to_site(item)->pending = true;
+	mutex_unlock(&khttpd_config_lock);
+	return result;
+}
 
 static ssize_t khttpd_site_docroot_show(struct config_item *item, char *page)
 {
@@ -284,6 +313,7 @@ static ssize_t khttpd_site_docroot_store(struct config_item *item,
 		return -ENOMEM;
 	mutex_lock(&khttpd_config_lock);
 	swap(site->docroot, docroot);
+	site->pending = true;
 	mutex_unlock(&khttpd_config_lock);
 	kfree(docroot);
 	return len;
@@ -310,6 +340,7 @@ static ssize_t khttpd_site_index_store(struct config_item *item,
 		return -EINVAL;
 	mutex_lock(&khttpd_config_lock);
 	strscpy(site->options.index, strim(name), sizeof(site->options.index));
+	site->pending = true;
 	mutex_unlock(&khttpd_config_lock);
 	return len;
 }
@@ -330,8 +361,10 @@ static ssize_t khttpd_site_##name##_show(struct config_item *item,	\
 static ssize_t khttpd_site_##name##_store(struct config_item *item,	\
 					  const char *page, size_t len)	\
 {									\
-	return khttpd_config_switch(khttpd_site_flag_##name(item),	\
-				    NULL, page, len);			\
+	bool *flag = khttpd_site_flag_##name(item);			\
+									\
+	return khttpd_site_item_written(item,				\
+			khttpd_config_switch(flag, NULL, page, len));	\
 }
 
 KHTTPD_SITE_FLAG(listing)
@@ -368,6 +401,7 @@ static ssize_t khttpd_site_rules_store(struct config_item *item,
 	mutex_lock(&khttpd_config_lock);
 	swap(site->options.rules, rules);
 	swap(site->rules, text);
+	site->pending = true;
 	mutex_unlock(&khttpd_config_lock);
 	err = len;
 out:
@@ -378,8 +412,8 @@ out:
 CONFIGFS_ATTR(khttpd_site_, rules);
 
 /* Take a word or words of less than @size bytes. */
-static ssize_t khttpd_site_text_store(char *text, size_t size, const char *page,
-				      size_t len)
+static ssize_t khttpd_site_text_store(struct khttpd_site_item *site, char *text,
+				      size_t size, const char *page, size_t len)
 {
 	if (len >= size || memchr(page, '\0', len))
 		return -EINVAL;
@@ -389,6 +423,7 @@ static ssize_t khttpd_site_text_store(char *text, size_t size, const char *page,
 	/* One newline comes from echo. */
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
+	site->pending = true;
 	mutex_unlock(&khttpd_config_lock);
 	return len;
 }
@@ -405,7 +440,7 @@ static ssize_t khttpd_site_names_store(struct config_item *item,
 
 	if (!khttpd_names_valid(page))
 		return -EINVAL;
-	return khttpd_site_text_store(site->options.names,
+	return khttpd_site_text_store(site, site->options.names,
 				      sizeof(site->options.names), page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, names);
@@ -420,8 +455,8 @@ static ssize_t khttpd_site_behind_store(struct config_item *item,
 {
 	struct khttpd_site_item *site = to_site(item);
 
-	return khttpd_site_text_store(site->behind, sizeof(site->behind), page,
-				      len);
+	return khttpd_site_text_store(site, site->behind, sizeof(site->behind),
+				      page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, behind);
 
@@ -457,6 +492,7 @@ static ssize_t khttpd_site_types_write(struct config_item *item,
 	mutex_lock(&khttpd_config_lock);
 	swap(site->options.types, types);
 	site->options.types_len = len;
+	site->pending = true;
 	mutex_unlock(&khttpd_config_lock);
 	kvfree(types);
 	return len;
@@ -479,8 +515,9 @@ static ssize_t khttpd_site_uid_show(struct config_item *item, char *page)
 static ssize_t khttpd_site_uid_store(struct config_item *item,
 				     const char *page, size_t len)
 {
-	return khttpd_config_number(&to_site(item)->uid, 0, KHTTPD_ID_MAX, NULL,
-				    page, len);
+	return khttpd_site_item_written(item,
+			khttpd_config_number(&to_site(item)->uid, 0,
+					     KHTTPD_ID_MAX, NULL, page, len));
 }
 CONFIGFS_ATTR(khttpd_site_, uid);
 
@@ -492,8 +529,9 @@ static ssize_t khttpd_site_gid_show(struct config_item *item, char *page)
 static ssize_t khttpd_site_gid_store(struct config_item *item,
 				     const char *page, size_t len)
 {
-	return khttpd_config_number(&to_site(item)->gid, 0, KHTTPD_ID_MAX, NULL,
-				    page, len);
+	return khttpd_site_item_written(item,
+			khttpd_config_number(&to_site(item)->gid, 0,
+					     KHTTPD_ID_MAX, NULL, page, len));
 }
 CONFIGFS_ATTR(khttpd_site_, gid);
 
@@ -522,6 +560,7 @@ static struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_gid,
 	&khttpd_site_attr_attached,
 	&khttpd_site_attr_enabled,
+	&khttpd_site_attr_pending,
 	NULL
 };
 

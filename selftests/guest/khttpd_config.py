@@ -162,6 +162,39 @@ def what_is_saved_is_the_same():
     khttpd.ctl("stop", "--all")
 
 
+@ktap.test
+def what_could_not_take_effect_is_not_taken_for_done():
+    """All attributes are written before the site is changed, which may fail."""
+    load(ONE)
+    new = ONE.replace(khttpd.WWW, "/srv/two").replace("deny /secret/", "deny /a.txt") \
+             .replace("user = nobody", "user = daemon")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 8085))
+        taken.listen()
+        said = load(new + "listen = 127.0.0.1:8085\n", check=False)
+    ktap.true("in use" in said, said)
+    ktap.equal((body(), body("/secret/x")), ("one", 403), "as before")
+    ktap.equal(load(new), "0 started, 1 changed, 0 unchanged\n", "without that listener")
+    ktap.equal(body(), 403, "the new rule")
+    ktap.equal(load(new), "0 started, 0 changed, 1 unchanged\n", "again")
+    # Only what makes it take effect failed.
+    with open(f"{khttpd.CONFIG}/one/docroot", "w", encoding="ascii") as file:
+        file.write(khttpd.WWW)
+    ktap.equal(load(new.replace("/srv/two", khttpd.WWW)),
+               "0 started, 1 changed, 0 unchanged\n", "written by hand")
+    ktap.equal((body("/secret/x"), body()), ("x", 403), "now")
+    load(ONE)
+    # What is behind a site that was stopped serves nobody, and says that it does not differ.
+    load(THREE)
+    khttpd.ctl("stop", "--site", "one")
+    ktap.equal(load(ONE + THREE), "1 started, 1 changed, 0 unchanged\n", "started again")
+    khttpd.ctl("stop", "--site", "one")
+    load(ONE)
+    ktap.equal(load(THREE), "0 started, 1 changed, 0 unchanged\n", "the other one alone")
+    ktap.equal(body(host="three.example"), "three", "behind")
+    khttpd.ctl("stop", "--all")
+
+
 def many(first):
     """A site with nine listeners."""
     return f"[site many]\ndocroot = {khttpd.WWW}\n" + "".join(

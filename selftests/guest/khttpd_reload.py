@@ -139,6 +139,39 @@ def what_cannot_be_changes_nothing():
     khttpd.ctl("stop")
 
 
+@ktap.test
+def what_is_written_is_pending():
+    def pending():
+        with open(f"{SITE}/pending", encoding="ascii") as file:
+            return file.read()
+
+    def put(name, value):
+        with open(f"{SITE}/{name}", "w", encoding="ascii") as file:
+            file.write(value)
+    os.mkdir(SITE)
+    put("docroot", khttpd.WWW)
+    ktap.equal(pending(), "0\n", "nothing runs")
+    put("enabled", "1")
+    for name, value in (("docroot", "/srv/two"), ("index", "x"), ("listing", "1"),
+                        ("precompressed", "1"), ("rules", "deny /x\n"), ("names", "a"),
+                        ("behind", "nobody"), ("uid", "7"), ("gid", "7"),
+                        ("types", "text/x x\n")):
+        ktap.equal(pending(), "0\n", f"before {name}")
+        put(name, value)
+        ktap.equal(pending(), "1\n", name)
+        if name == "behind":
+            ktap.equal(change(False), 2, "cannot be")
+            ktap.equal(pending(), "1\n", "still")
+            put("behind", "\n")
+        put("enabled", "1")
+    try:
+        put("uid", "x")
+    except OSError:
+        pass
+    ktap.equal(pending(), "0\n", "refused")
+    khttpd.ctl("stop")
+
+
 def refused(port):
     try:
         khttpd.V4.connect(port).close()

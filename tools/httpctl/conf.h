@@ -12,7 +12,6 @@ struct section {
 	struct options opt;
 	char *rules;		/* "rules=" and its lines, or NULL */
 	char *pidfile;		/* of the server to attach to, or NULL */
-	bool started;
 };
 
 struct file {

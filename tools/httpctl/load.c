@@ -121,12 +121,14 @@ static bool has_attribute(const char *dir, const struct section *site,
 	return was_taken(dir, name, is, len);
 }
 
-/* Does the running site differ in nothing? */
+/* Does the running site differ in nothing? What was written, but could not take effect,
+ * is what its attributes say all the same.
+ */
 static bool is_same(const char *dir, const struct section *site)
 {
 	size_t i;
 
-	if (!has(dir, "enabled", "1") ||
+	if (!has(dir, "enabled", "1") || !has(dir, "pending", "0") ||
 	    !has(dir, "docroot", site->opt.docroot) ||
 	    !has(dir, "index", site->opt.index ?: "index.html") ||
 	    !has_user(dir, site->opt.user) || !has_listeners(dir, &site->opt))
@@ -137,19 +139,6 @@ static bool is_same(const char *dir, const struct section *site)
 			return false;
 	}
 	return true;
-}
-
-/* Was the site that it stands behind not there before? */
-static bool front_started(const struct file *file, const struct section *site)
-{
-	const char *front = setting(site, "behind");
-	int i;
-
-	for (i = 0; front && i < file->sites; i++) {
-		if (!strcmp(file->site[i].opt.site, front))
-			return file->site[i].started;
-	}
-	return false;
 }
 
 static int attach_to(struct section *site)
@@ -251,14 +240,12 @@ struct done {
 
 static int start_site(struct section *site)
 {
-	site->started = true;
 	if ((site->opt.listens || setting(site, "behind")) && serve(&site->opt))
 		return -1;
 	return site->pidfile ? attach_to(site) : 0;
 }
 
-static int load_site(const struct file *file, struct section *site,
-		     struct done *done)
+static int load_site(struct section *site, struct done *done)
 {
 	char path[PATH_MAX];
 
@@ -270,7 +257,7 @@ static int load_site(const struct file *file, struct section *site,
 		done->started++;
 		return start_site(site);
 	}
-	if (is_same(path, site) && !front_started(file, site)) {
+	if (is_same(path, site)) {
 		done->unchanged++;
 	} else {
 		done->changed++;
@@ -293,7 +280,7 @@ int load(const struct options *opt)
 			return -1;
 	}
 	for (i = 0; i < file.sites; i++) {
-		if (load_site(&file, &file.site[i], &done))
+		if (load_site(&file.site[i], &done))
 			return -1;
 	}
 	printf("%d started, %d changed, %d unchanged\n", done.started,
