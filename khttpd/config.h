@@ -55,6 +55,7 @@ struct khttpd_site_item {
  * @listeners: the open ones while the site is enabled, or NULL
  * @count: how many
  * @fresh: they were opened for the change that is being made
+ * @shut: they were closed by writing to "open"; replies under way go on
  */
 struct khttpd_listener_item {
 	struct config_item item;
@@ -68,6 +69,7 @@ struct khttpd_listener_item {
 	struct khttpd_listener **listeners;
 	unsigned int count;
 	bool fresh;
+	bool shut;
 };
 
 extern struct mutex khttpd_config_lock;	/* all items */

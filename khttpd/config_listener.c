@@ -53,6 +53,7 @@ void khttpd_listener_item_stop(struct khttpd_listener_item *item,
 	kfree(item->listeners);
 	item->listeners = NULL;
 	item->count = 0;
+	item->shut = false;
 }
 
 /**
@@ -247,6 +248,51 @@ static ssize_t khttpd_listener_reuseport_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_listener_, reuseport);
 
+static ssize_t khttpd_listener_open_show(struct config_item *item, char *page)
+{
+	struct khttpd_listener_item *listener = to_listener(item);
+	bool open;
+
+	mutex_lock(&khttpd_config_lock);
+	open = listener->count && !listener->shut;
+	mutex_unlock(&khttpd_config_lock);
+	return sprintf(page, "%d\n", open);
+}
+
+/* Opened again, if it was closed: when no reply is under way at the old sockets. */
+static int khttpd_listener_item_reopen(struct khttpd_listener_item *item)
+{
+	struct khttpd_site *site = item->owner->site;
+
+	if (!site)
+		return -ENOENT;
+	if (item->shut)
+		khttpd_listener_item_stop(item, khttpd_stop_deadline());
+	return khttpd_listener_item_start(item, site);
+}
+
+static ssize_t khttpd_listener_open_store(struct config_item *item,
+					  const char *page, size_t len)
+{
+	struct khttpd_listener_item *listener = to_listener(item);
+	bool open;
+	int err;
+
+	err = kstrtobool(page, &open);
+	if (err)
+		return err;
+	mutex_lock(&khttpd_config_lock);
+	if (open) {
+		err = khttpd_listener_item_reopen(listener);
+	} else if (listener->count) {
+		khttpd_listener_item_shut(listener);
+		listener->shut = true;
+	}
+	mutex_unlock(&khttpd_config_lock);
+	return err ?: len;
+}
+CONFIGFS_ATTR(khttpd_listener_, open);
+
 static struct configfs_attribute *khttpd_listener_attrs[] = {
 	&khttpd_listener_attr_family,
 	&khttpd_listener_attr_address,
@@ -255,6 +301,7 @@ static struct configfs_attribute *khttpd_listener_attrs[] = {
 	&khttpd_listener_attr_defer_accept,
 	&khttpd_listener_attr_fastopen,
 	&khttpd_listener_attr_reuseport,
+	&khttpd_listener_attr_open,
 	NULL
 };
 

@@ -11,6 +11,7 @@
 import os
 import socket
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
@@ -192,6 +193,51 @@ def what_could_not_take_effect_is_not_taken_for_done():
     load(ONE)
     ktap.equal(load(THREE), "0 started, 1 changed, 0 unchanged\n", "the other one alone")
     ktap.equal(body(host="three.example"), "three", "behind")
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def a_listener_takes_the_place_of_another():
+    """At the same port, with other options or an address that overlaps."""
+    data = os.urandom(3_000_003)
+    khttpd.write("big", data)
+    old = khttpd.limit("stop_timeout", 5000 * ktap.SCALE)
+    site = f"[site a]\ndocroot = {khttpd.WWW}\n"
+    load(site + "listen = 0.0.0.0:8080\nlisten = [::]:8080\n")
+    for listen in (("127.0.0.1:8080", "[::]:8080"), ("0.0.0.0:8080,backlog=77", "[::1]:8080"),
+                   ("127.0.0.1:8080,reuseport", "[0::1]:8080"),
+                   ("127.0.0.1:8080,reuseport,backlog=9", "[::1]:8080,backlog=9"),
+                   ("0.0.0.0:8080,reuseport", "[::]:8080,backlog=9")):
+        text = site + "".join(f"listen = {one}\n" for one in listen)
+        with khttpd.V4.connect() as sock:
+            before = khttpd.count("requests")
+            sock.sendall(GET("/big"))
+            ktap.wait_for(20, "the reply is under way",
+                          lambda b=before: khttpd.count("requests") > b)
+            said = []
+            thread = threading.Thread(target=lambda t=text, s=said: s.append(load(t)))
+            thread.start()
+            ktap.true(khttpd.Reader(sock).reply().body == data, f"{listen}: whole")
+            thread.join()
+        ktap.equal(said, ["0 started, 1 changed, 0 unchanged\n"], f"{listen}")
+        ktap.equal(load(text), "0 started, 0 changed, 1 unchanged\n", f"{listen}, again")
+        for place in (khttpd.V4, khttpd.V6):
+            ktap.equal(khttpd.exchange(place, GET("/a.txt")).body, b"one", f"{listen}")
+    # What cannot be opened leaves what was there.
+    last = text
+    said = load(site + "listen = 192.0.2.1:8080\nlisten = [::1]:8080\n", check=False)
+    ktap.true("cannot listen at 192.0.2.1" in said, said)
+    for place in (khttpd.V4, khttpd.V6):
+        ktap.equal(khttpd.exchange(place, GET("/a.txt")).body, b"one", "as it was")
+    ktap.equal(load(last), "0 started, 0 changed, 1 unchanged\n", "as it was")
+    # One that somebody closed is missing.
+    for name in os.listdir(f"{khttpd.CONFIG}/a"):
+        if os.path.isdir(f"{khttpd.CONFIG}/a/{name}"):
+            with open(f"{khttpd.CONFIG}/a/{name}/open", "w", encoding="ascii") as file:
+                file.write("0")
+    ktap.equal(load(last), "0 started, 1 changed, 0 unchanged\n", "closed ones")
+    ktap.equal(body(), "one", "opened")
+    khttpd.limit("stop_timeout", old)
     khttpd.ctl("stop", "--all")
 
 

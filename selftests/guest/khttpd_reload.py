@@ -172,6 +172,43 @@ def what_is_written_is_pending():
     khttpd.ctl("stop")
 
 
+@ktap.test
+def a_listener_is_closed_and_opened():
+    def put(name, value):
+        with open(f"{SITE}/{name}", "w", encoding="ascii") as file:
+            file.write(value)
+
+    def is_open(name):
+        with open(f"{SITE}/{name}/open", encoding="ascii") as file:
+            return file.read()
+    serve()
+    ktap.equal(is_open("listen0"), "1\n", "open")
+    put("listen0/open", "1")
+    big = slow()
+    put("listen0/open", "0")
+    ktap.equal(is_open("listen0"), "0\n", "closed")
+    ktap.true(refused(8080), "nobody listens")
+    # Another one in its place, while the reply is under way.
+    os.mkdir(f"{SITE}/other")
+    ktap.equal(is_open("other"), "0\n", "not opened yet")
+    for name, value in (("family", "inet"), ("address", "0.0.0.0"), ("port", "8080"),
+                        ("open", "1")):
+        put(f"other/{name}", value)
+    ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt")).body, b"one", "the other one")
+    change(docroot="/srv/two")
+    ktap.equal(is_open("listen0"), "0\n", "still closed")
+    ktap.true(khttpd.Reader(big).reply().body == DATA, "the reply under way is whole")
+    big.close()
+    ktap.raises(98, put, "listen0/open", "1")
+    os.rmdir(f"{SITE}/other")
+    put("listen0/open", "1")
+    ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt")).body, b"two", "open again")
+    put("enabled", "0")
+    ktap.equal(is_open("listen0"), "0\n", "stopped")
+    ktap.raises(2, put, "listen0/open", "1")
+    khttpd.ctl("stop")
+
+
 def refused(port):
     try:
         khttpd.V4.connect(port).close()

@@ -35,10 +35,44 @@ struct attribute {
 extern const char *const limit_names[];	/* NULL ends them */
 extern const struct attribute attributes[ATTRIBUTES];
 
+/* A listener that is wanted. */
+struct want {
+	struct listen listen;
+	bool there;
+	bool blocked;		/* by one that is not wanted */
+	char *made;		/* its new directory, or NULL */
+};
+
+/* One that is there and not wanted. */
+struct unwanted {
+	char *path;
+	bool blocks;		/* one that is wanted */
+};
+
+/* The listeners of a site that runs, against those that are wanted. */
+struct change {
+	const char *dir;
+	struct want want[LISTENERS_MAX];
+	int wants;
+	struct unwanted unwanted[LISTENERS_MAX];
+	int unwanteds;
+};
+
+/* file.c */
 char *join(const char *name, const char *value);
 char *copy(const char *text);
 char *trim(char *text);
 const char *setting(const struct section *site, const char *name);
 int read_file(struct file *file, const char *path);
+
+/* listeners.c */
+int sort_listeners(const char *dir, const struct options *opt,
+		   struct change *change);
+bool has_listeners(const char *dir, const struct options *opt);
+int make_listeners(struct change *change, bool blocked);
+void unmake_listeners(struct change *change, bool blocked);
+int replace_listeners(struct change *change);
+int remove_unwanted(const struct change *change);
+void free_change(struct change *change);
 
 #endif /* HTTPCTL_CONF_H */

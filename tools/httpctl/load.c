@@ -17,77 +17,6 @@ static bool has_user(const char *dir, const char *user)
 	return has(dir, "uid", uid) && has(dir, "gid", gid);
 }
 
-/* Is this directory the listener that is meant? */
-static bool is_listener(const char *path, const struct listen *listen)
-{
-	int i;
-
-	for (i = 0; i < LISTEN_OPTIONS; i++) {
-		if (!has(path, listen_options[i].name, listen->option[i]))
-			return false;
-	}
-	return has(path, "family", listen->family) &&
-	       has(path, "address", listen->address) &&
-	       has(path, "port", listen->port);
-}
-
-/* The listeners of a site that runs, against those that are wanted. */
-struct change {
-	const char *dir;
-	struct listen want[LISTENERS_MAX];
-	bool there[LISTENERS_MAX];
-	int wants;
-	char *unwanted[LISTENERS_MAX];
-	int unwanteds;
-};
-
-static int sort_listener(const char *path, const char *name, void *data)
-{
-	struct change *change = data;
-	int i;
-
-	(void)name;
-	for (i = 0; i < change->wants; i++) {
-		if (!change->there[i] && is_listener(path, &change->want[i])) {
-			change->there[i] = true;
-			return 0;
-		}
-	}
-	if (change->unwanteds == LISTENERS_MAX) {
-		say("%s: too many listeners", change->dir);
-		return -1;
-	}
-	change->unwanted[change->unwanteds++] = copy(path);
-	return 0;
-}
-
-static int sort_listeners(const char *dir, const struct options *opt,
-			  struct change *change)
-{
-	memset(change, 0, sizeof(*change));
-	change->dir = dir;
-	for (change->wants = 0; change->wants < opt->listens; change->wants++) {
-		if (split_listen(opt->listen[change->wants],
-				 &change->want[change->wants]))
-			return -1;
-	}
-	return each_dir(dir, sort_listener, change);
-}
-
-static bool has_listeners(const char *dir, const struct options *opt)
-{
-	struct change change;
-	int i;
-
-	if (sort_listeners(dir, opt, &change) || change.unwanteds)
-		return false;
-	for (i = 0; i < change.wants; i++) {
-		if (!change.there[i])
-			return false;
-	}
-	return true;
-}
-
 /* No types of its own. A binary attribute cannot be written empty again: then it
  * has an empty line.
  */
@@ -159,26 +88,6 @@ static int clear_types(const char *path)
 	return has_no_types(path) ? 0 : put_or_say(path, "types", "\n");
 }
 
-/* Directories for listeners that are wanted and not there. @made: their paths. */
-static int make_listeners(struct change *change, char *made[], int *count)
-{
-	char path[PATH_MAX + 16];
-	int i, number = 0;
-
-	for (i = 0; i < change->wants; i++) {
-		if (change->there[i])
-			continue;
-		do {
-			snprintf(path, sizeof(path), "%s/listen%d", change->dir,
-				 number++);
-		} while (!access(path, F_OK));
-		made[(*count)++] = copy(path);
-		if (make_listener(change->dir, number - 1, &change->want[i]))
-			return -1;
-	}
-	return 0;
-}
-
 /* Everything as the section has it, and what it does not say as it is otherwise. */
 static int set_all(const char *path, const struct section *site)
 {
@@ -205,30 +114,25 @@ static int set_all(const char *path, const struct section *site)
 }
 
 /* A site that runs takes the form that the section gives it. What cannot be leaves
- * it as it is, with the attributes already written.
+ * it as it is, with the attributes already written; but listeners in the place of
+ * others come last, and if they cannot be opened the others are again.
  */
 static int change_site(const char *path, struct section *site)
 {
-	char *made[LISTENERS_MAX];
 	struct change change;
-	int i, count = 0, err;
+	int err;
 
 	err = sort_listeners(path, &site->opt, &change) ||
-	      make_listeners(&change, made, &count) || set_all(path, site);
+	      make_listeners(&change, false) || set_all(path, site);
 	if (!err && put(path, "enabled", "1")) {
 		say("cannot change site '%s': %s", site->opt.site, strerror(errno));
 		err = 1;
 	}
-	for (i = 0; i < count; i++) {
-		if (err)
-			rmdir(made[i]);
-		free(made[i]);
-	}
-	for (i = 0; i < change.unwanteds; i++) {
-		if (!err)
-			err = remove_dir(change.unwanted[i], NULL, NULL);
-		free(change.unwanted[i]);
-	}
+	if (err)
+		unmake_listeners(&change, false);
+	else
+		err = replace_listeners(&change) || remove_unwanted(&change);
+	free_change(&change);
 	return err ? -1 : 0;
 }
 
