@@ -504,7 +504,10 @@ static struct configfs_bin_attribute *khttpd_site_bin_attrs[] = {
 	NULL
 };
 
-/* Ids of the initial user namespace; the last number is none. */
+/* Ids of the initial user namespace; the last number is none. Root owns what nobody
+ * else may read, and its group what only that may: capabilities are not all it has.
+ */
+#define KHTTPD_ID_MIN		1
 #define KHTTPD_ID_MAX		(U32_MAX - 1)
 
 static ssize_t khttpd_site_uid_show(struct config_item *item, char *page)
@@ -516,7 +519,7 @@ static ssize_t khttpd_site_uid_store(struct config_item *item,
 				     const char *page, size_t len)
 {
 	return khttpd_site_item_written(item,
-			khttpd_config_number(&to_site(item)->uid, 0,
+			khttpd_config_number(&to_site(item)->uid, KHTTPD_ID_MIN,
 					     KHTTPD_ID_MAX, NULL, page, len));
 }
 CONFIGFS_ATTR(khttpd_site_, uid);
@@ -530,7 +533,7 @@ static ssize_t khttpd_site_gid_store(struct config_item *item,
 				     const char *page, size_t len)
 {
 	return khttpd_site_item_written(item,
-			khttpd_config_number(&to_site(item)->gid, 0,
+			khttpd_config_number(&to_site(item)->gid, KHTTPD_ID_MIN,
 					     KHTTPD_ID_MAX, NULL, page, len));
 }
 CONFIGFS_ATTR(khttpd_site_, gid);

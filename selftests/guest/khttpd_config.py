@@ -89,6 +89,7 @@ def mistakes_are_named_and_nothing_is_done():
             ("[site a]\nlisten = 1.2.3.4", 2, "listener"),
             ("[site a]\nlisten = [::1:80", 2, "listener"),
             ("[site a]\nuser = nobodyatall", 2, "user"),
+            ("[site a]\nuser = root", 2, "never read as root"),
             ("[site a]\nattach = pid 80", 2, "PIDFILE"),
             ("[site a]\nattach = /run/pid 0", 2, "PIDFILE"),
             ("[site a]\ndocroot = /srv", 2, "without"),
@@ -131,7 +132,7 @@ def loaded_and_loaded_again():
     ktap.equal(load(LIMITS + ONE.replace("secret", "other") + TWO + THREE),
                "0 started, 2 changed, 1 unchanged\n", "the one behind it stays")
     ktap.equal((body("/secret/x"), body(host="three.example")), ("x", "three"), "changed")
-    for change in (("nobody", "root"), ("listing = 1\n", ""), ("8080", "8084"),
+    for change in (("nobody", "daemon"), ("listing = 1\n", ""), ("8080", "8084"),
                    ("listen = [::1]:8080\n", ""), ("rule = deny /secret/\n", ""),
                    ("rule = deny /secret/\nrule = cache /a.txt max-age=3\n", "")):
         load(ONE + THREE)

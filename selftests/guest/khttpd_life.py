@@ -297,7 +297,11 @@ def a_site_that_cannot_start_leaves_nothing():
                       (("--docroot", khttpd.WWW, "--listen", "1.2.3.4:99999"), "port"),
                       (("--docroot", khttpd.WWW, "--listen", "a.b.c.d:80"), "cannot"),
                       (("--docroot", khttpd.WWW, "--user", "nobodyatall",
-                        "--listen", "[::1]:80"), "no user")):
+                        "--listen", "[::1]:80"), "no user"),
+                      (("--docroot", khttpd.WWW, "--user", "root",
+                        "--listen", "[::1]:80"), "never read as root"),
+                      (("--docroot", khttpd.WWW, "--set", "uid=0",
+                        "--listen", "[::1]:80"), "out of range")):
         ktap.true(why in khttpd.ctl("serve", *args, check=False), f"{args}")
     serve()
     ktap.true("already" in khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen",
@@ -314,6 +318,7 @@ def attributes_refuse_nonsense():
                             ("site/index", "a/b"), ("site/index", ".."),
                             ("site/index", "x" * 100), ("site/uid", "-1"),
                             ("site/uid", "4294967295"), ("site/gid", "x"),
+                            ("site/uid", "0"), ("site/gid", "0"),
                             ("site/enabled", "maybe"), ("site/one/family", "ipx"),
                             ("site/one/port", "65536"), ("site/one/port", "-1"),
                             ("site/one/address", "x" * 100),

@@ -143,8 +143,11 @@ static int add_docroot(struct file *file, struct section *site,
 
 static int add_user(struct file *file, struct section *site, const char *value)
 {
-	if (!getpwnam(value))
-		return wrong(file, "no user of that name", value);
+	unsigned int uid, gid;
+	const char *why = find_ids(value, &uid, &gid);
+
+	if (why)
+		return wrong(file, why, value);
 	site->opt.user = copy(value);
 	return 0;
 }

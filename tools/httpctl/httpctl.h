@@ -93,6 +93,7 @@ int bad_name(const char *site);
 void site_path(char *path, size_t size, const char *site);
 
 /* site.c */
+const char *find_ids(const char *user, unsigned int *uid, unsigned int *gid);
 int split_listen(const char *spec, struct listen *listen);
 int make_listener(const char *site, int number, const struct listen *listen);
 int set_site(const struct options *opt, const char *path);

@@ -7,14 +7,14 @@
 
 static bool has_user(const char *dir, const char *user)
 {
-	struct passwd *entry = getpwnam(user ?: "nobody");
-	char uid[16] = "65534", gid[16] = "65534";
+	char uid_text[16], gid_text[16];
+	unsigned int uid, gid;
 
-	if (entry) {
-		snprintf(uid, sizeof(uid), "%u", entry->pw_uid);
-		snprintf(gid, sizeof(gid), "%u", entry->pw_gid);
-	}
-	return has(dir, "uid", uid) && has(dir, "gid", gid);
+	if (find_ids(user ?: "nobody", &uid, &gid))
+		return false;
+	snprintf(uid_text, sizeof(uid_text), "%u", uid);
+	snprintf(gid_text, sizeof(gid_text), "%u", gid);
+	return has(dir, "uid", uid_text) && has(dir, "gid", gid_text);
 }
 
 /* No types of its own. A binary attribute cannot be written empty again: then it

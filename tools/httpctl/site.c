@@ -2,19 +2,32 @@
 /* Making, starting and removing sites. */
 #include "httpctl.h"
 
-static int set_user(const char *dir, const char *user)
+/* As whom files are read. Return: NULL, or why they cannot be. */
+const char *find_ids(const char *user, unsigned int *uid, unsigned int *gid)
 {
 	struct passwd *entry = getpwnam(user);
+
+	if (!entry)
+		return "no user of that name";
+	*uid = entry->pw_uid;
+	*gid = entry->pw_gid;
+	return *uid && *gid ? NULL : "files are never read as root or its group";
+}
+
+static int set_user(const char *dir, const char *user)
+{
+	unsigned int uid, gid;
+	const char *why = find_ids(user, &uid, &gid);
 	char id[16];
 
-	if (!entry) {
-		say("there is no user '%s'", user);
+	if (why) {
+		say("user '%s': %s", user, why);
 		return -1;
 	}
-	snprintf(id, sizeof(id), "%u", entry->pw_uid);
+	snprintf(id, sizeof(id), "%u", uid);
 	if (put_or_say(dir, "uid", id))
 		return -1;
-	snprintf(id, sizeof(id), "%u", entry->pw_gid);
+	snprintf(id, sizeof(id), "%u", gid);
 	return put_or_say(dir, "gid", id);
 }
 
