@@ -242,6 +242,63 @@ def a_listener_takes_the_place_of_another():
     khttpd.ctl("stop", "--all")
 
 
+def is_saved():
+    """What is saved is a good file; the same as what is there, which does not change."""
+    saved = khttpd.ctl("save")
+    ktap.equal(load(saved, "check"), "", "it is a good file")
+    ktap.true("0 started, 0 changed" in load(saved), "and what is there")
+    ktap.equal(khttpd.ctl("save"), saved, "saved again")
+    return saved
+
+
+@ktap.test
+def whoever_reads_files_is_saved():
+    for user, group in (("12345", "23456"), ("12345", None), ("nobody", "daemon"),
+                        ("daemon", None), ("daemon", "23456")):
+        lines = f"user = {user}\n" + (f"group = {group}\n" if group else "")
+        load(ONE.replace("user = nobody\n", lines))
+        ktap.true(f"\n{lines}listen" in is_saved(), f"{user}, {group}")
+        saved = khttpd.ctl("save")
+        khttpd.ctl("stop", "--all")
+        load(saved)
+        ktap.equal(khttpd.ctl("save"), saved, "after all was stopped")
+    with open(f"{khttpd.CONFIG}/one/uid", encoding="ascii") as file:
+        ktap.equal(file.read(), "1\n", "the id")
+    khttpd.ctl("stop", "--all")
+    load(ONE.replace("user = nobody", "group = 7"))
+    with open(f"{khttpd.CONFIG}/one/gid", encoding="ascii") as file:
+        ktap.equal(file.read(), "7\n", "a group without user")
+    for lines in ("user = 0", "group = 0", "group = root", "user = 4294967295",
+                  "group = nobodyatall"):
+        said = load(ONE + lines, "check", check=False)
+        ktap.true(" root" in said or "of that name" in said, said)
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def sites_that_would_not_be_the_same_are_saved_as_comment():
+    load(ONE)
+    with khttpd.Server(khttpd.V4, 8090, site="two", docroot="/srv/two"):
+        khttpd.ctl("serve", "--site", "three", "--docroot", "/srv/three", "--set",
+                   "behind=two", "--set", "names=three.example")
+        saved = is_saved()
+        for name in ("two", "three"):
+            ktap.true(f":\n# [site {name}]\n# docroot = /srv/{name}\n" in saved, saved)
+        khttpd.ctl("stop", "--site", "three")
+    with open(f"{khttpd.CONFIG}/one/enabled", "w", encoding="ascii") as file:
+        file.write("0")
+    ktap.true("# disabled:\n# [site one]\n" in is_saved(), "disabled")
+    with open(f"{khttpd.CONFIG}/one/enabled", encoding="ascii") as file:
+        ktap.equal(file.read(), "0\n", "still disabled")
+    load(ONE)
+    khttpd.ctl("serve", "--site", "three", "--docroot", "/srv/three", "--set",
+               "behind=one", "--set", "names=x.example\n\ny.example")
+    ktap.true("names = x.example  y.example\n" in khttpd.ctl("save"), "names in lines")
+    load(khttpd.ctl("save"))
+    is_saved()
+    khttpd.ctl("stop", "--all")
+
+
 def many(first):
     """A site with nine listeners."""
     return f"[site many]\ndocroot = {khttpd.WWW}\n" + "".join(

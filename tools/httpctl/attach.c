@@ -175,18 +175,10 @@ int attach(const struct options *opt)
 	return n > 0 ? 0 : -1;
 }
 
-static int count_dir(const char *path, const char *name, void *data)
-{
-	(void)path;
-	(void)name;
-	++*(int *)data;
-	return 0;
-}
-
 int detach(const struct options *opt)
 {
-	int device, n, listeners = 0;
 	char path[PATH_MAX];
+	int device, n;
 
 	device = open_device();
 	if (device < 0)
@@ -200,6 +192,5 @@ int detach(const struct options *opt)
 	printf("detached from %d listener%s\n", n, n == 1 ? "" : "s");
 	/* A site without listeners of its own has nothing left to do. */
 	site_path(path, sizeof(path), opt->site);
-	each_dir(path, count_dir, &listeners);
-	return listeners ? 0 : remove_site(path, opt->site, NULL);
+	return count_dirs(path) ? 0 : remove_site(path, opt->site, NULL);
 }

@@ -11,6 +11,7 @@
 struct section {
 	struct options opt;
 	char *rules;		/* "rules=" and its lines, or NULL */
+	int user_line;		/* of user or group, the last one */
 	char *pidfile;		/* of the server to attach to, or NULL */
 };
 

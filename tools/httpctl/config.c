@@ -107,6 +107,23 @@ int each_dir(const char *dir, int (*call)(const char *path,
 	return err;
 }
 
+static int count_dir(const char *path, const char *name, void *data)
+{
+	(void)path;
+	(void)name;
+	++*(int *)data;
+	return 0;
+}
+
+/* How many directories are in @dir? */
+int count_dirs(const char *dir)
+{
+	int count = 0;
+
+	each_dir(dir, count_dir, &count);
+	return count;
+}
+
 /* `ip netns exec` covers /sys with a new one, where configfs is not mounted. */
 int loaded(void)
 {

@@ -141,17 +141,6 @@ static int add_docroot(struct file *file, struct section *site,
 	return 0;
 }
 
-static int add_user(struct file *file, struct section *site, const char *value)
-{
-	unsigned int uid, gid;
-	const char *why = find_ids(value, &uid, &gid);
-
-	if (why)
-		return wrong(file, why, value);
-	site->opt.user = copy(value);
-	return 0;
-}
-
 static int add_rule(struct section *site, const char *rule)
 {
 	char *rules;
@@ -178,8 +167,11 @@ static int add_setting(struct file *file, char *name, char *value)
 		return add_attach(file, site, value);
 	if (!strcmp(name, "docroot"))
 		return add_docroot(file, site, value);
-	if (!strcmp(name, "user"))
-		return add_user(file, site, value);
+	if (!strcmp(name, "user") || !strcmp(name, "group")) {
+		site->user_line = file->line;
+		*(*name == 'u' ? &site->opt.user : &site->opt.group) = copy(value);
+		return 0;
+	}
 	if (!strcmp(name, "rule"))
 		return add_rule(site, value);
 	if (!strcmp(name, "index")) {
@@ -225,6 +217,20 @@ const char *setting(const struct section *site, const char *name)
 	return NULL;
 }
 
+/* Together they can be what neither is. */
+static int judge_user(struct file *file, struct section *site)
+{
+	unsigned int uid, gid;
+	const char *why;
+
+	site->opt.user = site->opt.user ?: "nobody";
+	why = find_ids(site->opt.user, site->opt.group, &uid, &gid);
+	if (!why)
+		return 0;
+	file->line = site->user_line ?: file->line;
+	return wrong(file, why, site->opt.group ?: site->opt.user);
+}
+
 /* The file has been read: is each section whole? */
 static int judge(struct file *file)
 {
@@ -233,6 +239,8 @@ static int judge(struct file *file)
 	for (i = 0; i < file->sites; i++) {
 		struct section *site = &file->site[i];
 
+		if (judge_user(file, site))
+			return -1;
 		if (site->rules && add_set(file, site, join("rules", site->rules)))
 			return -1;
 		if (!site->opt.docroot)

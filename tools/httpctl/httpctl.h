@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -31,6 +32,8 @@
 #define LISTEN_OPTIONS	4
 #define SETS_MAX	16
 #define VALUE_MAX	(128 * 1024)
+/* Of nobody, and the group of a user that is only a number. */
+#define ID_NOBODY	65534
 /* Longest one of an attribute that is text. */
 #define TEXT_MAX	4095
 
@@ -42,6 +45,7 @@ struct options {
 	const char *docroot;
 	const char *index;
 	const char *user;
+	const char *group;	/* NULL: the user's */
 	const char *listen[LISTENERS_MAX];
 	int listens;
 	const char *set[SETS_MAX];
@@ -88,12 +92,14 @@ ssize_t get(const char *dir, const char *name, char *buf, size_t size);
 bool has(const char *dir, const char *name, const char *value);
 int each_dir(const char *dir, int (*call)(const char *path, const char *name,
 					  void *data), void *data);
+int count_dirs(const char *dir);
 int loaded(void);
 int bad_name(const char *site);
 void site_path(char *path, size_t size, const char *site);
 
 /* site.c */
-const char *find_ids(const char *user, unsigned int *uid, unsigned int *gid);
+const char *find_ids(const char *user, const char *group, unsigned int *uid,
+		     unsigned int *gid);
 int split_listen(const char *spec, struct listen *listen);
 int make_listener(const char *site, int number, const struct listen *listen);
 int set_site(const struct options *opt, const char *path);

@@ -5,12 +5,12 @@
  */
 #include "conf.h"
 
-static bool has_user(const char *dir, const char *user)
+static bool has_user(const char *dir, const struct options *opt)
 {
 	char uid_text[16], gid_text[16];
 	unsigned int uid, gid;
 
-	if (find_ids(user ?: "nobody", &uid, &gid))
+	if (find_ids(opt->user, opt->group, &uid, &gid))
 		return false;
 	snprintf(uid_text, sizeof(uid_text), "%u", uid);
 	snprintf(gid_text, sizeof(gid_text), "%u", gid);
@@ -60,7 +60,8 @@ static bool is_same(const char *dir, const struct section *site)
 	if (!has(dir, "enabled", "1") || !has(dir, "pending", "0") ||
 	    !has(dir, "docroot", site->opt.docroot) ||
 	    !has(dir, "index", site->opt.index ?: "index.html") ||
-	    !has_user(dir, site->opt.user) || !has_listeners(dir, &site->opt))
+	    !has_user(dir, &site->opt) ||
+	    !has_listeners(dir, &site->opt))
 		return false;
 	for (i = 0; i < ATTRIBUTES; i++) {
 		if (!has_attribute(dir, site, attributes[i].name,
@@ -95,7 +96,6 @@ static int set_all(const char *path, const struct section *site)
 	size_t i;
 
 	all.index = site->opt.index ?: "index.html";
-	all.user = site->opt.user ?: "nobody";
 	all.sets = 0;
 	if (set_site(&all, path))
 		return -1;

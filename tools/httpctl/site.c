@@ -2,26 +2,53 @@
 /* Making, starting and removing sites. */
 #include "httpctl.h"
 
-/* As whom files are read. Return: NULL, or why they cannot be. */
-const char *find_ids(const char *user, unsigned int *uid, unsigned int *gid)
+/* "1000" */
+static bool is_id(const char *text, unsigned int *id)
+{
+	unsigned long value;
+
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	errno = 0;
+	value = strtoul(text, NULL, 10);
+	*id = value;
+	return !errno && value < UINT_MAX;
+}
+
+/* As whom files are read: names or numbers. Return: NULL, or why they cannot be. */
+const char *find_ids(const char *user, const char *group, unsigned int *uid,
+		     unsigned int *gid)
 {
 	struct passwd *entry = getpwnam(user);
+	struct group *other;
 
-	if (!entry)
+	*uid = ID_NOBODY;
+	if (!entry && !is_id(user, uid) && strcmp(user, "nobody"))
 		return "no user of that name";
-	*uid = entry->pw_uid;
-	*gid = entry->pw_gid;
+	if (!entry)
+		entry = getpwuid(*uid);
+	if (entry)
+		*uid = entry->pw_uid;
+	*gid = entry ? entry->pw_gid : ID_NOBODY;
+	if (group) {
+		other = getgrnam(group);
+		if (other)
+			*gid = other->gr_gid;
+		else if (!is_id(group, gid))
+			return "no group of that name";
+	}
 	return *uid && *gid ? NULL : "files are never read as root or its group";
 }
 
-static int set_user(const char *dir, const char *user)
+static int set_user(const char *dir, const char *user, const char *group)
 {
 	unsigned int uid, gid;
-	const char *why = find_ids(user, &uid, &gid);
+	const char *why = find_ids(user, group, &uid, &gid);
 	char id[16];
 
 	if (why) {
-		say("user '%s': %s", user, why);
+		say("user '%s'%s%s: %s", user, group ? ", group " : "", group ?: "",
+		    why);
 		return -1;
 	}
 	snprintf(id, sizeof(id), "%u", uid);
@@ -220,7 +247,7 @@ int set_site(const struct options *opt, const char *path)
 	}
 	return put_or_say(path, "docroot", docroot) ||
 	       (opt->index && put_or_say(path, "index", opt->index)) ||
-	       (opt->user && set_user(path, opt->user)) ||
+	       (opt->user && set_user(path, opt->user, opt->group)) ||
 	       set_attributes(opt, path) ? -1 : 0;
 }
 
