@@ -394,4 +394,46 @@ def servers_are_attached_to():
     khttpd.ctl("stop", "--all")
 
 
+def attached(site):
+    with open(f"{khttpd.CONFIG}/{site}/attached", encoding="ascii") as file:
+        return int(file.read())
+
+
+def listener(address, port):
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    server.bind((address, port))
+    server.listen()
+    server.settimeout(khttpd.TIMEOUT)
+    return server
+
+
+@ktap.test
+def servers_are_followed():
+    """One that has got more listeners, or others, is attached to there, too."""
+    with open("/tmp/server.pid", "w", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
+    text = f"[site a]\ndocroot = {khttpd.WWW}\nattach = /tmp/server.pid 8090\n"
+    other = khttpd.Place("other", socket.AF_INET, "127.0.0.2", None)
+    with listener("127.0.0.1", 8090):
+        load(text)
+        with listener("127.0.0.2", 8090), listener("127.0.0.2", 8090):
+            ktap.equal(load(text), "0 started, 1 changed, 0 unchanged\n", "two more")
+            ktap.equal(attached("a"), 3, "attached to")
+            for place in (khttpd.V4, other) * 4:
+                ktap.equal(khttpd.exchange(place, GET("/a.txt"), 8090).body, b"one", "file")
+            ktap.equal(load(text), "0 started, 0 changed, 1 unchanged\n", "no more")
+    ktap.wait_for(10, "the attachments end", lambda: attached("a") == 0)
+    ktap.true("no listener on port 8090" in load(text, check=False), "none")
+    with listener("127.0.0.2", 8090):
+        # Another site's are not its own.
+        load(text.replace("[site a]", "[site b]"))
+        ktap.true("no listener on port 8090" in load(text, check=False), "another site's")
+        khttpd.ctl("stop", "--site", "b")
+        ktap.equal(load(text), "0 started, 1 changed, 0 unchanged\n", "started again")
+        ktap.equal(khttpd.exchange(other, GET("/a.txt"), 8090).body, b"one", "file")
+    khttpd.ctl("stop", "--all")
+
+
 ktap.main(setup)

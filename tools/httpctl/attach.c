@@ -139,29 +139,38 @@ static int open_device(void)
 	return device;
 }
 
+/* Attach a site that there is to what is meant and not attached yet. Return: how
+ * many listeners that were, or -1.
+ */
+int attach_more(const struct options *opt)
+{
+	int device = open_device(), n;
+
+	if (device < 0)
+		return -1;
+	n = opt->fd < 0 ? attach_all(opt, device) : attach_named(opt, device);
+	close(device);
+	return n;
+}
+
 int attach(const struct options *opt)
 {
 	char path[PATH_MAX];
 	bool made = false;
-	int device, n;
+	int n;
 
 	if (opt->fd < 0 ? !opt->pid || !opt->port : opt->port) {
 		say("--pid and --port, or --fd, are needed");
 		return -1;
 	}
-	device = open_device();
-	if (device < 0)
-		return -1;
 	site_path(path, sizeof(path), opt->site);
 	if (access(path, F_OK)) {
 		if (make_site(opt, path, sizeof(path)) ||
-		    enable_site(path, opt->site)) {
-			close(device);
+		    enable_site(path, opt->site))
 			return -1;
-		}
 		made = true;
 	}
-	n = opt->fd < 0 ? attach_all(opt, device) : attach_named(opt, device);
+	n = attach_more(opt);
 	if (n == 0 && opt->fd >= 0)
 		say("descriptor %d is attached already", opt->fd);
 	else if (n == 0)
@@ -171,7 +180,6 @@ int attach(const struct options *opt)
 		remove_site(path, opt->site, NULL);
 	if (n > 0)
 		printf("attached to %d listener%s\n", n, n == 1 ? "" : "s");
-	close(device);
 	return n > 0 ? 0 : -1;
 }
 

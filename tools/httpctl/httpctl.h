@@ -124,6 +124,7 @@ int save(const struct options *opt);
 
 /* attach.c */
 int attach(const struct options *opt);
+int attach_more(const struct options *opt);
 int detach(const struct options *opt);
 
 /* status.c */

@@ -71,7 +71,7 @@ static bool is_same(const char *dir, const struct section *site)
 	return true;
 }
 
-static int attach_to(struct section *site)
+static int find_server(struct section *site)
 {
 	FILE *file = fopen(site->pidfile, "r");
 	int n = file ? fscanf(file, "%d", &site->opt.pid) : 0;
@@ -79,8 +79,25 @@ static int attach_to(struct section *site)
 	if (file)
 		fclose(file);
 	if (n == 1 && site->opt.pid > 0)
-		return attach(&site->opt);
+		return 0;
 	say("%s: no process id there", site->pidfile);
+	return -1;
+}
+
+/* A server may have got listeners since. Return: how many, or -1. */
+static int follow_server(const char *path, struct section *site)
+{
+	int n;
+
+	if (!site->pidfile)
+		return 0;
+	if (find_server(site))
+		return -1;
+	n = attach_more(&site->opt);
+	if (n || !has(path, "attached", "0"))
+		return n;
+	say("process %d has no listener on port %d that could be attached",
+	    site->opt.pid, site->opt.port);
 	return -1;
 }
 
@@ -146,12 +163,14 @@ static int start_site(struct section *site)
 {
 	if ((site->opt.listens || setting(site, "behind")) && serve(&site->opt))
 		return -1;
-	return site->pidfile ? attach_to(site) : 0;
+	return site->pidfile && (find_server(site) || attach(&site->opt)) ? -1 : 0;
 }
 
 static int load_site(struct section *site, struct done *done)
 {
 	char path[PATH_MAX];
+	bool same;
+	int more;
 
 	site_path(path, sizeof(path), site->opt.site);
 	if (!access(path, F_OK) && !has(path, "enabled", "1") &&
@@ -161,14 +180,17 @@ static int load_site(struct section *site, struct done *done)
 		done->started++;
 		return start_site(site);
 	}
-	if (is_same(path, site)) {
+	same = is_same(path, site);
+	if (!same && change_site(path, site))
+		return -1;
+	more = follow_server(path, site);
+	if (more < 0)
+		return -1;
+	if (same && !more)
 		done->unchanged++;
-	} else {
+	else
 		done->changed++;
-		if (change_site(path, site))
-			return -1;
-	}
-	return site->pidfile && has(path, "attached", "0") ? attach_to(site) : 0;
+	return 0;
 }
 
 int load(const struct options *opt)
