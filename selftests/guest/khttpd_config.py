@@ -6,9 +6,10 @@
 #	[ clients, khttpd and server on lo ]
 #
 # guest: stock+
-# timeout: 60
+# timeout: 120
 # pylint: disable=missing-function-docstring
 import os
+import re
 import socket
 import sys
 import threading
@@ -92,8 +93,8 @@ def mistakes_are_named_and_nothing_is_done():
             ("[site a]\nuser = root", 2, "never read as root"),
             ("[site a]\nattach = pid 80", 2, "PIDFILE"),
             ("[site a]\nattach = /run/pid 0", 2, "PIDFILE"),
-            ("[site a]\ndocroot = /srv", 2, "without"),
-            ("[site a]\nlisten = 1.2.3.4:80", 2, "docroot"),
+            ("[site a]\ndocroot = /srv", 1, "without"),
+            ("[site a]\nlisten = 1.2.3.4:80", 1, "docroot"),
             ("[site a]\n[site b]\n[site a]", 3, "second"),
             ("[site a]\n" + "listen = 1.2.3.4:80\n" * 17, 18, "many")):
         for command in ("check", "load"):
@@ -103,6 +104,79 @@ def mistakes_are_named_and_nothing_is_done():
                 if os.path.isdir(f"{khttpd.CONFIG}/{name}")], [], "sites")
     ktap.equal(load(LIMITS + ONE + TWO + THREE, "check"), "", "a good one")
     ktap.true("No such" in khttpd.ctl("load", "/nowhere", check=False), "no file")
+
+
+@ktap.test
+def values_are_judged_before_anything_is_done():
+    with open("/tmp/bad", "wb") as file:
+        file.write(b"text/x\1 x\n")
+    site = f"[site a]\ndocroot = {khttpd.WWW}\nlisten = 127.0.0.1:8080\n"
+    for line, what in (
+            ("docroot = /etc/passwd", "Not a directory"), ("index = a/b", "name of a file"),
+            ("index = ..", "name of a file"), ("listing = maybe", "neither 0 nor 1"),
+            ("precompressed = 2", "neither 0 nor 1"), ("rule = bogus /x", "not a rule"),
+            ("rule = expires /x y", "not a rule"), ("rules = @/nowhere", "No such"),
+            ("rules = @/tmp", "directory"), ("rules = @/tmp/types", "not a rule"),
+            ("types = @/tmp/bad", "not types"), ("types = @/nowhere", "No such"),
+            ("names = a/b", "not names"), ("names = " + "a" * 1024, "not names"),
+            ("behind = b", "neither in the file nor running"),
+            ("behind = a", "not before it"), ("behind = ../a", "neither"),
+            ("behind = b\n[site b]\nbehind = c\n" + site[9:], "not before it"),
+            ("listen = 1.2.3:80", "address"), ("listen = localhost:80", "address"),
+            ("listen = [1.2.3.4]:80", "address"), ("listen = [::1%lo]:80", "address"),
+            ("listen = 1.2.3.4:http", "number"), ("listen = 1.2.3.4:65536", "range"),
+            ("listen = 1.2.3.4:80,backlog=0", "range")):
+        for command in ("check", "load"):
+            said = load("[limits]\nmax_connections = 77\n" + site + line, command,
+                        check=False)
+            ktap.true(f"{CONF}:6:" in said and what in said, f"{line!r}: {said}")
+    said = load(site + "".join(f"rule = deny /{n}\n" for n in range(257)), check=False)
+    ktap.true(f"{CONF}:1: too many rules" in said, said)
+    said = load(ONE + THREE + "[site x]\ndocroot = /srv\nbehind = three\n", check=False)
+    ktap.true("behind another one itself" in said, said)
+    with open(f"{khttpd.CONFIG}/max_connections", encoding="ascii") as file:
+        ktap.equal(file.read(), "65536\n", "no limit was set")
+    # What is good in one way or another.
+    load(ONE)
+    for text in (THREE, site + "listing = on\nprecompressed = No\nindex =\n",
+                 site + "listen = [fe80::1%eth9]:80\nlisten = [::]:080,backlog=007,net6\n",
+                 site + "names = a *.b [::1]\nbehind = one\ntypes = @/tmp/types\n"):
+        ktap.equal(load(text, "check"), "", text)
+    khttpd.ctl("stop", "--all")
+    said = load(THREE, "check", check=False)
+    ktap.true("neither in the file nor running" in said, said)
+    text = site.replace(":8080", ":08080,backlog=077") + "listing = on\n"
+    load(text)
+    ktap.equal(load(text), "0 started, 0 changed, 1 unchanged\n", "in another form")
+    khttpd.ctl("stop", "--all")
+
+
+def kernel_takes(name, value):
+    try:
+        khttpd.limit(name, khttpd.limit(name, value))
+        return True
+    except OSError:
+        return False
+
+
+@ktap.test
+def ranges_are_those_of_the_kernel():
+    names = [name for name in os.listdir(khttpd.CONFIG) if name != "stats"]
+    options = ("port", "backlog", "defer_accept", "fastopen")
+    os.makedirs(f"{khttpd.CONFIG}/x/y")
+    for value in (0, 1, 63, 64, 100, 101, 3600, 3601, 8192, 8193, 65535, 65536, 1 << 20,
+                  (1 << 20) + 1, (1 << 30) - 1, 1 << 30, 1 << 32, 1 << 64):
+        lines = [f"{name} = {value}" for name in names] + ["[site a]"] + [
+            f"listen = 1.2.3.4:{value}"] + [f"listen = 1.2.3.4:80,{name}={value}"
+                                            for name in options[1:]]
+        said = load("\n".join(["[limits]"] + lines), "check", check=False)
+        bad = {lines[int(number) - 2]
+               for number in re.findall(rf"{CONF}:(\d+): out of range", said)}
+        paths = names + [""] + [f"x/y/{name}" for name in options]
+        ktap.equal(bad, {line for line, path in zip(lines, paths)
+                         if path and not kernel_takes(path, value)}, f"{value}: {said}")
+    os.rmdir(f"{khttpd.CONFIG}/x/y")
+    os.rmdir(f"{khttpd.CONFIG}/x")
 
 
 @ktap.test
@@ -325,9 +399,11 @@ def rules_that_are_too_long_are_not_cut():
         file.write(rules)
     lines = "".join(f"rule = {line}\n" for line in rules.splitlines())
     for said in (load(many(8100) + lines, check=False),
+                 load(many(8100) + "rules = @/tmp/rules\n", check=False),
                  khttpd.ctl("serve", "--site", "many", "--docroot", khttpd.WWW, "--listen",
                             "127.0.0.1:8100", "--set", "rules=@/tmp/rules", check=False)):
-        ktap.true("File too large" in said, said)
+        ktap.true("File too large" in said or "too many rules" in said or
+                  "not a rule" in said, said)
     ktap.raises(111, khttpd.V4.connect, 8100)
 
 

@@ -11,7 +11,9 @@
 struct section {
 	struct options opt;
 	char *rules;		/* "rules=" and its lines, or NULL */
+	int line;
 	int user_line;		/* of user or group, the last one */
+	int behind_line;
 	char *pidfile;		/* of the server to attach to, or NULL */
 };
 
@@ -33,7 +35,15 @@ struct attribute {
 
 #define ATTRIBUTES	6
 
-extern const char *const limit_names[];	/* NULL ends them */
+struct limit {
+	const char *name;
+	unsigned int least;
+	unsigned int most;
+};
+
+#define LIMITS	15
+
+extern const struct limit limits[LIMITS];
 extern const struct attribute attributes[ATTRIBUTES];
 
 /* A listener that is wanted. */

@@ -107,6 +107,21 @@ int each_dir(const char *dir, int (*call)(const char *path,
 	return err;
 }
 
+/* What is in a file, up to @size bytes. Return: how many, or -1 and errno. */
+ssize_t read_text(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	ssize_t len;
+
+	if (!file)
+		return -1;
+	len = fread(text, 1, size, file);
+	if (ferror(file))
+		len = -1;
+	fclose(file);
+	return len;
+}
+
 static int count_dir(const char *path, const char *name, void *data)
 {
 	(void)path;

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The configuration file: read as a whole and judged before anything is done. */
 #include "conf.h"
+#include "judge.h"
 
-const char *const limit_names[] = {
-	"max_connections", "head_bytes", "head_fields", "head_timeout",
-	"idle_timeout", "send_timeout", "send_rate", "linger_timeout",
-	"stop_timeout", "cache_entries", "cache_idle", "handover_queue",
-	"max_per_address", "request_rate", "request_burst", NULL
+/* Times are in ms; most is the kernel's, see khttpd/configfs.c. */
+#define MOST	(INT_MAX / 2)
+
+const struct limit limits[LIMITS] = {
+	{ "max_connections", 0, MOST }, { "head_bytes", 64, 8192 },
+	{ "head_fields", 1, 100 }, { "head_timeout", 1, MOST },
+	{ "idle_timeout", 1, MOST }, { "send_timeout", 1, MOST },
+	{ "send_rate", 0, MOST }, { "linger_timeout", 1, MOST },
+	{ "stop_timeout", 0, MOST }, { "cache_entries", 1, MOST },
+	{ "cache_idle", 1, MOST }, { "handover_queue", 0, MOST },
+	{ "max_per_address", 0, MOST }, { "request_rate", 0, MOST },
+	{ "request_burst", 1, MOST },
 };
 
 const struct attribute attributes[ATTRIBUTES] = {
@@ -18,6 +26,13 @@ static int wrong(const struct file *file, const char *what, const char *word)
 {
 	say("%s:%d: %s: %s", file->path, file->line, what, word);
 	return -1;
+}
+
+static int wrong_at(struct file *file, int line, const char *what,
+		    const char *word)
+{
+	file->line = line;
+	return wrong(file, what, word);
 }
 
 char *join(const char *name, const char *value)
@@ -70,6 +85,7 @@ static int open_section(struct file *file, char *name)
 	if (file->sites == SITES_MAX)
 		return wrong(file, "too many sites", name);
 	site = &file->site[file->sites++];
+	site->line = file->line;
 	site->opt.site = copy(name);
 	site->opt.fd = -1;
 	return 0;
@@ -77,13 +93,15 @@ static int open_section(struct file *file, char *name)
 
 static int add_limit(struct file *file, const char *name, const char *value)
 {
+	const char *why;
 	size_t i;
 
-	for (i = 0; limit_names[i]; i++) {
-		if (strcmp(name, limit_names[i]))
+	for (i = 0; i < LIMITS; i++) {
+		if (strcmp(name, limits[i].name))
 			continue;
-		if (!*value || value[strspn(value, "0123456789")])
-			return wrong(file, "not a number", value);
+		why = judge_number(value, limits[i].least, limits[i].most);
+		if (why)
+			return wrong(file, why, value);
 		if (file->limits == SETS_MAX)
 			return wrong(file, "too many limits", name);
 		file->limit[file->limits++] = join(name, value);
@@ -104,11 +122,15 @@ static int add_listen(struct file *file, struct section *site,
 		      const char *spec)
 {
 	struct listen listen;
+	const char *why;
 
 	if (site->opt.listens == LISTENERS_MAX)
 		return wrong(file, "too many listeners", spec);
 	if (split_listen(spec, &listen))
 		return wrong(file, "not a listener", spec);
+	why = judge_listen(&listen);
+	if (why)
+		return wrong(file, why, spec);
 	site->opt.listen[site->opt.listens++] = copy(spec);
 	return 0;
 }
@@ -133,23 +155,55 @@ static int add_docroot(struct file *file, struct section *site,
 		       const char *value)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
 	/* As the kernel will show it, to be compared. */
-	if (!realpath(value, path))
+	if (!realpath(value, path) || stat(path, &st))
 		return wrong(file, strerror(errno), value);
+	if (!S_ISDIR(st.st_mode))
+		return wrong(file, strerror(ENOTDIR), value);
 	site->opt.docroot = copy(path);
 	return 0;
 }
 
-static int add_rule(struct section *site, const char *rule)
+static int add_rule(struct file *file, struct section *site, const char *rule)
 {
+	const char *why = judge_rules(rule, strlen(rule));
 	char *rules;
 
+	if (why)
+		return wrong(file, why, rule);
 	if (asprintf(&rules, "%s%s\n", site->rules ?: "", rule) < 0)
 		exit(1);
 	free(site->rules);
 	site->rules = rules;
 	return 0;
+}
+
+static int add_index(struct file *file, struct section *site, const char *name)
+{
+	const char *why = judge_index(name);
+
+	if (why)
+		return wrong(file, why, name);
+	site->opt.index = copy(name);
+	return 0;
+}
+
+static int add_attribute(struct file *file, struct section *site,
+			 const char *name, const char *value)
+{
+	const char *why;
+
+	if (!strcmp(name, "listing") || !strcmp(name, "precompressed"))
+		why = judge_switch(&value);
+	else
+		why = judge_attribute(name, value);
+	if (why)
+		return wrong(file, why, value);
+	if (!strcmp(name, "behind"))
+		site->behind_line = file->line;
+	return add_set(file, site, join(name, value));
 }
 
 static int add_setting(struct file *file, char *name, char *value)
@@ -173,14 +227,12 @@ static int add_setting(struct file *file, char *name, char *value)
 		return 0;
 	}
 	if (!strcmp(name, "rule"))
-		return add_rule(site, value);
-	if (!strcmp(name, "index")) {
-		site->opt.index = copy(value);
-		return 0;
-	}
+		return add_rule(file, site, value);
+	if (!strcmp(name, "index"))
+		return add_index(file, site, value);
 	for (i = 0; i < ATTRIBUTES; i++) {
 		if (!strcmp(name, attributes[i].name))
-			return add_set(file, site, join(name, value));
+			return add_attribute(file, site, name, value);
 	}
 	return wrong(file, "not a setting", name);
 }
@@ -227,30 +279,61 @@ static int judge_user(struct file *file, struct section *site)
 	why = find_ids(site->opt.user, site->opt.group, &uid, &gid);
 	if (!why)
 		return 0;
-	file->line = site->user_line ?: file->line;
-	return wrong(file, why, site->opt.group ?: site->opt.user);
+	return wrong_at(file, site->user_line ?: site->line, why,
+			site->opt.group ?: site->opt.user);
+}
+
+/* May it stand behind that site, which the file has before it or which runs? */
+static const char *judge_front(const struct file *file,
+			       const struct section *site, const char *front)
+{
+	const struct section *other;
+	char path[PATH_MAX];
+
+	for (other = file->site; other < file->site + file->sites; other++) {
+		if (strcmp(other->opt.site, front))
+			continue;
+		if (other >= site)
+			return "is not before it in the file";
+		return *(setting(other, "behind") ?: "") ?
+		       "is behind another one itself" : NULL;
+	}
+	site_path(path, sizeof(path), front);
+	if (bad_name(front) || loaded() || !has(path, "enabled", "1"))
+		return "neither in the file nor running";
+	return has(path, "behind", "") ? NULL : "is behind another one itself";
+}
+
+static int judge_site(struct file *file, struct section *site)
+{
+	const char *front = setting(site, "behind") ?: "", *why;
+	const char *name = site->opt.site;
+	int err = judge_user(file, site);
+
+	if (site->rules) {
+		err |= add_set(file, site, join("rules", site->rules));
+		if (judge_rules(site->rules, strlen(site->rules)))
+			err |= wrong_at(file, site->line, "too many rules", name);
+	}
+	if (!site->opt.docroot)
+		err |= wrong_at(file, site->line, "site without docroot", name);
+	if (!site->opt.listens && !site->pidfile && !*front)
+		err |= wrong_at(file, site->line,
+				"site without listen, attach and behind", name);
+	why = *front ? judge_front(file, site, front) : NULL;
+	if (why)
+		err |= wrong_at(file, site->behind_line, why, front);
+	return err;
 }
 
 /* The file has been read: is each section whole? */
 static int judge(struct file *file)
 {
-	int i;
+	int i, err = 0;
 
-	for (i = 0; i < file->sites; i++) {
-		struct section *site = &file->site[i];
-
-		if (judge_user(file, site))
-			return -1;
-		if (site->rules && add_set(file, site, join("rules", site->rules)))
-			return -1;
-		if (!site->opt.docroot)
-			return wrong(file, "site without docroot", site->opt.site);
-		if (!site->opt.listens && !site->pidfile &&
-		    !setting(site, "behind"))
-			return wrong(file, "site without listen, attach and behind",
-				     site->opt.site);
-	}
-	return 0;
+	for (i = 0; i < file->sites; i++)
+		err |= judge_site(file, &file->site[i]);
+	return err;
 }
 
 int read_file(struct file *file, const char *path)
@@ -272,6 +355,7 @@ int read_file(struct file *file, const char *path)
 	}
 	free(line);
 	fclose(in);
+	/* What is wrong there may be why a section is not whole. */
 	return err ? -1 : judge(file);
 }
 

@@ -32,6 +32,8 @@
 #define LISTEN_OPTIONS	4
 #define SETS_MAX	16
 #define VALUE_MAX	(128 * 1024)
+/* Of the name of an index file, its NUL included. */
+#define INDEX_SIZE	64
 /* Of nobody, and the group of a user that is only a number. */
 #define ID_NOBODY	65534
 /* Longest one of an attribute that is text. */
@@ -79,6 +81,8 @@ struct listen_option {
 	const char *name;
 	const char *otherwise;
 	bool flag;		/* it has no value: it is 1 */
+	unsigned int least;
+	unsigned int most;
 };
 
 extern const struct listen_option listen_options[LISTEN_OPTIONS];
@@ -92,6 +96,7 @@ ssize_t get(const char *dir, const char *name, char *buf, size_t size);
 bool has(const char *dir, const char *name, const char *value);
 int each_dir(const char *dir, int (*call)(const char *path, const char *name,
 					  void *data), void *data);
+ssize_t read_text(const char *path, char *text, size_t size);
 int count_dirs(const char *dir);
 int loaded(void);
 int bad_name(const char *site);

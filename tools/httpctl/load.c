@@ -31,15 +31,12 @@ static bool has_attribute(const char *dir, const struct section *site,
 {
 	static char value[VALUE_MAX + 1];
 	const char *is = setting(site, name) ?: otherwise;
-	size_t len = strlen(is);
-	FILE *file;
+	ssize_t len = strlen(is);
 
 	if (is[0] == '@') {
-		file = fopen(is + 1, "r");
-		if (!file)
+		len = read_text(is + 1, value, sizeof(value));
+		if (len < 0)
 			return false;
-		len = fread(value, 1, sizeof(value), file);
-		fclose(file);
 		is = value;
 	} else if (len && is[len - 1] != '\n' && strcmp(name, "types")) {
 		return has(dir, name, is);

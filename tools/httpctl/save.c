@@ -150,9 +150,9 @@ int save(const struct options *opt)
 
 	(void)opt;
 	printf("[limits]\n");
-	for (i = 0; limit_names[i]; i++) {
-		if (get(ROOT, limit_names[i], value, sizeof(value)) >= 0)
-			printf("%s = %s\n", limit_names[i], value);
+	for (i = 0; i < LIMITS; i++) {
+		if (get(ROOT, limits[i].name, value, sizeof(value)) >= 0)
+			printf("%s = %s\n", limits[i].name, value);
 	}
 	/* First those that others stand behind. */
 	if (each_dir(ROOT, save_site, &behind))

@@ -59,11 +59,19 @@ static int set_user(const char *dir, const char *user, const char *group)
 }
 
 const struct listen_option listen_options[LISTEN_OPTIONS] = {
-	{ "backlog", "1024", false },
-	{ "defer_accept", "0", false },
-	{ "fastopen", "0", false },
-	{ "reuseport", "0", true },
+	{ "backlog", "1024", false, 1, 1 << 20 },
+	{ "defer_accept", "0", false, 0, 3600 },
+	{ "fastopen", "0", false, 0, 1 << 20 },
+	{ "reuseport", "0", true, 0, 1 },
 };
+
+/* A number as the kernel will show it. */
+static const char *digits(const char *number)
+{
+	while (number[0] == '0' && number[1])
+		number++;
+	return number;
+}
 
 /* What follows the port: "net6", "backlog=4096", "reuseport". */
 static int take_option(const char *spec, struct listen *listen, char *word)
@@ -83,7 +91,7 @@ static int take_option(const char *spec, struct listen *listen, char *word)
 		if (listen_options[i].flag ? !!value : !value || !*value ||
 		    value[strspn(value, "0123456789")])
 			break;
-		listen->option[i] = value ?: "1";
+		listen->option[i] = digits(value ?: "1");
 		return 0;
 	}
 	say("'%s': '%s' may not follow the port", spec, word);
@@ -127,7 +135,7 @@ int split_listen(const char *spec, struct listen *listen)
 		return -1;
 	}
 	listen->address = address;
-	listen->port = port;
+	listen->port = digits(port);
 	return 0;
 }
 
@@ -178,16 +186,10 @@ bool was_taken(const char *dir, const char *name, const char *value,
 {
 	static char now[VALUE_MAX];
 	char path[PATH_MAX];
-	size_t size;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	file = fopen(path, "r");
-	if (!file)
-		return false;
-	size = fread(now, 1, sizeof(now), file);
-	fclose(file);
-	return size == len && !memcmp(now, value, len);
+	return read_text(path, now, sizeof(now)) == (ssize_t)len &&
+	       !memcmp(now, value, len);
 }
 
 /* "ATTRIBUTE=VALUE" or "ATTRIBUTE=@FILE" */
@@ -196,8 +198,7 @@ int set_attribute(const char *dir, const char *spec)
 	static char value[VALUE_MAX + 1];
 	const char *equals = strchr(spec, '=');
 	char name[64];
-	FILE *file;
-	size_t len;
+	ssize_t len;
 
 	if (!equals || equals == spec || equals - spec >= (int)sizeof(name) ||
 	    memchr(spec, '/', equals - spec)) {
@@ -207,13 +208,11 @@ int set_attribute(const char *dir, const char *spec)
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - spec), spec);
 	if (equals[1] != '@')
 		return put_or_say(dir, name, equals + 1);
-	file = fopen(equals + 2, "r");
-	if (!file) {
+	len = read_text(equals + 2, value, sizeof(value));
+	if (len < 0) {
 		say("%s: %s", equals + 2, strerror(errno));
 		return -1;
 	}
-	len = fread(value, 1, sizeof(value), file);
-	fclose(file);
 	if (len > VALUE_MAX || put_bytes(dir, name, value, len)) {
 		say("%s/%s: cannot set to what is in %s: %s", dir, name,
 		    equals + 2, strerror(len > VALUE_MAX ? EFBIG : errno));

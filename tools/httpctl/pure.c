@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How the kernel judges rules, names and types: its own files, compiled for user space
+ * as for their unit tests. They bring the kernel's headers; httpctl.h cannot be here.
+ */
+#include "../../khttpd/mime.c"
+#include "../../khttpd/names.c"
+#include "../../khttpd/rules.c"
+#include "judge.h"
+
+const char *judge_rules(const char *text, size_t len)
+{
+	static struct khttpd_rules rules;
+
+	return !memchr(text, '\0', len) &&
+	       khttpd_rules_parse(&rules, text, len) ? NULL : "not a rule";
+}
+
+/* @text ends in a NUL. */
+const char *judge_names(const char *text, size_t len)
+{
+	return strlen(text) == len && len < KHTTPD_NAMES_SIZE &&
+	       khttpd_names_valid(text) ? NULL : "not names";
+}
+
+const char *judge_types(const char *text, size_t len)
+{
+	return khttpd_mime_valid(text, len, TYPE_MAX) ? NULL : "not types";
+}
