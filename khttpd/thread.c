@@ -223,13 +223,14 @@ static void khttpd_thread_free(struct khttpd_thread *thread)
 {
 	if (!thread)
 		return;
+	/* It wakes the task, which is gone when that has stopped. */
+	timer_shutdown_sync(&thread->tick);
 	if (!IS_ERR_OR_NULL(thread->task)) {
 		kthread_stop(thread->task);
 		/* Closed connections that were in the list when it stopped. */
 		khttpd_thread_run_ready(thread);
 		khttpd_thread_run_accept(thread);
 	}
-	timer_shutdown_sync(&thread->tick);
 	WARN_ON(!list_empty(&thread->conns));
 	khttpd_batch_free(&thread->batch);
 	kvfree(thread->buf);
