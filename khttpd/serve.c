@@ -166,6 +166,8 @@ static void khttpd_input_bad(const struct khttpd_request *req,
 		khttpd_count(head_fields_over);
 	else if (req->pos >= READ_ONCE(khttpd_head_limits.head_bytes))
 		khttpd_count(head_bytes_over);
+	else if (req->error == 431)
+		khttpd_count(head_fields_over);
 }
 
 /* Parse and answer the request at in->off. Return: KHTTPD_STEP_WAIT to look

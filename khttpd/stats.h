@@ -22,7 +22,7 @@
 	X(handover_gone, "503: the server went away") \
 	X(bad_heads, "request heads refused by the parser") \
 	X(head_bytes_over, "request heads longer than head_bytes") \
-	X(head_fields_over, "request heads of more lines than head_fields") \
+	X(head_fields_over, "request heads of more lines than head_fields, or than are noted") \
 	X(bad_paths, "malformed or escaping paths") \
 	X(connections_full, "over max_connections on accept") \
 	X(address_full, "over max_per_address on accept") \

@@ -210,6 +210,18 @@ def a_reply_is_taken_fast_enough_or_not_at_all():
 
 
 @ktap.test
+def lines_that_are_noted_have_a_limit():
+    for name in ("Cookie: a=b", "Accept: text/html", 'If-None-Match: "a"'):
+        for count, status, over in ((16, 200, 0), (17, 431, 1)):
+            before = khttpd.counters()
+            reply = khttpd.exchange(khttpd.V4, GET("/a.txt", f"{name}\r\n" * count))
+            after = khttpd.counters()
+            ktap.equal((reply.status, after["head_fields_over"] - before["head_fields_over"],
+                        after["head_bytes_over"] - before["head_bytes_over"]),
+                       (status, over, 0), f"{count} {name}")
+
+
+@ktap.test
 def khttpd_goes_while_clients_are_remembered():
     with limits(request_rate=1, request_burst=100):
         for place in PLACES:
