@@ -70,6 +70,7 @@
  * @detaching: somebody is giving it back to its server
  * @closing: replies under way are not waited for any more
  * @connections: connections in the hands of our threads
+ * @given: connections in the accept queue that were counted as accepted before (soft.c)
  * @idle: woken when @connections reaches zero
  * @queue_lock: protects @queue, @queue_len and @gone
  * @queue: connections for the server's accept(), oldest first
@@ -99,6 +100,7 @@ struct khttpd_listener {
 	bool detaching;
 	bool closing;
 	atomic_t connections;
+	atomic_t given;
 	wait_queue_head_t idle;
 	spinlock_t queue_lock;		/* the queue and @gone */
 	struct list_head queue;

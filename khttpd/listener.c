@@ -198,7 +198,7 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 	}
 	sock->ops = listener->ops;
 	__module_get(sock->ops->owner);
-	khttpd_count(accepted);
+	khttpd_listener_count(listener);
 
 	peer = khttpd_peer_get(sock->sk);
 	if (IS_ERR(peer)) {

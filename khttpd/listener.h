@@ -62,4 +62,13 @@ static inline struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front,
 	       khttpd_vhost_search(front, host, len);
 }
 
+/* A connection was accepted. If it had been before, in softirq, it is counted already;
+ * which of them it was does not matter.
+ */
+static inline void khttpd_listener_count(struct khttpd_listener *listener)
+{
+	if (atomic_dec_if_positive(&listener->given) < 0)
+		khttpd_count(accepted);
+}
+
 #endif /* _KHTTPD_LISTENER_H */

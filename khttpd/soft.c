@@ -114,13 +114,14 @@ static int khttpd_soft_give(struct khttpd_soft *soft,
 
 	/* A thread counts it next, and so it does its client: it waits for the lock. */
 	atomic_dec(&khttpd_soft_count);
+	atomic_inc(&soft->listener->given);
 	err = soft->net6.give(conn->sk, soft->sk);
 	if (err) {
 		atomic_inc(&khttpd_soft_count);
+		khttpd_listener_count(soft->listener);
 		return err;
 	}
 	khttpd_count(soft_given);
-	khttpd_count_add(accepted, -1);
 	khttpd_soft_unlist(soft, conn);
 	khttpd_soft_forget(soft, conn);
 	return 0;

@@ -339,14 +339,17 @@ def a_server_gets_the_connection_in_mid_stream():
 @ktap.test
 def detach_gives_idle_connections_to_the_server():
     with Server() as server:
+        before = khttpd.count("accepted")
         socks = [PLACE.connect(8091) for _ in range(20)]
         for sock in socks[10:]:
             sock.sendall(GET("/a.txt"))
             ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "before")
         connections(20)
+        ktap.equal(khttpd.count("accepted"), before + 20, "each counts once")
         ktap.equal(khttpd.ctl("detach", "--site", "att"),
                    "detached from 1 listener\n", "detach")
         ktap.equal(khttpd.count("connections"), 0, "connections after it")
+        ktap.equal(khttpd.count("accepted"), before + 20, "they were accepted all the same")
         conns = [server.accept() for _ in socks]
         for sock in socks:
             sock.sendall(b"x")
@@ -355,6 +358,32 @@ def detach_gives_idle_connections_to_the_server():
             conn.close()
         for sock in socks:
             sock.close()
+
+
+@ktap.test
+def counters_are_right_and_only_grow():
+    """Who goes to a thread was accepted before."""
+    warm("/a.txt")
+    gone()
+    before = khttpd.counters()
+    socks = [PLACE.connect() for _ in range(20)]
+    for sock in socks[5:]:
+        sock.sendall(GET("/a.txt"))
+        ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "body")
+    seen = before["accepted"]
+    for sock in socks[10:]:
+        sock.sendall(GET("/nope"))
+        ktap.equal(khttpd.Reader(sock).reply().status, 404, "a thread's")
+        ktap.true(khttpd.count("accepted") >= seen, "no fewer than before")
+        seen = khttpd.count("accepted")
+    connections(20)
+    ktap.equal(khttpd.count("accepted"), before["accepted"] + 20, "each counts once")
+    again()
+    for sock in socks:
+        khttpd.Reader(sock).closed()
+        sock.close()
+    for name, more in (("accepted", 20), ("closed", 20)):
+        ktap.equal(khttpd.count(name), before[name] + more, name)
 
 
 @ktap.test
