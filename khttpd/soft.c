@@ -381,11 +381,9 @@ static bool khttpd_soft_next(struct khttpd_soft *soft,
 	local_bh_enable();
 	release_sock(sk);
 	if (!IS_ERR_OR_NULL(conn)) {
-		if (!limit)
-			khttpd_count(aborted);
-		else if (kind == KHTTPD_SOFT_FRESH)
+		if (limit && kind == KHTTPD_SOFT_FRESH)
 			khttpd_count(timeout_head);
-		else
+		else if (limit)
 			khttpd_count(timeout_idle);
 		khttpd_count(closed);
 		soft->net6.finish(sk, false);
