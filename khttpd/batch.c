@@ -393,7 +393,7 @@ static void khttpd_batch_turn(struct khttpd_batch *batch)
  *	whose answer is in conn->out; unchanged if there was nothing
  *
  * Return: KHTTPD_STEP_WAIT if all is sent, _FINISH if that was the last reply,
- * _BLOCKED if conn->out has a rest to send, _CLOSE or _ABORT on errors.
+ * _BLOCKED if conn->out has a rest to send, _ABORT on errors.
  */
 enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 {
@@ -415,7 +415,7 @@ enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 	sent = khttpd_transport_send(conn->sock, batch->vec, batch->vecs,
 				     batch->bytes, more);
 	if (sent < 0 && sent != -EAGAIN) {
-		step = KHTTPD_STEP_CLOSE;
+		step = KHTTPD_STEP_ABORT;
 	} else {
 		sent = max(sent, 0);
 		khttpd_count_add(bytes_sent, sent);

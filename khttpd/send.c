@@ -53,7 +53,8 @@ static enum khttpd_step khttpd_out_result(int sent)
 		khttpd_count(send_blocked);
 		return KHTTPD_STEP_BLOCKED;
 	}
-	return KHTTPD_STEP_CLOSE;
+	/* The peer has reset it. */
+	return KHTTPD_STEP_ABORT;
 }
 
 static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)

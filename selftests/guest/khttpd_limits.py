@@ -12,6 +12,7 @@
 import contextlib
 import os
 import socket
+import struct
 import sys
 import time
 
@@ -20,6 +21,8 @@ import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
 
 GET = khttpd.get
+CLOSE = "Connection: close\r\n"
+MIDDLE = os.urandom(60_000)
 PLACES = [khttpd.V4, khttpd.V6]
 # For each place a second address, and is it another client's?
 OTHER = {"IPv4": ("127.0.0.2", True), "IPv6": ("fd09::2", True),
@@ -33,6 +36,8 @@ def setup():
     khttpd.write("page", bytes(8000))
     # More than is answered in softirq.
     khttpd.write("large", bytes(100_000))
+    # As much as a send buffer takes, and is answered in softirq.
+    khttpd.write("middle", MIDDLE)
     # More than any send buffer takes.
     os.truncate(khttpd.write("big", b"x"), 32 << 20)
     ktap.run("ip", "address", "add", "fd09::2/128", "dev", "lo", "nodad")
@@ -171,17 +176,22 @@ def limits_of_the_limits():
     ktap.raises(34, khttpd.limit, "request_burst", 0)
 
 
-def read_slowly(place, piece, pause, seconds):
+def connect_narrow(place, port=8080):
+    """Of a client that has not much room for what comes."""
+    sock = place.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.settimeout(khttpd.TIMEOUT)
+    sock.connect((place.address, port))
+    return sock
+
+
+def read_slowly(place, piece, pause, seconds, request=GET("/big")):
     """Takes pieces of a reply; did the connection live for so long? After a reset
     there is still something to read.
     """
     before = khttpd.count("timeout_send")
-    sock = place.socket()
-    with sock:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        sock.settimeout(khttpd.TIMEOUT)
-        sock.connect((place.address, 8080))
-        sock.sendall(GET("/big"))
+    with connect_narrow(place) as sock:
+        sock.sendall(request)
         end = time.monotonic() + seconds
         try:
             while time.monotonic() < end:
@@ -207,6 +217,45 @@ def a_reply_is_taken_fast_enough_or_not_at_all():
         with limits(send_timeout=3000, send_rate=0):
             ktap.true(read_slowly(place, 1500, 0.2, 4),
                       f"{place.name}: without a rate a little is enough")
+
+
+def warm(place):
+    """On net6 the file is answered in softirq from now on."""
+    def answered():
+        before = khttpd.count("soft_hits")
+        khttpd.exchange(place, GET("/middle"))
+        return place.name != "net6" or khttpd.count("soft_hits") > before
+    ktap.wait_for(20, "the file is in the cache", answered)
+
+
+def asked(place, request, half_closed=False):
+    """Asks for a file that the socket takes all of; the client has no room for it."""
+    before = khttpd.count("replies_file")
+    sock = connect_narrow(place)
+    sock.sendall(request)
+    if half_closed:
+        sock.shutdown(socket.SHUT_WR)
+    ktap.wait_for(10, "it is answered", lambda: khttpd.count("replies_file") > before)
+    return sock
+
+
+def reset(sock):
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+@ktap.test
+def a_client_that_resets_in_mid_reply_is_counted():
+    for place in PLACES:
+        warm(place)
+        for request in (GET("/big"), GET("/big", CLOSE)):
+            gone()
+            before = khttpd.counters()
+            reset(asked(place, request))
+            gone()
+            after = khttpd.counters()
+            ktap.equal((after["aborted"] - before["aborted"], after["lost"] - before["lost"]),
+                       (1, 0), f"{place.name} {request[:12]}")
 
 
 @ktap.test
@@ -239,10 +288,7 @@ def read_all(place, port, many):
     429, and in how many seconds?
     """
     start = time.monotonic()
-    with place.socket() as sock:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        sock.settimeout(khttpd.TIMEOUT)
-        sock.connect((place.address, port))
+    with connect_narrow(place, port) as sock:
         sock.sendall(GET("/page") * many)
         reader = khttpd.Reader(sock)
         for served in range(many):
@@ -297,10 +343,7 @@ def a_request_counts_once():
                         ktap.equal(reader.reply().status, 200, f"{place.name} {name}")
             # What it has asked is forgotten.
             time.sleep(2.1)
-        with limits(request_rate=1, request_burst=many), place.socket() as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            sock.settimeout(khttpd.TIMEOUT)
-            sock.connect((place.address, 8080))
+        with limits(request_rate=1, request_burst=many), connect_narrow(place) as sock:
             reader = khttpd.Reader(sock)
             blocked = khttpd.count("send_blocked")
             sock.sendall(GET("/page") * many)
