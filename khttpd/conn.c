@@ -345,6 +345,21 @@ static bool khttpd_conn_fast(const struct khttpd_conn *conn)
 	return taken >= max(least, 1ULL);
 }
 
+/* Wait for a request. A time that runs already goes on, unless one was answered: being
+ * woken is none.
+ */
+static void khttpd_conn_settle_wait(struct khttpd_conn *conn)
+{
+	conn->state = KHTTPD_CONN_READ;
+	if (conn->req.pos) {
+		if (conn->timer_kind != KHTTPD_TIMER_HEAD)
+			khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
+	} else if (conn->answered || conn->timer_kind == KHTTPD_TIMER_NONE) {
+		khttpd_timer_set(conn, KHTTPD_TIMER_IDLE);
+	}
+	conn->answered = false;
+}
+
 /* The listener is closing: the scan for that may have been before the thread knew this
  * connection, so none goes on, nor is one of our own left to linger.
  */
@@ -369,14 +384,10 @@ static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 		step = khttpd_conn_last(conn, step);
 	switch (step) {
 	case KHTTPD_STEP_WAIT:
-		conn->state = KHTTPD_CONN_READ;
-		if (!conn->req.pos)
-			khttpd_timer_set(conn, KHTTPD_TIMER_IDLE);
-		else if (conn->timer_kind != KHTTPD_TIMER_HEAD)
-			khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
+		khttpd_conn_settle_wait(conn);
 		break;
 	case KHTTPD_STEP_AGAIN:
-		if (conn->timer_kind == KHTTPD_TIMER_IDLE)
+		if (conn->answered && conn->timer_kind == KHTTPD_TIMER_IDLE)
 			khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
 		khttpd_conn_kick(conn);
 		fallthrough;

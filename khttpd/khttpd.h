@@ -248,6 +248,7 @@ struct khttpd_out {
  * @deadline: jiffies at which it is over
  * @timer_kind: enum khttpd_timer
  * @state: enum khttpd_conn_state
+ * @answered: a request was, since the timer was last set for want of one
  * @eof: the peer has sent its FIN
  * @nodelay: TCP_NODELAY has been set by us
  * @server: what is not ours is a server's: its bytes are peeked at only
@@ -279,6 +280,7 @@ struct khttpd_conn {
 	unsigned long deadline;
 	s8 timer_kind;
 	u8 state;
+	bool answered;
 	bool eof;
 	bool nodelay;
 	bool server;

@@ -149,6 +149,7 @@ static void khttpd_input_answered(struct khttpd_conn *conn,
 				  struct khttpd_input *in, u32 end)
 {
 	in->off = end;
+	conn->answered = true;
 	conn->counted = false;
 	if (conn->repeats)
 		conn->repeats--;

@@ -426,6 +426,8 @@ def each_deadline_closes():
                   for name in ("head", "idle", "send")}
         slow = khttpd.V4.connect()
         idle = khttpd.V4.connect()
+        idle.sendall(khttpd.get("/a.txt"))
+        ktap.equal(khttpd.Reader(idle).reply().status, 200, "before it is idle")
         stuck = khttpd.V4.connect()
         stuck.sendall(khttpd.get("/big.bin"))
         start = time.monotonic()

@@ -259,6 +259,35 @@ def a_client_that_resets_in_mid_reply_is_counted():
 
 
 @ktap.test
+def who_says_nothing_has_the_time_for_a_head():
+    for place in PLACES:
+        with limits(head_timeout=500, idle_timeout=600_000):
+            before = khttpd.counters()
+            with place.connect() as sock:
+                khttpd.Reader(sock).closed()
+            after = khttpd.counters()
+            ktap.equal((after["timeout_head"] - before["timeout_head"],
+                        after["timeout_idle"] - before["timeout_idle"]), (1, 0), place.name)
+
+
+@ktap.test
+def urgent_data_is_no_request():
+    """It wakes whoever waits for one, and that is all."""
+    for place in PLACES:
+        with limits(head_timeout=2000, idle_timeout=2000), connect(place) as sock:
+            sock.sendall(GET("/nope"))
+            ktap.equal(khttpd.Reader(sock).reply().status, 404, place.name)
+            end = time.monotonic() + 20 * ktap.SCALE
+            try:
+                while khttpd.count("connections"):
+                    ktap.true(time.monotonic() < end, f"{place.name}: it is ended")
+                    sock.send(b"x", socket.MSG_OOB)
+                    time.sleep(0.3)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+
+
+@ktap.test
 def lines_that_are_noted_have_a_limit():
     for name in ("Cookie: a=b", "Accept: text/html", 'If-None-Match: "a"'):
         for count, status, over in ((16, 200, 0), (17, 431, 1)):
