@@ -14,6 +14,7 @@
 #include "listener.h"
 #include "peer.h"
 #include "soft.h"
+#include "taken.h"
 
 static struct kmem_cache *khttpd_conn_cache;
 static atomic_t khttpd_conn_count;
@@ -80,7 +81,7 @@ static void khttpd_conn_release(struct khttpd_conn *conn)
  * @sock: the socket; the connection's on success
  * @thread: who will own it
  * @peer: its client, or NULL; the connection's on success
- * @state: KHTTPD_CONN_NEW, or KHTTPD_CONN_HANDOVER to give it away unseen
+ * @state: KHTTPD_CONN_NEW or _SLOW, _HANDOVER to give it away unseen, or _REFUSE
  *
  * The new connection is kicked: its thread adopts it.
  *
@@ -161,41 +162,99 @@ static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
 		khttpd_conn_free(conn);
 }
 
-/* The last reply is sent. If the peer may still be sending, closing at once
+static u64 khttpd_conn_acked(const struct khttpd_conn *conn)
+{
+	return READ_ONCE(tcp_sk(conn->sock->sk)->bytes_acked);
+}
+
+/* From now on the peer must take what is in the socket. */
+static void khttpd_conn_press(struct khttpd_conn *conn)
+{
+	conn->acked = khttpd_conn_acked(conn);
+	khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
+}
+
+/* Has the peer taken enough of its reply to have as much time again? */
+static bool khttpd_conn_fast(const struct khttpd_conn *conn)
+{
+	u64 taken = khttpd_conn_acked(conn) - conn->acked;
+	u64 least = div_u64((u64)READ_ONCE(khttpd_limits.send_rate) *
+			    READ_ONCE(khttpd_limits.send_timeout),
+			    MSEC_PER_SEC);
+
+	return taken >= max(least, 1ULL);
+}
+
+/* End our half. What is in the socket is the connection's until the peer has room for it:
+ * closed before, it would be there for as long as the peer likes, within no limit.
+ */
+static void khttpd_conn_linger(struct khttpd_conn *conn)
+{
+	kernel_sock_shutdown(conn->sock, SHUT_WR);
+	conn->state = KHTTPD_CONN_LINGER;
+	if (khttpd_offered(conn->sock->sk))
+		khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
+	else
+		khttpd_conn_press(conn);
+	khttpd_conn_kick(conn);
+}
+
+/* There is nothing to say any more, nor to be read. */
+static void khttpd_conn_end(struct khttpd_conn *conn)
+{
+	if (khttpd_offered(conn->sock->sk))
+		khttpd_conn_close(conn, false);
+	else
+		khttpd_conn_linger(conn);
+}
+
+/* The last reply is in the socket. If the peer may still be sending, closing at once
  * would make TCP reset the connection and the reply be lost (RFC 9112 section
  * 9.6): end our half, and read on for a while.
  */
 static void khttpd_conn_finish(struct khttpd_conn *conn)
 {
-	struct sock *sk = conn->sock->sk;
+	bool empty = skb_queue_empty_lockless(&conn->sock->sk->sk_receive_queue);
 
-	if ((conn->eof || !conn->unread) &&
-	    skb_queue_empty_lockless(&sk->sk_receive_queue)) {
-		khttpd_conn_close(conn, false);
+	if (!empty)
+		conn->unread = true;
+	if (empty && (conn->eof || !conn->unread))
+		khttpd_conn_end(conn);
+	else
+		khttpd_conn_linger(conn);
+}
+
+/* All that a lingering peer has sent is thrown away: is there more to wait for? */
+static void khttpd_conn_settle_linger(struct khttpd_conn *conn)
+{
+	if (conn->timer_kind == KHTTPD_TIMER_SEND && !khttpd_offered(conn->sock->sk))
 		return;
-	}
-	kernel_sock_shutdown(conn->sock, SHUT_WR);
-	conn->state = KHTTPD_CONN_LINGER;
-	khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
-	khttpd_conn_kick(conn);
+	if (conn->eof || !conn->unread)
+		khttpd_conn_close(conn, false);
+	else if (conn->timer_kind != KHTTPD_TIMER_LINGER)
+		khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
 }
 
 /* Throw away what a lingering peer sends, until its FIN. */
 static void khttpd_conn_drain(struct khttpd_conn *conn)
 {
-	int i, n;
+	int i, n = 0;
 
 	for (i = 0; i < 16; i++) {
 		n = khttpd_transport_recv(conn->sock, conn->thread->buf,
 					  KHTTPD_BUFFER_SIZE, false);
-		if (n == -EAGAIN)
-			return;
-		if (n <= 0) {
-			khttpd_conn_close(conn, false);
-			return;
-		}
+		if (n <= 0)
+			break;
+		conn->unread = true;
 	}
-	khttpd_conn_kick(conn);
+	if (n > 0) {
+		khttpd_conn_kick(conn);
+	} else if (n && n != -EAGAIN) {
+		khttpd_conn_close(conn, conn->timer_kind == KHTTPD_TIMER_SEND);
+	} else {
+		conn->eof |= !n;
+		khttpd_conn_settle_linger(conn);
+	}
 }
 
 /* Put it into the server's queue, or have it refused. */
@@ -313,9 +372,16 @@ static enum khttpd_step khttpd_conn_next(struct khttpd_conn *conn,
 					   KHTTPD_STEP_HANDOVER;
 }
 
-static u64 khttpd_conn_acked(const struct khttpd_conn *conn)
+/* Is a reply under way that the socket has not got all of? */
+static bool khttpd_conn_sending(const struct khttpd_conn *conn)
 {
-	return READ_ONCE(tcp_sk(conn->sock->sk)->bytes_acked);
+	return conn->out.text || conn->out.entry;
+}
+
+/* Would something be lost, or left to TCP for as long as the peer likes? */
+static bool khttpd_conn_owes(const struct khttpd_conn *conn)
+{
+	return khttpd_conn_sending(conn) || !khttpd_offered(conn->sock->sk);
 }
 
 /* Wait for room, or go on reading. What the peer takes is looked at when the time
@@ -323,26 +389,13 @@ static u64 khttpd_conn_acked(const struct khttpd_conn *conn)
  */
 static void khttpd_conn_settle_out(struct khttpd_conn *conn)
 {
-	if (!conn->out.text && !conn->out.entry) {
+	if (!khttpd_conn_sending(conn)) {
 		conn->state = KHTTPD_CONN_READ;
 		return;
 	}
 	conn->state = KHTTPD_CONN_SEND;
-	if (conn->timer_kind == KHTTPD_TIMER_SEND)
-		return;
-	conn->out.acked = khttpd_conn_acked(conn);
-	khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
-}
-
-/* Has the peer taken enough of its reply to have as much time again? */
-static bool khttpd_conn_fast(const struct khttpd_conn *conn)
-{
-	u64 taken = khttpd_conn_acked(conn) - conn->out.acked;
-	u64 least = div_u64((u64)READ_ONCE(khttpd_limits.send_rate) *
-			    READ_ONCE(khttpd_limits.send_timeout),
-			    MSEC_PER_SEC);
-
-	return taken >= max(least, 1ULL);
+	if (conn->timer_kind != KHTTPD_TIMER_SEND)
+		khttpd_conn_press(conn);
 }
 
 /* Wait for a request. A time that runs already goes on, unless one was answered: being
@@ -372,6 +425,9 @@ static enum khttpd_step khttpd_conn_last(const struct khttpd_conn *conn,
 	case KHTTPD_STEP_JOB:
 		return KHTTPD_STEP_ABORT;
 	case KHTTPD_STEP_FINISH:
+	case KHTTPD_STEP_CLOSE:
+		if (!khttpd_offered(conn->sock->sk))
+			return KHTTPD_STEP_ABORT;
 		return conn->listener->attached ? step : KHTTPD_STEP_CLOSE;
 	default:
 		return step;
@@ -387,7 +443,8 @@ static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 		khttpd_conn_settle_wait(conn);
 		break;
 	case KHTTPD_STEP_AGAIN:
-		if (conn->answered && conn->timer_kind == KHTTPD_TIMER_IDLE)
+		if (conn->answered && !khttpd_conn_sending(conn) &&
+		    conn->timer_kind != KHTTPD_TIMER_HEAD)
 			khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
 		khttpd_conn_kick(conn);
 		fallthrough;
@@ -405,12 +462,27 @@ static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 		khttpd_conn_finish(conn);
 		break;
 	case KHTTPD_STEP_CLOSE:
-		khttpd_conn_close(conn, false);
+		khttpd_conn_end(conn);
 		break;
 	case KHTTPD_STEP_ABORT:
 		khttpd_conn_close(conn, true);
 		break;
 	}
+}
+
+/* It has a reply in the socket that its peer does not take. There is no more to say if our
+ * half has ended, nor if the server it came from has gone.
+ */
+static enum khttpd_step khttpd_conn_begin_slow(struct khttpd_conn *conn)
+{
+	const struct khttpd_listener *listener = conn->listener;
+
+	khttpd_conn_adopt(conn);
+	khttpd_conn_press(conn);
+	if (READ_ONCE(conn->sock->sk->sk_shutdown) & SEND_SHUTDOWN ||
+	    (listener->attached && READ_ONCE(listener->stopped)))
+		return KHTTPD_STEP_FINISH;
+	return KHTTPD_STEP_WAIT;
 }
 
 /**
@@ -430,6 +502,9 @@ void khttpd_conn_run(struct khttpd_conn *conn)
 	case KHTTPD_CONN_NEW:
 		khttpd_conn_adopt(conn);
 		khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
+		break;
+	case KHTTPD_CONN_SLOW:
+		step = khttpd_conn_begin_slow(conn);
 		break;
 	case KHTTPD_CONN_LINGER:
 		khttpd_conn_drain(conn);
@@ -456,6 +531,23 @@ void khttpd_conn_run(struct khttpd_conn *conn)
 	khttpd_conn_settle(conn, khttpd_conn_next(conn, step));
 }
 
+/* The time is over in which the peer was to take something. */
+static void khttpd_conn_expire_send(struct khttpd_conn *conn)
+{
+	struct sock *sk = conn->sock->sk;
+
+	if (conn->state == KHTTPD_CONN_READ && !khttpd_unacked(sk)) {
+		khttpd_timer_set(conn, KHTTPD_TIMER_REST);
+	} else if (conn->state == KHTTPD_CONN_LINGER && khttpd_offered(sk)) {
+		khttpd_conn_settle_linger(conn);
+	} else if (khttpd_conn_fast(conn)) {
+		khttpd_conn_press(conn);
+	} else {
+		khttpd_count(timeout_send);
+		khttpd_conn_close(conn, true);
+	}
+}
+
 /**
  * khttpd_conn_expire() - its timer has run out
  * @conn: the connection; may be gone afterwards
@@ -464,26 +556,28 @@ void khttpd_conn_run(struct khttpd_conn *conn)
  */
 void khttpd_conn_expire(struct khttpd_conn *conn)
 {
-	if (conn->timer_kind == KHTTPD_TIMER_SEND && khttpd_conn_fast(conn)) {
-		conn->out.acked = khttpd_conn_acked(conn);
-		khttpd_timer_set(conn, KHTTPD_TIMER_SEND);
-		return;
-	}
 	switch (conn->timer_kind) {
+	case KHTTPD_TIMER_SEND:
+		khttpd_conn_expire_send(conn);
+		return;
+	case KHTTPD_TIMER_IDLE:
+		/* The reply before has been in the socket for all that time. */
+		if (khttpd_unacked(conn->sock->sk))
+			khttpd_conn_press(conn);
+		else
+			khttpd_timer_set(conn, KHTTPD_TIMER_REST);
+		return;
 	case KHTTPD_TIMER_HEAD:
 		khttpd_count(timeout_head);
 		break;
-	case KHTTPD_TIMER_IDLE:
+	case KHTTPD_TIMER_REST:
 		khttpd_count(timeout_idle);
-		break;
-	case KHTTPD_TIMER_SEND:
-		khttpd_count(timeout_send);
 		break;
 	case KHTTPD_TIMER_LINGER:
 		khttpd_count(timeout_linger);
 		break;
 	}
-	khttpd_conn_close(conn, conn->timer_kind == KHTTPD_TIMER_SEND);
+	khttpd_conn_end(conn);
 }
 
 /**
@@ -503,12 +597,12 @@ void khttpd_conn_scan(struct khttpd_conn *conn, bool all)
 	if (!READ_ONCE(listener->stopped))
 		return;
 	if (all || (READ_ONCE(listener->closing) &&
-		    (!listener->attached || conn->state != KHTTPD_CONN_LINGER)))
-		khttpd_conn_close(conn, conn->out.text || conn->out.entry);
+		    (!listener->attached || conn->timer_kind != KHTTPD_TIMER_LINGER)))
+		khttpd_conn_close(conn, khttpd_conn_owes(conn));
 	else if (conn->state != KHTTPD_CONN_READ)
 		return;
 	else if (!listener->attached || READ_ONCE(listener->gone))
-		khttpd_conn_close(conn, false);
+		khttpd_conn_end(conn);
 	else
 		khttpd_conn_handover(conn);
 }

@@ -233,9 +233,19 @@ void khttpd_handover_graft(struct khttpd_listener *listener,
 		khttpd_handover_graft_conn(khttpd_handed_conn(handed), newsock);
 }
 
-/* A connection without socket gets one, and a thread, to be refused. */
-static void khttpd_handover_refuse_sock(struct khttpd_listener *listener,
-					struct khttpd_handed *handed)
+/**
+ * khttpd_handover_thread() - a connection without socket gets one, and a thread
+ * @listener: where it came from
+ * @handed: the connection, released; gone afterwards
+ * @state: what the thread begins with
+ *
+ * Without memory it is reset.
+ *
+ * Context: process; the listening socket still exists.
+ */
+void khttpd_handover_thread(struct khttpd_listener *listener,
+			    struct khttpd_handed *handed,
+			    enum khttpd_conn_state state)
 {
 	struct sock *sk = handed->sk;
 	struct khttpd_peer *peer;
@@ -250,7 +260,7 @@ static void khttpd_handover_refuse_sock(struct khttpd_listener *listener,
 	__module_get(listener->ops->owner);
 	peer = khttpd_handover_graft_sock(listener, handed, sock);
 	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer,
-			       KHTTPD_CONN_REFUSE))
+			       state))
 		return;
 	khttpd_count(no_memory);
 	khttpd_peer_put(peer);
@@ -274,7 +284,8 @@ void khttpd_handover_stop(struct khttpd_listener *listener)
 	while ((handed = khttpd_handover_take(listener))) {
 		khttpd_count(handover_gone);
 		if (handed->sk) {
-			khttpd_handover_refuse_sock(listener, handed);
+			khttpd_handover_thread(listener, handed,
+					       KHTTPD_CONN_REFUSE);
 			continue;
 		}
 		conn = khttpd_handed_conn(handed);

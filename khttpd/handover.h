@@ -15,6 +15,9 @@ struct khttpd_handed *khttpd_handover_take(struct khttpd_listener *listener);
 void khttpd_handover_graft(struct khttpd_listener *listener,
 			   struct khttpd_handed *handed,
 			   struct socket *newsock);
+void khttpd_handover_thread(struct khttpd_listener *listener,
+			    struct khttpd_handed *handed,
+			    enum khttpd_conn_state state);
 void khttpd_handover_stop(struct khttpd_listener *listener);
 
 /* interpose.c */

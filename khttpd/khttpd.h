@@ -166,10 +166,11 @@ struct khttpd_job {
 
 enum khttpd_conn_state {
 	KHTTPD_CONN_NEW,	/* accepted, not yet seen by its thread */
+	KHTTPD_CONN_SLOW,	/* the same, but served in softirq before; see soft.c */
 	KHTTPD_CONN_READ,	/* waits for a request */
 	KHTTPD_CONN_SEND,	/* waits for room in the socket */
 	KHTTPD_CONN_JOB,	/* waits for a worker */
-	KHTTPD_CONN_LINGER,	/* all sent; waits for the peer's FIN */
+	KHTTPD_CONN_LINGER,	/* waits until the peer has taken it all, or for its FIN */
 	KHTTPD_CONN_HANDOVER,	/* goes to the server's queue next */
 	KHTTPD_CONN_REFUSE,	/* came back from a server's queue: 503 */
 	KHTTPD_CONN_DEAD,	/* closed; freed when in no list any more */
@@ -190,8 +191,9 @@ enum khttpd_step {
 enum khttpd_timer {
 	KHTTPD_TIMER_NONE = -1,
 	KHTTPD_TIMER_HEAD,
-	KHTTPD_TIMER_IDLE,
+	KHTTPD_TIMER_IDLE,	/* without a request, until it is looked after its reply */
 	KHTTPD_TIMER_SEND,
+	KHTTPD_TIMER_REST,	/* without a request, the rest; after both of them */
 	KHTTPD_TIMER_LINGER,
 	KHTTPD_TIMERS
 };
@@ -220,7 +222,6 @@ struct khttpd_parts {
  * @end: offset behind the last
  * @parts: parts that follow, or NULL; owned
  * @close: the connection ends with this reply
- * @acked: what the peer had taken of the connection when the timer was set, bytes
  */
 struct khttpd_out {
 	u8 *text;
@@ -231,7 +232,6 @@ struct khttpd_out {
 	loff_t end;
 	struct khttpd_parts *parts;
 	bool close;
-	u64 acked;
 };
 
 /**
@@ -246,6 +246,7 @@ struct khttpd_out {
  * @handed: in a server's queue
  * @timer: link in the thread's list for @timer_kind
  * @deadline: jiffies at which it is over
+ * @acked: bytes that the peer had taken when KHTTPD_TIMER_SEND was set
  * @timer_kind: enum khttpd_timer
  * @state: enum khttpd_conn_state
  * @answered: a request was, since the timer was last set for want of one
@@ -278,6 +279,7 @@ struct khttpd_conn {
 	struct khttpd_handed handed;
 	struct list_head timer;
 	unsigned long deadline;
+	u64 acked;
 	s8 timer_kind;
 	u8 state;
 	bool answered;

@@ -5,8 +5,9 @@
  * complete, or finds the send buffer full, the connection goes to the listener's
  * accept queue, unread bytes and all, and is a thread's from then on. One with a
  * request that is certainly for the server that khttpd is attached to goes to that
- * server's own queue at once. net6 is not needed to load khttpd: its functions are
- * looked up when a listener wants them.
+ * server's own queue at once. One whose peer does not take a reply gets a thread, too,
+ * for which it has a socket made without going through a queue. net6 is not needed to
+ * load khttpd: its functions are looked up when a listener wants them.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -15,9 +16,12 @@
 #include "listener.h"
 #include "peer.h"
 #include "softwork.h"
+#include "taken.h"
 
 /* Pipelined requests answered at once; the rest is for a thread. */
 #define KHTTPD_SOFT_BUDGET	32
+/* What a peer has to take its last reply and end, before a thread looks after it. */
+#define KHTTPD_SOFT_GRACE	HZ
 
 /* In the order of struct khttpd_net6. */
 static const char *const khttpd_net6_calls[] = {
@@ -41,11 +45,20 @@ u32 khttpd_soft_conns(void)
 /* How long a connection may be in a list, in jiffies. */
 static unsigned long khttpd_soft_limit(enum khttpd_soft_list kind)
 {
-	u32 limit = kind == KHTTPD_SOFT_FRESH ?
-		    READ_ONCE(khttpd_limits.head_timeout) :
-		    READ_ONCE(khttpd_limits.idle_timeout);
+	u32 idle = READ_ONCE(khttpd_limits.idle_timeout);
 
-	return msecs_to_jiffies(limit);
+	switch (kind) {
+	case KHTTPD_SOFT_FRESH:
+		return msecs_to_jiffies(READ_ONCE(khttpd_limits.head_timeout));
+	case KHTTPD_SOFT_SLOW:
+		return KHTTPD_SOFT_GRACE;
+	case KHTTPD_SOFT_IDLE:
+		/* Then it is looked at what the peer has taken. */
+		idle = min(idle, READ_ONCE(khttpd_limits.send_timeout));
+		fallthrough;
+	default:
+		return msecs_to_jiffies(idle);
+	}
 }
 
 /* A connection is over at @due: have the sweep run then, if not before. */
@@ -96,9 +109,21 @@ static void khttpd_soft_close(struct khttpd_soft *soft,
 {
 	khttpd_count(closed);
 	khttpd_soft_unlist(soft, conn);
+	khttpd_leave_to_tcp(conn->sk);
 	soft->net6.finish_locked(conn->sk, false);
 	atomic_dec(&khttpd_soft_count);
 	khttpd_soft_forget(soft, conn);
+}
+
+/* Nothing more will be said. As long as the peer has no room for all of it, the connection
+ * is ours; mostly its end comes soon. Context: a callback.
+ */
+static void khttpd_soft_end(struct khttpd_soft *soft, struct khttpd_soft_conn *conn)
+{
+	if (likely(khttpd_offered(conn->sk)))
+		khttpd_soft_close(soft, conn);
+	else
+		khttpd_soft_move(soft, conn, KHTTPD_SOFT_SLOW);
 }
 
 /* To the accept queue, with what was not answered; there it is accepted like any
@@ -270,16 +295,18 @@ static noinline bool khttpd_soft_over(struct khttpd_soft *soft,
 {
 	struct sock *sk = conn->sk;
 
-	if (sk->sk_state == TCP_CLOSE)
+	if (sk->sk_state == TCP_CLOSE && conn->kind != KHTTPD_SOFT_SLOW)
 		khttpd_count(lost);
+	else if (sk->sk_state == TCP_CLOSE && sk->sk_err)
+		khttpd_count(aborted);
 	if (sk->sk_state == TCP_CLOSE || verdict == KHTTPD_SOFT_LAST)
-		khttpd_soft_close(soft, conn);
+		khttpd_soft_end(soft, conn);
 	else if (verdict == KHTTPD_SOFT_SERVER && khttpd_soft_hand(soft, conn))
 		return true;
 	else if (verdict >= KHTTPD_SOFT_GIVE)
 		khttpd_soft_leave(soft, conn, verdict);
 	else if (soft->net6.at_end(sk))
-		khttpd_soft_close(soft, conn);
+		khttpd_soft_end(soft, conn);
 	else
 		return false;
 	return true;
@@ -296,6 +323,11 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 		return;
 	if (conn->kind == KHTTPD_SOFT_STUCK && sk->sk_state != TCP_CLOSE)
 		return;
+	if (conn->kind == KHTTPD_SOFT_SLOW) {
+		if (khttpd_offered(sk))
+			khttpd_soft_over(soft, conn, KHTTPD_SOFT_LAST);
+		return;
+	}
 	/* Nothing comes while the connection is locked. */
 	conn->unread = soft->net6.unread(sk);
 	while (verdict == KHTTPD_SOFT_NEXT && sk->sk_state != TCP_CLOSE && conn->unread)
@@ -322,6 +354,30 @@ static struct khttpd_soft_conn *khttpd_soft_first(struct khttpd_soft *soft,
 	return conn && time_after_eq(jiffies, conn->used + limit) ? conn : NULL;
 }
 
+/* Its reply was taken: what is left of the time without a request. */
+static void khttpd_soft_rest(struct khttpd_soft *soft, struct khttpd_soft_conn *conn)
+{
+	spin_lock(&soft->lock);
+	conn->kind = KHTTPD_SOFT_REST;
+	list_move_tail(&conn->node, &soft->list[KHTTPD_SOFT_REST]);
+	spin_unlock(&soft->lock);
+}
+
+/* A thread gets it, and a socket. Context: process. */
+static void khttpd_soft_to_thread(struct khttpd_soft *soft, struct khttpd_soft_conn *conn)
+{
+	struct khttpd_listener *listener = soft->listener;
+
+	conn->handed.sk = conn->sk;
+	conn->graft = soft->net6.graft;
+	conn->finish = soft->net6.finish;
+	/* Once more, so that it counts all the time. */
+	atomic_inc(&khttpd_soft_count);
+	khttpd_handover_thread(listener, &conn->handed, KHTTPD_CONN_SLOW);
+	atomic_dec(&khttpd_soft_count);
+	khttpd_listener_conn_done(listener);
+}
+
 /* What a process does with a connection. */
 enum khttpd_soft_way {
 	KHTTPD_SOFT_TRY,	/* give it away, if there is room */
@@ -331,7 +387,7 @@ enum khttpd_soft_way {
 
 /* Part with @conn if it is the first of its list still, @sk owned by us. It may
  * have come to its end, or to a request, while we waited for the lock.
- * Return: it, if it is to be finished; an error if it must stay.
+ * Return: it, if it is to be finished or is a thread's; an error if it must stay.
  */
 static struct khttpd_soft_conn *khttpd_soft_part(struct khttpd_soft *soft,
 						 struct sock *sk,
@@ -346,13 +402,32 @@ static struct khttpd_soft_conn *khttpd_soft_part(struct khttpd_soft *soft,
 	spin_unlock(&soft->lock);
 	if (!conn || conn->sk != sk)
 		return NULL;
-	if (way != KHTTPD_SOFT_END && !khttpd_soft_give(soft, conn))
+	if (kind == KHTTPD_SOFT_IDLE && limit && !khttpd_unacked(sk)) {
+		khttpd_soft_rest(soft, conn);
 		return NULL;
-	if (way == KHTTPD_SOFT_TRY)
-		return ERR_PTR(-ENOBUFS);
+	}
+	if (kind != KHTTPD_SOFT_SLOW) {
+		if (way != KHTTPD_SOFT_END && !khttpd_soft_give(soft, conn))
+			return NULL;
+		if (way == KHTTPD_SOFT_TRY)
+			return ERR_PTR(-ENOBUFS);
+	}
 	khttpd_soft_unlist(soft, conn);
 	conn->ended = true;
+	conn->slow = (kind == KHTTPD_SOFT_IDLE && limit) || !khttpd_offered(sk);
+	if (conn->slow)
+		soft->net6.release(sk);
+	else
+		khttpd_leave_to_tcp(sk);
 	return conn;
+}
+
+static void khttpd_soft_count_timeout(enum khttpd_soft_list kind)
+{
+	if (kind == KHTTPD_SOFT_FRESH)
+		khttpd_count(timeout_head);
+	else if (kind == KHTTPD_SOFT_REST)
+		khttpd_count(timeout_idle);
 }
 
 /* Part with the connection that is first in a list for @limit jiffies, 0 for
@@ -380,11 +455,11 @@ static bool khttpd_soft_next(struct khttpd_soft *soft,
 	conn = khttpd_soft_part(soft, sk, kind, limit, way);
 	local_bh_enable();
 	release_sock(sk);
-	if (!IS_ERR_OR_NULL(conn)) {
-		if (limit && kind == KHTTPD_SOFT_FRESH)
-			khttpd_count(timeout_head);
-		else if (limit)
-			khttpd_count(timeout_idle);
+	if (!IS_ERR_OR_NULL(conn) && conn->slow) {
+		khttpd_soft_to_thread(soft, conn);
+	} else if (!IS_ERR_OR_NULL(conn)) {
+		if (limit)
+			khttpd_soft_count_timeout(kind);
 		khttpd_count(closed);
 		soft->net6.finish(sk, false);
 		atomic_dec(&khttpd_soft_count);
@@ -400,16 +475,17 @@ static void khttpd_soft_sweep(struct work_struct *work)
 	struct khttpd_soft *soft = container_of(to_delayed_work(work),
 						struct khttpd_soft, sweep);
 	struct khttpd_soft_conn *conn;
-	enum khttpd_soft_list kind;
+	int kind;
 
-	for (kind = KHTTPD_SOFT_FRESH; kind <= KHTTPD_SOFT_IDLE; kind++) {
+	/* Backwards: what goes from one list to the one before may be over there, too. */
+	for (kind = KHTTPD_SOFT_SLOW; kind >= KHTTPD_SOFT_FRESH; kind--) {
 		while (khttpd_soft_next(soft, kind, khttpd_soft_limit(kind),
 					KHTTPD_SOFT_END))
 			;
 	}
 	spin_lock_bh(&soft->lock);
 	soft->armed = false;
-	for (kind = KHTTPD_SOFT_FRESH; kind <= KHTTPD_SOFT_IDLE; kind++) {
+	for (kind = KHTTPD_SOFT_FRESH; kind <= KHTTPD_SOFT_SLOW; kind++) {
 		conn = list_first_entry_or_null(&soft->list[kind],
 						struct khttpd_soft_conn, node);
 		if (conn)

@@ -24,10 +24,12 @@ enum khttpd_soft_verdict {
 	KHTTPD_SOFT_SERVER,	/* it is for the server that is attached to */
 };
 
-/* Where a connection waits, and for what. It only ever moves on. */
+/* Where a connection waits, and for what. But for the sweep it only ever moves on. */
 enum khttpd_soft_list {
 	KHTTPD_SOFT_FRESH,	/* for its first request; oldest first */
+	KHTTPD_SOFT_REST,	/* for the next, with nothing sent that was not taken */
 	KHTTPD_SOFT_IDLE,	/* for the next; longest without one first */
+	KHTTPD_SOFT_SLOW,	/* until its peer has room for the last reply, or for a thread */
 	KHTTPD_SOFT_STUCK,	/* for room in the accept queue */
 	KHTTPD_SOFT_LISTS
 };
@@ -72,6 +74,7 @@ struct khttpd_soft {
  * @kind: enum khttpd_soft_list
  * @unread: bytes that were not answered, while a callback runs
  * @ended: a process is about to finish it: hands off; connection locked
+ * @slow: its end is not yet, but a thread's
  * @handed: in a server's queue, in no list any more
  * @graft: then: what makes it a socket's, and
  * @finish: what ends it instead; the connection holds the module of both
@@ -83,6 +86,7 @@ struct khttpd_soft_conn {
 	unsigned long used;
 	u8 kind;
 	bool ended;
+	bool slow;
 	u32 unread;
 	struct khttpd_handed handed;
 	void (*graft)(struct sock *sk, struct socket *sock);

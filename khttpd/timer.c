@@ -8,13 +8,25 @@
 #include <linux/kthread.h>
 #include "khttpd.h"
 
+/* The time without a request, in two parts: after the first it is looked at what the peer
+ * has taken of the reply before.
+ */
+static u32 khttpd_timer_idle_ms(bool rest)
+{
+	u32 idle = READ_ONCE(khttpd_limits.idle_timeout);
+	u32 look = min(idle, READ_ONCE(khttpd_limits.send_timeout));
+
+	return rest ? idle - look : look;
+}
+
 static u32 khttpd_timer_ms(enum khttpd_timer kind)
 {
 	switch (kind) {
 	case KHTTPD_TIMER_HEAD:
 		return READ_ONCE(khttpd_limits.head_timeout);
 	case KHTTPD_TIMER_IDLE:
-		return READ_ONCE(khttpd_limits.idle_timeout);
+	case KHTTPD_TIMER_REST:
+		return khttpd_timer_idle_ms(kind == KHTTPD_TIMER_REST);
 	case KHTTPD_TIMER_SEND:
 		return READ_ONCE(khttpd_limits.send_timeout);
 	default:

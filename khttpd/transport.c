@@ -11,6 +11,7 @@
 #include "compat/netns.h"
 #include "compat/splice.h"
 #include "khttpd.h"
+#include "taken.h"
 
 /**
  * khttpd_transport_recv() - take or look at received bytes, without waiting
@@ -189,7 +190,8 @@ bool khttpd_transport_hold_net(struct sock *sk)
  *
  * A kernel socket has no reference to its network namespace, and loses its
  * timers when closed. So that the last data and the FIN are retransmitted, it
- * takes one here; if the namespace is going away, it is reset instead.
+ * takes one here; if the namespace is going away, it is reset instead. A peer that
+ * acknowledges nothing of them for send_timeout is given up.
  *
  * Context: process.
  */
@@ -197,5 +199,7 @@ void khttpd_transport_close(struct socket *sock, bool abort)
 {
 	if (!khttpd_transport_hold_net(sock->sk) || abort)
 		sock_no_linger(sock->sk);
+	else
+		khttpd_leave_to_tcp(sock->sk);
 	sock_release(sock);
 }

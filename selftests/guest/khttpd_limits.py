@@ -7,7 +7,7 @@
 #	[ client ] c0 ------ s0 [ server: khttpd ]	net6
 #
 # guest: stock+
-# timeout: 120
+# timeout: 240
 # pylint: disable=missing-function-docstring
 import contextlib
 import os
@@ -48,9 +48,11 @@ def setup():
     serve()
 
 
-def serve():
-    khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen)
-    khttpd.serve(PLACES[2], site="net6")
+def serve(*sites):
+    if "default" in sites or not sites:
+        khttpd.serve(khttpd.V4, "--listen", khttpd.V6.listen)
+    if "net6" in sites or not sites:
+        khttpd.serve(PLACES[2], site="net6")
 
 
 @contextlib.contextmanager
@@ -239,6 +241,70 @@ def asked(place, request, half_closed=False):
     return sock
 
 
+# Whoever ends the connection, or nobody.
+ENDS = (("", False), (CLOSE, False), ("", True), (CLOSE, True))
+
+
+@ktap.test
+def what_fits_in_the_send_buffer_is_taken_too():
+    """A reply that is all in the socket is no reason to forget it, and be it the last."""
+    for place in PLACES:
+        warm(place)
+        for fields, half_closed in ENDS:
+            what = f"{place.name} {fields.strip()} {'half-closed' if half_closed else ''}"
+            with limits(send_timeout=1000):
+                before = khttpd.counters()
+                with asked(place, GET("/middle", fields), half_closed):
+                    ktap.equal(khttpd.count("connections"), 1, f"{what}: it is there")
+                    ktap.wait_for(15, f"{what}: it is ended",
+                                  lambda: khttpd.count("connections") == 0)
+                ktap.equal(khttpd.count("timeout_send"), before["timeout_send"] + 1,
+                           f"{what}: for that reason")
+                ktap.equal(khttpd.count("timeout_idle"), before["timeout_idle"], what)
+        with limits(send_timeout=1000, send_rate=700):
+            for fields, _ in ENDS[:2]:
+                ktap.true(not read_slowly(place, 10, 0.1, 20, GET("/middle", fields)),
+                          f"{place.name} {fields}: a byte now and then is not enough")
+                gone()
+
+
+@ktap.test
+def who_takes_a_last_reply_is_not_kept():
+    """Nor does the connection wait for a time-out then."""
+    for place in PLACES:
+        warm(place)
+        for fields, half_closed in ENDS[1:]:
+            gone()
+            before = khttpd.counters()
+            with asked(place, GET("/middle", fields), half_closed) as sock:
+                reader = khttpd.Reader(sock)
+                ktap.true(reader.reply().body == MIDDLE, f"{place.name}: all of it")
+                reader.closed()
+                ktap.wait_for(10, "the connection is ended, though not by the client",
+                              lambda: khttpd.count("connections") == 0)
+            after = khttpd.counters()
+            for name in ("timeout_send", "timeout_idle", "timeout_head", "timeout_linger",
+                         "aborted", "lost"):
+                ktap.equal(after[name], before[name], f"{place.name}: {name}")
+
+
+@ktap.test
+def a_stopped_site_waits_for_a_last_reply_but_not_for_ever():
+    for place in PLACES:
+        with limits(stop_timeout=1000):
+            warm(place)
+            before = khttpd.count("aborted")
+            site = "net6" if place.name == "net6" else "default"
+            with asked(place, GET("/middle")), asked(place, GET("/middle", CLOSE)):
+                ktap.equal(khttpd.count("connections"), 2, f"{place.name}: two")
+                try:
+                    khttpd.ctl("stop", "--site", site)
+                    ktap.equal(khttpd.count("connections"), 0, f"{place.name}: none")
+                finally:
+                    serve(site)
+            ktap.equal(khttpd.count("aborted"), before + 2, f"{place.name}: counted")
+
+
 def reset(sock):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     sock.close()
@@ -248,7 +314,7 @@ def reset(sock):
 def a_client_that_resets_in_mid_reply_is_counted():
     for place in PLACES:
         warm(place)
-        for request in (GET("/big"), GET("/big", CLOSE)):
+        for request in (GET("/big"), GET("/middle", CLOSE)):
             gone()
             before = khttpd.counters()
             reset(asked(place, request))
