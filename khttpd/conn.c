@@ -2,7 +2,8 @@
 /* A connection's life: born from accept, driven by its thread, handed over or
  * closed. Only the owning thread touches it; the socket's wait queue entry is
  * the one thing that runs elsewhere, and it only puts the connection into the
- * thread's ready list. A connection is freed when it is closed and in no list.
+ * thread's ready list. A connection is freed when it is closed and in no list, and
+ * no worker is at work for it.
  */
 #include <linux/kthread.h>
 #include <linux/slab.h>
@@ -140,26 +141,41 @@ void khttpd_conns_wait(void)
 	wait_var_event(&khttpd_conn_count, !atomic_read(&khttpd_conn_count));
 }
 
-/* Close; free now, or when the ready list comes to it. */
+static bool khttpd_conn_at_work(const struct khttpd_conn *conn)
+{
+	return conn->job && !conn->job->done;
+}
+
+/* Free a closed connection, unless it is still to come in the ready list, as it will when
+ * its worker is done.
+ */
+static void khttpd_conn_bury(struct khttpd_conn *conn)
+{
+	if (khttpd_conn_at_work(conn) ||
+	    test_bit(KHTTPD_CONN_QUEUED, &conn->flags))
+		return;
+	khttpd_job_drop(conn);
+	khttpd_conn_free(conn);
+}
+
+/* Close. A worker may never be done: all that it gets to see is the memory, which stays
+ * until then. No listener and no namespace waits for that.
+ */
 static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
 {
-	if (conn->job && !conn->job->done) {
-		conn->closing = true;
-		conn->state = KHTTPD_CONN_JOB;
-		khttpd_timer_set(conn, KHTTPD_TIMER_NONE);
-		return;
-	}
-	khttpd_job_drop(conn);
+	/* Its request has no answer. */
+	abort |= khttpd_conn_at_work(conn);
 	if (abort)
 		khttpd_count(aborted);
 	khttpd_count(closed);
 	khttpd_conn_release(conn);
 	khttpd_transport_close(conn->sock, abort);
 	conn->sock = NULL;
+	khttpd_peer_put(conn->peer);
+	conn->peer = NULL;
 	khttpd_listener_conn_done(conn->listener);
 	conn->state = KHTTPD_CONN_DEAD;
-	if (!test_bit(KHTTPD_CONN_QUEUED, &conn->flags))
-		khttpd_conn_free(conn);
+	khttpd_conn_bury(conn);
 }
 
 static u64 khttpd_conn_acked(const struct khttpd_conn *conn)
@@ -497,7 +513,7 @@ void khttpd_conn_run(struct khttpd_conn *conn)
 
 	switch (conn->state) {
 	case KHTTPD_CONN_DEAD:
-		khttpd_conn_free(conn);
+		khttpd_conn_bury(conn);
 		return;
 	case KHTTPD_CONN_NEW:
 		khttpd_conn_adopt(conn);
@@ -513,12 +529,8 @@ void khttpd_conn_run(struct khttpd_conn *conn)
 		khttpd_conn_push(conn);
 		return;
 	case KHTTPD_CONN_JOB:
-		if (!conn->job->done)
+		if (khttpd_conn_at_work(conn))
 			return;
-		if (conn->closing) {
-			khttpd_conn_close(conn, true);
-			return;
-		}
 		step = khttpd_conn_job_done(conn);
 		break;
 	case KHTTPD_CONN_SEND:

@@ -173,7 +173,7 @@ enum khttpd_conn_state {
 	KHTTPD_CONN_LINGER,	/* waits until the peer has taken it all, or for its FIN */
 	KHTTPD_CONN_HANDOVER,	/* goes to the server's queue next */
 	KHTTPD_CONN_REFUSE,	/* came back from a server's queue: 503 */
-	KHTTPD_CONN_DEAD,	/* closed; freed when in no list any more */
+	KHTTPD_CONN_DEAD,	/* closed; freed when in no list and without a worker */
 };
 
 /* How a piece of work on a connection ended, and what comes next. */
@@ -259,14 +259,13 @@ struct khttpd_out {
  *	their replies did not fit behind others
  * @refused: it came back from a server, or cannot go there: 503 is all it gets
  * @unread: bytes of the peer may be left unread when we close
- * @closing: close as soon as @job is done
  * @peer: its client, if that has limits; counted there
  * @req: head being parsed; offsets count from the request's first byte
  * @buf: bytes received but not yet used (kmalloc), or NULL; never if @server
  * @buf_size: room there
  * @buf_len: bytes in it
  * @out: reply in the middle of being sent
- * @job: work under way, or NULL
+ * @job: work under way, or NULL; may outlast @sock, and the listener's socket
  */
 struct khttpd_conn {
 	wait_queue_entry_t wait;
@@ -291,7 +290,6 @@ struct khttpd_conn {
 	u16 repeats;
 	bool refused;
 	bool unread;
-	bool closing;
 	struct khttpd_peer *peer;
 	struct khttpd_request req;
 	u8 *buf;

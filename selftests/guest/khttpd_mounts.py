@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # File systems that go away, become read-only, fail or never answer while their files are
-# served: unmounting is possible, what is sent is right or ends short, and other requests
-# are answered.
+# served: unmounting is possible, what is sent is right or ends short, other requests
+# are answered, and nothing but unloading waits for them.
 #
 #	[ clients and server on lo ]    [ client ] c0 ------ s0 [ server ] with net6
 #
@@ -223,8 +223,8 @@ class Program:
         ktap.run("umount", "-l", FUSE)
 
 
-def asked(place, path):
-    sock = place.connect()
+def asked(place, path, port=8080):
+    sock = place.connect(port)
     sock.sendall(GET(path, "Connection: close\r\n"))
     return sock
 
@@ -343,22 +343,69 @@ def a_permission_that_is_never_told_stops_nobody_else():
         ended(socks)
 
 
+def start(*args):
+    """Starts a program, which may never end."""
+    # pylint: disable-next=consider-using-with
+    return subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def told(*args):
+    """What khttpdctl says; it must not wait for what hangs."""
+    process = start(f"{khttpd.TOP}/tools/khttpdctl", *args)
+    out = process.communicate(timeout=20 * ktap.SCALE)[0]
+    ktap.equal(process.returncode, 0, f"status of {' '.join(args)}: {out}")
+    return out
+
+
 @ktap.test
-def namespace_sites_and_module_end_while_jobs_wait():
-    """All of them do once the file system is gone, and not before."""
+def listeners_are_stopped_and_given_back_while_jobs_hang():
+    """What was configured goes, and what is configured later works."""
+    place = PLACES[0]
+    old = khttpd.limit("stop_timeout", 500)
+    try:
+        with serving():
+            with Program() as program:
+                socks = hang(program)
+                with khttpd.Server(place, 8091, "behind"):
+                    waited = khttpd.count("jobs_waited")
+                    socks.append(asked(place, "/fuse/hung", 8091))
+                    ktap.wait_for(20, "it waits, too",
+                                  lambda: khttpd.count("jobs_waited") > waited)
+                    told("detach", "--site", "behind")
+                told("stop", "--site", "site0")
+                ktap.true("site1" in told("status"), "the other one runs")
+                for sock in socks[0:HUNG:2] + socks[-1:]:
+                    with sock:
+                        ktap.true(len(until_its_end(sock)) < len(fusefs.DATA), "no file")
+                told("serve", "--site", "site0", "--docroot", khttpd.WWW, "--listen",
+                     place.listen)
+                others_are_served("beside-what-was-stopped")
+                socks = socks[1:HUNG:2] + socks[HUNG:-1]
+            ended(socks)
+    finally:
+        khttpd.limit("stop_timeout", old)
+
+
+@ktap.test
+def namespace_and_sites_end_while_jobs_hang_and_the_module_after_them():
+    old = khttpd.limit("stop_timeout", 500)
     with serving():
         with Program() as program:
             socks = hang(program)
+            client = PLACES[1].client
             PLACES[1].server.delete()
-            # pylint: disable-next=consider-using-with
-            stopping = subprocess.Popen([f"{khttpd.TOP}/tools/khttpdctl", "stop", "--all"])
+            # Interfaces go after the sockets of a namespace, and both ends at once.
+            ktap.wait_for(20, "the namespace is gone",
+                          lambda: "c0" not in client.run("ip", "-o", "link"))
+            told("stop", "--all")
+            khttpd.limit("stop_timeout", old)
+            ktap.true(khttpd.count("connections") > 0, "the workers' are counted")
+            unloading = start("rmmod", "khttpd")
             khttpd.quiet_for(1)
-            ktap.equal(stopping.poll(), None, "stopping waits")
-            ktap.true("in use" in ktap.run("rmmod", "khttpd", check=False), "it is used")
-        ktap.equal(stopping.wait(20 * ktap.SCALE), 0, "status of stopping")
-    ktap.equal(khttpd.count("connections"), 0, "connections")
-    ktap.run("rmmod", "khttpd")
-    ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+            ktap.equal(unloading.poll(), None, "unloading waits")
+        out = unloading.communicate(timeout=20 * ktap.SCALE)[0]
+        ktap.equal((unloading.returncode, out), (0, ""), "unloading")
+        ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
     for sock in socks:
         sock.close()
 
