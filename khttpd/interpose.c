@@ -369,38 +369,25 @@ static bool khttpd_interpose_is_of(const struct khttpd_listener *listener,
 	       site->id;
 }
 
-/* An attached listener of @site that is not being detached, referenced. */
-static struct khttpd_listener *khttpd_interpose_of(struct khttpd_site *site)
+/* From now on the servers of @site accept new connections themselves. Those listeners go to
+ * @list, referenced; another's that are being detached already do not.
+ */
+static void khttpd_interpose_unwatch(struct khttpd_site *site,
+				     struct list_head *list)
 {
 	struct khttpd_listener *listener;
 	int bucket;
+	bool first;
 
 	mutex_lock(&khttpd_interpose_lock);
 	hash_for_each(khttpd_interposed, bucket, listener, hash) {
 		if (!khttpd_interpose_is_of(listener, site) ||
-		    READ_ONCE(listener->detaching))
+		    listener->detaching)
 			continue;
-		WRITE_ONCE(listener->detaching, true);
+		listener->detaching = true;
 		refcount_inc(&listener->refs);
-		mutex_unlock(&khttpd_interpose_lock);
-		return listener;
-	}
-	mutex_unlock(&khttpd_interpose_lock);
-	return NULL;
-}
-
-/* Give everything back to the server: first the connections, then accept(). */
-static void khttpd_interpose_detach(struct khttpd_listener *listener)
-{
-	long timeout = msecs_to_jiffies(READ_ONCE(khttpd_limits.stop_timeout));
-	unsigned long end = jiffies + timeout;
-	bool removed = false, first;
-
-	/* From now on the server accepts new connections itself. The socket
-	 * cannot go while the table has it.
-	 */
-	mutex_lock(&khttpd_interpose_lock);
-	if (!hlist_unhashed(&listener->hash)) {
+		list_add_tail(&listener->node, list);
+		/* The socket cannot go while the table has it. */
 		first = khttpd_listener_unwatch(listener);
 		wake_up_interruptible_all(&listener->sock->wq.wait);
 		if (first)
@@ -408,8 +395,20 @@ static void khttpd_interpose_detach(struct khttpd_listener *listener)
 	}
 	mutex_unlock(&khttpd_interpose_lock);
 	khttpd_threads_scan();
-	khttpd_listener_wait(listener, timeout);
-	while (khttpd_handover_pending(listener) && time_before(jiffies, end))
+}
+
+/* Give everything back to the server: first the connections, then accept(). What is still
+ * ours then is told to end.
+ */
+static void khttpd_interpose_give_back(struct khttpd_listener *listener,
+				       unsigned long deadline)
+{
+	long left = deadline - jiffies;
+	bool removed = false;
+
+	khttpd_listener_wait(listener, max(left, 0L));
+	while (khttpd_handover_pending(listener) &&
+	       time_before(jiffies, deadline))
 		schedule_timeout_uninterruptible(1);
 
 	mutex_lock(&khttpd_interpose_lock);
@@ -420,7 +419,6 @@ static void khttpd_interpose_detach(struct khttpd_listener *listener)
 	mutex_unlock(&khttpd_interpose_lock);
 	WRITE_ONCE(listener->closing, true);
 	khttpd_threads_scan();
-	wait_event(listener->idle, !atomic_read(&listener->connections));
 	if (removed) {
 		khttpd_listener_put(listener);
 		module_put(THIS_MODULE);
@@ -432,19 +430,26 @@ static void khttpd_interpose_detach(struct khttpd_listener *listener)
  * @site: the site
  *
  * Connections at which no reply is under way are handed over, those in the
- * queue are left to the server for some seconds; what is still ours then is
- * closed.
+ * queues are left to the servers for some seconds, which are the same for all;
+ * what is still ours then is closed.
  *
  * Context: process; the caller holds the module.
  * Return: how many listeners there were.
  */
 int khttpd_detach(struct khttpd_site *site)
 {
-	struct khttpd_listener *listener;
+	long timeout = msecs_to_jiffies(READ_ONCE(khttpd_limits.stop_timeout));
+	struct khttpd_listener *listener, *next;
+	unsigned long deadline = jiffies + timeout;
+	LIST_HEAD(list);
 	int n = 0;
 
-	while ((listener = khttpd_interpose_of(site))) {
-		khttpd_interpose_detach(listener);
+	khttpd_interpose_unwatch(site, &list);
+	list_for_each_entry(listener, &list, node)
+		khttpd_interpose_give_back(listener, deadline);
+	list_for_each_entry_safe(listener, next, &list, node) {
+		wait_event(listener->idle, !atomic_read(&listener->connections));
+		list_del(&listener->node);
 		khttpd_listener_put(listener);
 		n++;
 	}

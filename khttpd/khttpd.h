@@ -51,7 +51,7 @@
 
 /**
  * struct khttpd_listener - a socket whose connections are served
- * @node: in khttpd_listeners
+ * @node: in khttpd_listeners; of a server's in the list of who sets @detaching
  * @refs: its creator's, one for each connection and queued wake-up
  * @site: the site it serves, in its latest form; reference held; RCU, changes with
  *	the configuration locked
@@ -67,7 +67,7 @@
  * @accept_lock: one thread accepts at a time; @stopped changes under it
  * @shut_lock: held while the socket of our own is closed
  * @stopped: no accept any more
- * @detaching: somebody is giving it back to its server
+ * @detaching: somebody is giving it back to its server; interpose lock
  * @closing: replies under way are not waited for any more
  * @connections: connections in the hands of our threads
  * @given: connections in the accept queue that were counted as accepted before (soft.c)

@@ -8,6 +8,7 @@
 #
 # timeout: 240
 # pylint: disable=missing-function-docstring
+import contextlib
 import os
 import select
 import signal
@@ -319,6 +320,30 @@ def detach_from_a_stopped_server_ends():
                    b"nginx GET /x\n", "nginx goes on")
     finally:
         server.kill()
+
+
+@ktap.test
+def many_listeners_are_given_back_in_the_time_of_one():
+    """Each has a connection that its server does not accept, and that then lingers."""
+    seconds = 2 * ktap.SCALE
+    old = khttpd.limit("stop_timeout", seconds * 1000)
+    try:
+        with contextlib.ExitStack() as stack:
+            for number in range(6):
+                server = stack.enter_context(khttpd.Server(
+                    khttpd.V4, 8091 + number, "many", docroot=None if number else khttpd.WWW))
+                before = khttpd.count("handed_over")
+                sock = stack.enter_context(khttpd.V4.connect(server.port))
+                sock.sendall(GET("/dyn"))
+                ktap.wait_for(10, "it is queued",
+                              lambda before=before: khttpd.count("handed_over") > before)
+            began = time.monotonic()
+            ktap.equal(khttpd.ctl("detach", "--site", "many"), "detached from 6 listeners\n",
+                       "detach")
+            took = time.monotonic() - began
+            ktap.true(seconds <= took < 5 * seconds, f"it took {took:.1f} s")
+    finally:
+        khttpd.limit("stop_timeout", old)
 
 
 @ktap.test
