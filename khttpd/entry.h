@@ -37,6 +37,7 @@
  * @size: size of the file in bytes
  * @mtime: its modification time
  * @modified: what is said of that: not later than the opening, seconds since 1970
+ * @beside: digest of the directory where @variants are, or 0, see khttpd_entry_beside()
  * @version: its change counter, or its change time where the file system has none
  * @reap: link in the list of those to be freed, or removed, by a worker
  * @changing: in the list of those to be removed
@@ -73,6 +74,7 @@ struct khttpd_entry {
 	loff_t size;
 	struct timespec64 mtime;
 	time64_t modified;
+	u64 beside;
 	u64 version;
 	struct rcu_head rcu;
 	struct llist_node reap;
@@ -90,6 +92,13 @@ struct khttpd_entry {
 	char header[KHTTPD_HEADER_MAX];
 	char name[];
 };
+
+/* May another file be sent for this one? */
+static inline bool khttpd_entry_has_choice(const struct khttpd_entry *entry)
+{
+	return entry->site->options.precompressed &&
+	       entry->coding == KHTTPD_CODING_IDENTITY;
+}
 
 /**
  * struct khttpd_found - what there is for a path
@@ -168,6 +177,7 @@ void khttpd_entry_version(struct khttpd_entry *entry);
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
 bool khttpd_entry_fresh(struct khttpd_entry *entry);
 bool khttpd_entry_valid(struct khttpd_entry *entry);
+u64 khttpd_entry_beside(const struct khttpd_entry *entry, unsigned int flags);
 void khttpd_entry_stamp(struct khttpd_entry *entry);
 
 /* lookup.c */
@@ -175,6 +185,7 @@ int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
 		struct path *result);
 const struct super_block *khttpd_lookup_sb(struct khttpd_site *site,
 					   struct khttpd_path *path);
+int khttpd_entry_variants(const struct khttpd_entry *entry, unsigned int flags);
 int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
 struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
 					const struct khttpd_path *path,

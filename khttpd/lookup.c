@@ -170,14 +170,22 @@ static int khttpd_entry_header(struct khttpd_entry *entry, u64 ino)
 	return entry->header_len < sizeof(entry->header) ? 0 : -EOVERFLOW;
 }
 
-/* Which files can stand in for this one? Those that are not older. */
-static u8 khttpd_entry_variants(const struct khttpd_entry *entry)
+/**
+ * khttpd_entry_variants() - which files can stand in for this one?
+ * @entry: the file
+ * @flags: LOOKUP_CACHED not to wait for a disk, or 0
+ *
+ * Those that are not older.
+ *
+ * Context: process, with the site's credentials or any.
+ * Return: BIT(enum khttpd_coding) of each; -EAGAIN if the dentry cache does not know;
+ * -ENOMEM.
+ */
+int khttpd_entry_variants(const struct khttpd_entry *entry, unsigned int flags)
 {
-	u8 variants = 0;
-	int i;
+	int i, err, variants = 0;
 
-	if (!entry->site->options.precompressed ||
-	    entry->coding != KHTTPD_CODING_IDENTITY)
+	if (!khttpd_entry_has_choice(entry))
 		return 0;
 	for (i = 0; i < KHTTPD_CODING_IDENTITY; i++) {
 		struct timespec64 mtime;
@@ -186,16 +194,19 @@ static u8 khttpd_entry_variants(const struct khttpd_entry *entry)
 
 		name = kasprintf(GFP_KERNEL, "%s%s", entry->name,
 				 khttpd_coding_suffix[i]);
-		if (!name || khttpd_walk(entry->site, name, 0, &found)) {
-			kfree(name);
+		if (!name)
+			return -ENOMEM;
+		err = khttpd_walk(entry->site, name, flags, &found);
+		kfree(name);
+		if (err == -EAGAIN)
+			return err;
+		if (err)
 			continue;
-		}
 		mtime = khttpd_inode_mtime(d_backing_inode(found.dentry));
 		if (S_ISREG(d_backing_inode(found.dentry)->i_mode) &&
 		    timespec64_compare(&mtime, &entry->mtime) >= 0)
 			variants |= BIT(i);
 		path_put(&found);
-		kfree(name);
 	}
 	return variants;
 }
@@ -241,7 +252,12 @@ static int khttpd_entry_open(struct khttpd_entry *entry, struct path *found)
 	entry->mtime = stat.mtime;
 	khttpd_entry_version(entry);
 	khttpd_entry_revalidate(file);
-	entry->variants = khttpd_entry_variants(entry);
+	/* Whoever comes or goes in between shows in the next digest. */
+	entry->beside = khttpd_entry_beside(entry, 0);
+	err = khttpd_entry_variants(entry, 0);
+	if (err < 0)
+		return err;
+	entry->variants = err;
 	return khttpd_entry_header(entry, stat.ino);
 }
 

@@ -200,6 +200,55 @@ static bool khttpd_entry_same(const struct khttpd_entry *entry)
 }
 
 /**
+ * khttpd_entry_beside() - take the digest of the directory with an entry's variants
+ * @entry: the entry; its name is what counts, wherever that leads
+ * @flags: LOOKUP_CACHED not to wait for a disk, or 0
+ *
+ * What is added to the directory or removed from it shows in its change time.
+ *
+ * Context: process.
+ * Return: 0 if it could fail to show, for it has changed just now or is of a file
+ * system that wants to be asked each time; or if it is not known without waiting.
+ */
+u64 khttpd_entry_beside(const struct khttpd_entry *entry, unsigned int flags)
+{
+	const char *slash = strrchr(entry->name, '/');
+	const struct inode *inode;
+	struct path path;
+	u64 digest = 0;
+	char *name;
+	int err;
+
+	if (!khttpd_entry_has_choice(entry))
+		return 0;
+	name = kstrndup(entry->name, slash ? slash - entry->name : 0,
+			GFP_KERNEL);
+	if (!name)
+		return 0;
+	err = khttpd_walk(entry->site, name, flags, &path);
+	kfree(name);
+	if (err)
+		return 0;
+	inode = d_backing_inode(path.dentry);
+	if (!(path.dentry->d_flags & DCACHE_OP_REVALIDATE) &&
+	    khttpd_inode_settled(inode))
+		digest = khttpd_mix(khttpd_mix_inode(0, inode), inode->i_ino);
+	path_put(&path);
+	return digest;
+}
+
+/* Would the same files stand in for the entry's now? */
+static bool khttpd_entry_chosen(const struct khttpd_entry *entry,
+				unsigned int flags)
+{
+	if (!khttpd_entry_has_choice(entry))
+		return true;
+	if (entry->beside && entry->beside == khttpd_entry_beside(entry, flags))
+		return true;
+	return khttpd_entry_variants(entry, flags) == entry->variants;
+}
+
+/**
  * khttpd_entry_version() - take the version of a file that was just opened
  * @entry: the entry, nobody else's yet
  *
@@ -254,8 +303,9 @@ bool khttpd_entry_fresh(struct khttpd_entry *entry)
  *
  * Normally one comparison: the digest of the whole way is what it was. If not,
  * or if the way leads through links, the path is walked again in the dentry
- * cache; when that leads to the same file with the same content, the entry is
- * good, and a digest of a way without links is kept.
+ * cache; when that leads to the same file with the same content, and the same
+ * files can stand in for it, the entry is good, and a digest of a way without
+ * links is kept.
  *
  * Context: process; does not wait for a disk.
  * Return: false if the entry must go.
@@ -273,16 +323,13 @@ bool khttpd_entry_valid(struct khttpd_entry *entry)
 	if (entry->weak && khttpd_entry_settled(entry))
 		return false;
 
-	/* A directory has changed, maybe by a file that can stand in. */
-	if (entry->site->options.precompressed &&
-	    entry->coding == KHTTPD_CODING_IDENTITY)
-		return false;
 	/* First the digest, then the judgement: what changes in between shows
 	 * in the next digest.
 	 */
 	whole = khttpd_entry_judge(entry, &digest);
-	if (!khttpd_entry_same(entry) || !khttpd_entry_found(entry,
-							     LOOKUP_CACHED))
+	if (!khttpd_entry_same(entry) ||
+	    !khttpd_entry_found(entry, LOOKUP_CACHED) ||
+	    !khttpd_entry_chosen(entry, LOOKUP_CACHED))
 		return false;
 	WRITE_ONCE(entry->stamped, false);
 	if (whole) {
@@ -297,13 +344,15 @@ bool khttpd_entry_valid(struct khttpd_entry *entry)
  * khttpd_entry_stamp() - take the digest of an entry that was just opened
  * @entry: the entry, nobody else's yet
  *
- * Permissions on the way were judged before the digest: they are once more.
+ * Permissions on the way, and what can stand in, were judged before the digest:
+ * they are once more.
  *
  * Context: process, may wait for disks.
  */
 void khttpd_entry_stamp(struct khttpd_entry *entry)
 {
 	if (khttpd_entry_judge(entry, &entry->stamp) &&
-	    khttpd_entry_same(entry) && khttpd_entry_found(entry, 0))
+	    khttpd_entry_same(entry) && khttpd_entry_found(entry, 0) &&
+	    khttpd_entry_chosen(entry, 0))
 		entry->stamped = true;
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # File systems that go away, become read-only, fail or never answer while their files are
 # served: unmounting is possible, what is sent is right or ends short, other requests
-# are answered, and nothing but unloading waits for them.
+# are answered, and nothing but unloading waits for them. Files behind links and mounts are
+# cached, and what stands in for them is right.
 #
 #	[ clients and server on lo ]    [ client ] c0 ------ s0 [ server ] with net6
 #
@@ -42,10 +43,10 @@ def setup():
 
 
 @contextlib.contextmanager
-def serving(docroot=khttpd.WWW):
+def serving(docroot=khttpd.WWW, *options):
     """A site everywhere, while in here."""
     for number, place in enumerate(PLACES):
-        khttpd.serve(place, site=f"site{number}", docroot=docroot)
+        khttpd.serve(place, *options, site=f"site{number}", docroot=docroot)
     try:
         yield
     finally:
@@ -221,6 +222,77 @@ class Program:
         self.process.kill()
         self.process.wait()
         ktap.run("umount", "-l", FUSE)
+
+
+def looked_up(place, path):
+    """How often files are looked up for a request."""
+    before = khttpd.count("lookups")
+    ktap.equal(status(place, path), 200, path)
+    return khttpd.count("lookups") - before
+
+
+def kept(path):
+    """Once nothing has changed for a while it is only found in the cache."""
+    for place in PLACES:
+        ktap.wait_for(20, f"{path} is kept at {place.name}",
+                      lambda p=place: not looked_up(p, path))
+
+
+def standing_in(path, coding):
+    """What stands in for it now, everywhere."""
+    for place in PLACES:
+        reply = khttpd.exchange(place, GET(path, "Accept-Encoding: gzip\r\n"))
+        ktap.equal((reply.status, reply.fields.get("content-encoding")), (200, coding), path)
+
+
+def variant_comes_and_goes(path, file):
+    """At once, however little the time is in between."""
+    kept(path)
+    standing_in(path, None)
+    for turn in range(10):
+        with open(f"{file}.gz", "wb") as variant:
+            variant.write(b"packed")
+        standing_in(path, "gzip")
+        if not turn:
+            kept(path)
+            standing_in(path, "gzip")
+        os.unlink(f"{file}.gz")
+        standing_in(path, None)
+    kept(path)
+
+
+@ktap.test
+def files_with_variants_behind_links_and_mounts_are_kept():
+    here = khttpd.write("releases/1/a.txt", b"first")
+    other = khttpd.write("releases/2/a.txt", b"second")
+    os.symlink("releases/1", f"{khttpd.WWW}/current")
+    os.symlink("releases/1/a.txt", f"{khttpd.WWW}/alias.txt")
+    disk = Disk(BELOW)
+    with serving(khttpd.WWW, "--set", "precompressed=1"):
+        variant_comes_and_goes("/releases/2/a.txt", other)
+        variant_comes_and_goes("/current/a.txt", here)
+        variant_comes_and_goes("/alias.txt", f"{khttpd.WWW}/alias.txt")
+        variant_comes_and_goes("/below/small", f"{BELOW}/small")
+        # What it leads to has none.
+        with open(f"{here}.gz", "wb") as variant:
+            variant.write(b"packed")
+        standing_in("/current/a.txt", "gzip")
+        standing_in("/alias.txt", None)
+        os.symlink("releases/2", f"{khttpd.WWW}/next")
+        os.rename(f"{khttpd.WWW}/next", f"{khttpd.WWW}/current")
+        standing_in("/current/a.txt", None)
+    ktap.equal(disk.umount(), "", "umount")
+    disk.gone()
+
+
+@ktap.test
+def files_with_variants_of_a_program_are_kept():
+    """As long as it says that what it has said is so."""
+    forever = [f"{what}_timeout=100000" for what in ("attr", "entry", "negative")]
+    with serving(khttpd.WWW, "--set", "precompressed=1"), Program(*forever):
+        for path in ("/fuse/whole", "/fuse/late"):
+            kept(path)
+            standing_in(path, "gzip")
 
 
 def asked(place, path, port=8080):

@@ -110,4 +110,30 @@ def a_new_tag_comes_with_new_content():
         ktap.true(reply.body == body, f"content with tag {turn}: {reply.body[:1]}")
 
 
+@ktap.test
+def a_file_with_variants_is_kept_while_the_file_system_knows():
+    """That there are none is asked for no more often than what there is."""
+    def reply(extra=""):
+        return khttpd.exchange(khttpd.V4, khttpd.get("/nfs/x", extra), 8081)
+
+    def kept():
+        before = khttpd.count("lookups")
+        ktap.equal(reply().status, 200, "status")
+        return khttpd.count("lookups") == before
+
+    def coding():
+        return reply("Accept-Encoding: gzip\r\n").fields.get("content-encoding")
+    khttpd.ctl("serve", "--site", "packed", "--docroot", khttpd.WWW, "--listen",
+               "127.0.0.1:8081", "--set", "precompressed=1")
+    change(b"x")
+    ktap.wait_for(30, "it is kept", kept)
+    ktap.equal(coding(), None, "coding")
+    with open(f"{EXPORT}/x.gz", "wb") as file:
+        file.write(b"packed")
+    ktap.wait_for(20, "the variant is sent", lambda: coding() == "gzip")
+    ktap.wait_for(20, "it is kept", kept)
+    os.unlink(f"{EXPORT}/x.gz")
+    ktap.wait_for(20, "it is sent itself", lambda: coding() is None)
+
+
 ktap.main(setup)
