@@ -218,7 +218,12 @@ static void khttpd_conn_linger(struct khttpd_conn *conn)
 /* There is nothing to say any more, nor to be read. */
 static void khttpd_conn_end(struct khttpd_conn *conn)
 {
-	if (khttpd_offered(conn->sock->sk))
+	const struct sock *sk = conn->sock->sk;
+
+	/* With the connection TCP has lost what was in the socket. */
+	if (READ_ONCE(sk->sk_err) && khttpd_unacked(sk))
+		khttpd_conn_close(conn, true);
+	else if (khttpd_offered(sk))
 		khttpd_conn_close(conn, false);
 	else
 		khttpd_conn_linger(conn);
@@ -266,7 +271,7 @@ static void khttpd_conn_drain(struct khttpd_conn *conn)
 	if (n > 0) {
 		khttpd_conn_kick(conn);
 	} else if (n && n != -EAGAIN) {
-		khttpd_conn_close(conn, conn->timer_kind == KHTTPD_TIMER_SEND);
+		khttpd_conn_close(conn, khttpd_unacked(conn->sock->sk));
 	} else {
 		conn->eof |= !n;
 		khttpd_conn_settle_linger(conn);
