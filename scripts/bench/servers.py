@@ -102,7 +102,7 @@ def begun(pid):
 
 
 def start_servers(lab):
-    lab.run("insmod", f"{os.environ['NET6_BUILD']}/khttpd/khttpd.ko")
+    lab.khttpd()
     for path in ("/srv/www", "/var/lib/nginx", "/var/log/nginx"):
         try:
             os.makedirs(path, exist_ok=True)
