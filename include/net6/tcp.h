@@ -21,8 +21,9 @@
  * program's: net6_tcp_attach(). From then on each connection whose handshake is done,
  * or that Fast Open makes of its SYN, is first offered to it: accept() takes it, or
  * leaves it to the listener's accept queue. A connection that was taken has a struct
- * sock, but no struct socket and no file. It belongs to the module until one of these
- * ends that:
+ * sock, but no struct socket and no file. A module that has a connection's socket, by
+ * accept() say, makes it such a one with net6_tcp_take(). It belongs to the module until
+ * one of these ends that:
  *
  * * net6_tcp_give(): it goes to a listener's accept queue, bytes that were not consumed
  *   included, and is accept()ed there as if it had just been established;
@@ -119,6 +120,7 @@ void net6_tcp_consume(struct sock *sk, u32 bytes);
 int  net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg);
 int  net6_tcp_give(struct sock *sk, struct sock *listener);
 void net6_tcp_release(struct sock *sk);
+int  net6_tcp_take(struct socket *sock, struct net6_tcp_user *user);
 void net6_tcp_finish_locked(struct sock *sk, bool reset);
 
 /* Process context, without the lock; may sleep. */

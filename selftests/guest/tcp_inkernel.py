@@ -8,12 +8,14 @@
 #
 # guest: both
 # timeout: 200
+import fcntl
 import json
 import os
 import select
 import socket
 import struct
 import sys
+import termios
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -49,6 +51,10 @@ def listener(backlog=50):
     sock.bind((US, 0))
     sock.listen(backlog)
     return sock, sock.getsockname()[1]
+
+
+def unacked(sock):
+    return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0]
 
 
 class Module:
@@ -203,6 +209,47 @@ def a_full_accept_queue_refuses():
         ktap.equal(sorted(ends), ["reset"] * 3 + ["waits"], "one place")
         for conn in conns:
             conn.close()
+    sock.close()
+
+
+@ktap.test
+def a_process_gives_a_connection_to_the_module():
+    """net6_tcp_take(): only one at which nothing waits for whoever reads it."""
+    sock, port = listener()
+    file = os.open("/dev/net6_example", os.O_WRONLY)
+    take = f"take {sock.fileno()}".encode()
+    conn = client(port)
+    os.write(file, take)
+    ask(conn, b"hello", b"5 hello\n")
+    ask(conn, b"page 100000", page(100000))
+    conn.sendall(b"bye\n")
+    ktap.equal(ktap.take(conn, 8), b"5 hello\n", "last answer")
+    ktap.equal(conn.recv(1), b"", "FIN")
+    conn.close()
+    for end in (lambda conn: conn.sendall(b"hello\n"),
+                lambda conn: conn.send(b"!", socket.MSG_OOB),
+                lambda conn: conn.shutdown(socket.SHUT_WR)):
+        conn = client(port)
+        end(conn)
+        ktap.wait_for(5, "it has come", lambda conn=conn: not unacked(conn))
+        ktap.raises(11, os.write, file, take)
+        # The module closes what it cannot have: with bytes unread that is a reset.
+        try:
+            ktap.equal(conn.recv(1), b"", "its end")
+        except ConnectionResetError:
+            pass
+        conn.close()
+    conns = [client(port) for _ in range(5)]
+    for _ in conns:
+        os.write(file, take)
+    for conn in conns[:3]:
+        ask(conn, b"hello", b"5 hello\n")
+    # With it go those that it has.
+    os.close(file)
+    for conn in conns:
+        ktap.raises(104, conn.recv, 1)
+        conn.close()
+    ktap.wait_for(5, "all are gone", lambda: not states("B", port))
     sock.close()
 
 

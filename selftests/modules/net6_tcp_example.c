@@ -7,6 +7,7 @@
  *
  *	attach FD	its listener FD offers new connections to this module first
  *	other FD	where connections that say "other" are to go
+ *	take FD		accept a connection of listener FD, and make it one of this module's
  *
  * Lines that a peer may send: "hello" is answered with "5 hello", "page N" with a header
  * and N bytes out of a page, "bye" the same as "hello" with FIN, "drop" with a reset;
@@ -305,6 +306,43 @@ static int example_give_slowly(struct example *ex, unsigned int ms)
 	return 0;
 }
 
+/* @sock was accepted; it is released by the caller. */
+static int example_take_sock(struct example *ex, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	sock_hold(sk);
+	lock_sock(sk);
+	err = net6_tcp_take(sock, &ex->user);
+	if (!err && !example_accept(&ex->user, sk)) {
+		local_bh_disable();
+		net6_tcp_finish_locked(sk, true);
+		local_bh_enable();
+		err = -ENOMEM;
+	}
+	release_sock(sk);
+	sock_put(sk);
+	return err;
+}
+
+static int example_take(struct example *ex, int fd)
+{
+	struct socket *sock, *conn;
+	int err = 0;
+
+	sock = sockfd_lookup(fd, &err);
+	if (!sock)
+		return err;
+	err = kernel_accept(sock, &conn, 0);
+	sockfd_put(sock);
+	if (err)
+		return err;
+	err = example_take_sock(ex, conn);
+	sock_release(conn);
+	return err;
+}
+
 static int example_command(struct example *ex, const char *line)
 {
 	struct socket *sock;
@@ -314,6 +352,8 @@ static int example_command(struct example *ex, const char *line)
 
 	if (sscanf(line, "give %u", &ms) == 1)
 		return example_give_slowly(ex, ms);
+	if (sscanf(line, "take %d", &fd) == 1)
+		return example_take(ex, fd);
 	if (sscanf(line, "attach %d", &fd) == 1)
 		where = &ex->listener;
 	else if (sscanf(line, "other %d", &fd) == 1)

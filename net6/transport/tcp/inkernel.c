@@ -604,6 +604,45 @@ void net6_tcp_graft(struct sock *sk, struct socket *sock)
 EXPORT_SYMBOL_GPL(net6_tcp_graft);
 
 /**
+ * net6_tcp_take() - a socket's connection becomes a module's, as by accept() of its user
+ * @sock: the socket, used by nobody else; without a sock afterwards, for the caller to get
+ *	rid of. The reference is the module's now.
+ * @user: callbacks; accept() is not called
+ *
+ * The counterpart of net6_tcp_graft(). Memory that is charged to a cgroup remains so. What
+ * comes is seen to, by receive(), when the lock is released at the latest.
+ * Context: sk locked, with a reference of the caller's; does not sleep.
+ * Return: 0; -EAGAIN if something is there that receive() would have been called for, or
+ * the connection is not established; -EINVAL if @sock is no TCP socket of net6, or has a
+ * user; -ENOMEM.
+ */
+int net6_tcp_take(struct socket *sock, struct net6_tcp_user *user)
+{
+	struct net6_tcp_owner *owner;
+	struct sock *sk = sock->sk;
+
+	if (!net6_tcp_is(sk) || net6_tcp_owner(sk) || !user->receive)
+		return -EINVAL;
+	if (sk->sk_state != TCP_ESTABLISHED || sk->sk_err || sk->sk_shutdown ||
+	    tcp_sk(sk)->urg_data || net6_tcp_unread(sk))
+		return -EAGAIN;
+	owner = kzalloc(sizeof(*owner), NET6_TCP_USER_GFP);
+	if (!owner)
+		return -ENOMEM;
+	owner->user = user;
+	/* As sock_orphan(), but it is not dead. */
+	write_lock_bh(&sk->sk_callback_lock);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	sk_set_socket(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock->sk = NULL;
+	sock->state = SS_UNCONNECTED;
+	net6_tcp_owner_set(sk, owner);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(net6_tcp_take);
+
+/**
  * net6_tcp_finish_locked() - the end of a taken connection, from a callback
  * @sk: connection; the module's reference is gone afterwards
  * @reset: drop what is queued and reset; else it is closed as by close(): a reset only
