@@ -415,8 +415,32 @@ static void khttpd_conn_settle_out(struct khttpd_conn *conn)
 		return;
 	}
 	conn->state = KHTTPD_CONN_SEND;
+	conn->streak = 0;
 	if (conn->timer_kind != KHTTPD_TIMER_SEND)
 		khttpd_conn_press(conn);
+}
+
+/* What comes next can be answered in softirq. Return: false if it stays the thread's. */
+static bool khttpd_conn_return(struct khttpd_conn *conn)
+{
+	struct khttpd_listener *listener = conn->listener;
+
+	if (conn->req.pos || conn->buf || conn->eof || conn->unread || conn->job)
+		return false;
+	if (conn->nodelay && !listener->nodelay) {
+		khttpd_transport_nodelay(conn->sock, 0);
+		conn->nodelay = false;
+	}
+	if (!khttpd_soft_return(listener, conn->sock, conn->peer))
+		return false;
+	/* No wake-up comes from there any more. */
+	khttpd_conn_release(conn);
+	khttpd_transport_empty(conn->sock);
+	conn->sock = NULL;
+	conn->peer = NULL;
+	conn->state = KHTTPD_CONN_DEAD;
+	khttpd_conn_bury(conn);
+	return true;
 }
 
 /* Wait for a request. A time that runs already goes on, unless one was answered: being
@@ -424,6 +448,8 @@ static void khttpd_conn_settle_out(struct khttpd_conn *conn)
  */
 static void khttpd_conn_settle_wait(struct khttpd_conn *conn)
 {
+	if (conn->answered && conn->streak >= KHTTPD_CONN_STREAK && khttpd_conn_return(conn))
+		return;
 	conn->state = KHTTPD_CONN_READ;
 	if (conn->req.pos) {
 		if (conn->timer_kind != KHTTPD_TIMER_HEAD)

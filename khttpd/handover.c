@@ -194,11 +194,7 @@ static void khttpd_handover_graft_conn(struct khttpd_conn *conn,
 	release_sock(sk);
 	newsock->ops = sock->ops;
 
-	/* What is left of ours is empty, and no family's. */
-	sock->sk = NULL;
-	module_put(sock->ops->owner);
-	sock->ops = NULL;
-	sock_release(sock);
+	khttpd_transport_empty(sock);
 	conn->sock = NULL;
 	khttpd_conn_free(conn);
 }

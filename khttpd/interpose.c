@@ -353,7 +353,7 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	atomic_inc(&khttpd_attachments);
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
-	listener->soft = khttpd_soft_start(listener);
+	smp_store_release(&listener->soft, khttpd_soft_start(listener));
 	err = 0;
 out:
 	mutex_unlock(&khttpd_interpose_lock);

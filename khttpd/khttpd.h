@@ -257,6 +257,8 @@ struct khttpd_out {
  * @too_fast: it came too early, and gets 429
  * @repeats: how many requests from here on were answered before, logged and counted, but
  *	their replies did not fit behind others
+ * @suits: the request being answered could have been in softirq
+ * @streak: how many in a row could have been
  * @refused: it came back from a server, or cannot go there: 503 is all it gets
  * @unread: bytes of the peer may be left unread when we close
  * @peer: its client, if that has limits; counted there
@@ -288,6 +290,8 @@ struct khttpd_conn {
 	bool counted;
 	bool too_fast;
 	u16 repeats;
+	bool suits;
+	u8 streak;
 	bool refused;
 	bool unread;
 	struct khttpd_peer *peer;
@@ -300,6 +304,10 @@ struct khttpd_conn {
 };
 
 #define KHTTPD_CONN_QUEUED	0	/* in the thread's ready list */
+/* Requests in a row that could have been answered in softirq, for which a connection goes back
+ * there. The way there and, for one that could not be, back costs as much as 2.4 requests save.
+ */
+#define KHTTPD_CONN_STREAK	4
 
 /**
  * struct khttpd_batch - replies collected for one send
@@ -565,6 +573,7 @@ int khttpd_transport_send_pages(const struct khttpd_listener *listener,
 				unsigned int vecs, bool more);
 void khttpd_transport_nodelay(struct socket *sock, int on);
 bool khttpd_transport_hold_net(struct sock *sk);
+void khttpd_transport_empty(struct socket *sock);
 void khttpd_transport_close(struct socket *sock, bool abort);
 
 /* job.c */

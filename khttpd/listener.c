@@ -367,7 +367,7 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	list_add(&listener->node, &khttpd_listeners);
 	mutex_unlock(&khttpd_listeners_lock);
 	khttpd_listener_watch(listener);
-	listener->soft = khttpd_soft_start(listener);
+	smp_store_release(&listener->soft, khttpd_soft_start(listener));
 	return listener;
 
 fail:

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "khttpd.h"
 #include "listener.h"
+#include "soft.h"
 
 /* There is no file for the path: @found says what was found instead, a page for
  * the error included.
@@ -193,17 +194,19 @@ static enum khttpd_verdict khttpd_respond_unmet(const struct khttpd_ask *ask,
 	return khttpd_respond_error(&unmet, status);
 }
 
-/* Answer with a file. */
+/* Answer with a file. @waited: a worker was asked for it. */
 static enum khttpd_verdict khttpd_respond_file(const struct khttpd_ask *ask,
-					       struct khttpd_entry *entry)
+					       struct khttpd_entry *entry, bool waited)
 {
 	enum khttpd_verdict verdict;
 	u16 status = 0;
 	u64 size;
 
+	ask->conn->suits = !waited && khttpd_soft_suits(ask->conn, entry);
 	verdict = khttpd_reply_file(ask, entry, &status);
 	if (likely(!status))
 		return verdict;
+	ask->conn->suits = false;
 	size = entry->size;
 	khttpd_entry_put(entry);
 	return khttpd_respond_unmet(ask, size, status);
@@ -301,6 +304,7 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 	struct khttpd_thread *thread = ask->conn->thread;
 	enum khttpd_verdict verdict;
 	struct khttpd_found found;
+	bool waited;
 	int error;
 
 	if (unlikely(unmet))
@@ -312,6 +316,7 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 	/* The index file is not sent where it would not be by its own name. */
 	if (thread->wish.dir_len >= 0 && khttpd_respond_ruled(ask, &verdict))
 		return verdict;
+	waited = ask->conn->job;
 	if (!khttpd_respond_find(ask, &found))
 		return ask->conn->job ? KHTTPD_VERDICT_JOB :
 					KHTTPD_VERDICT_FLUSH;
@@ -326,7 +331,7 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 	}
 	if (found.error)
 		return khttpd_respond_missing(ask, &found);
-	return khttpd_respond_file(ask, found.entry);
+	return khttpd_respond_file(ask, found.entry, waited);
 }
 
 /* What the site's rules say, first of the path as it was asked for. */

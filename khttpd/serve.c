@@ -150,6 +150,8 @@ static void khttpd_input_answered(struct khttpd_conn *conn,
 {
 	in->off = end;
 	conn->answered = true;
+	conn->streak = conn->suits ? min(conn->streak + 1, KHTTPD_CONN_STREAK) : 0;
+	conn->suits = false;
 	conn->counted = false;
 	if (conn->repeats)
 		conn->repeats--;

@@ -3,11 +3,12 @@
  * files whose pages are cached are answered where their segment is received,
  * mostly in softirq. With the first request that is anything else, or is not
  * complete, or finds the send buffer full, the connection goes to the listener's
- * accept queue, unread bytes and all, and is a thread's from then on. One with a
- * request that is certainly for the server that khttpd is attached to goes to that
- * server's own queue at once. One whose peer does not take a reply gets a thread, too,
- * for which it has a socket made without going through a queue. net6 is not needed to
- * load khttpd: its functions are looked up when a listener wants them.
+ * accept queue, unread bytes and all, and is a thread's until that has answered some
+ * in a row that would have been answered here. One with a request that is certainly
+ * for the server that khttpd is attached to goes to that server's own queue at once.
+ * One whose peer does not take a reply gets a thread, too, for which it has a socket
+ * made without going through a queue. net6 is not needed to load khttpd: its functions
+ * are looked up when a listener wants them.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -15,6 +16,7 @@
 #include "handover.h"
 #include "listener.h"
 #include "peer.h"
+#include "plain.h"
 #include "softwork.h"
 #include "taken.h"
 
@@ -28,7 +30,7 @@ static const char *const khttpd_net6_calls[] = {
 	"net6_tcp_is", "net6_tcp_attach", "net6_tcp_detach", "net6_tcp_unread",
 	"net6_tcp_at_end", "net6_tcp_peek", "net6_tcp_peek_copy",
 	"net6_tcp_consume", "net6_tcp_send", "net6_tcp_give", "net6_tcp_release",
-	"net6_tcp_graft",
+	"net6_tcp_graft", "net6_tcp_take",
 	"net6_tcp_finish_locked", "net6_tcp_finish", "net6_tcp_send_pages",
 };
 
@@ -219,6 +221,19 @@ void khttpd_soft_drop(struct khttpd_handed *handed)
 	khttpd_peer_put(khttpd_soft_part_handed(conn));
 }
 
+/* It is one of ours from now on. Context: connection and lists locked. */
+static void khttpd_soft_add(struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
+			    enum khttpd_soft_list kind)
+{
+	lockdep_assert_held(&soft->lock);
+	conn->used = jiffies;
+	conn->kind = kind;
+	list_add_tail(&conn->node, &soft->list[kind]);
+	khttpd_soft_arm(soft, conn->used + khttpd_soft_limit(kind));
+	atomic_inc(&khttpd_soft_count);
+	rcu_assign_sk_user_data(conn->sk, conn);
+}
+
 static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 {
 	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
@@ -238,7 +253,6 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 	}
 	conn->sk = sk;
 	conn->peer = peer;
-	conn->used = jiffies;
 	spin_lock_bh(&soft->lock);
 	if (soft->stopped) {
 		spin_unlock_bh(&soft->lock);
@@ -246,14 +260,96 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 		kfree(conn);
 		return false;
 	}
-	list_add_tail(&conn->node, &soft->list[KHTTPD_SOFT_FRESH]);
-	khttpd_soft_arm(soft, conn->used + khttpd_soft_limit(KHTTPD_SOFT_FRESH));
-	atomic_inc(&khttpd_soft_count);
+	khttpd_soft_add(soft, conn, KHTTPD_SOFT_FRESH);
 	atomic_inc(&soft->listener->connections);
-	rcu_assign_sk_user_data(sk, conn);
 	spin_unlock_bh(&soft->lock);
 	khttpd_count(accepted);
 	return true;
+}
+
+/**
+ * khttpd_soft_suits() - could the next such request be answered in softirq?
+ * @conn: a thread's connection, its request done
+ * @entry: the file that answers it
+ *
+ * Context: process.
+ */
+bool khttpd_soft_suits(const struct khttpd_conn *conn, struct khttpd_entry *entry)
+{
+	const struct khttpd_request *req = &conn->req;
+	bool fresh;
+
+	/* A client of IPv4's may come by a listener of net6's, too. */
+	if (likely(!READ_ONCE(conn->listener->soft)) ||
+	    conn->sock->sk->sk_family != AF_INET6 ||
+	    entry->size > KHTTPD_SOFT_PAGES * PAGE_SIZE ||
+	    !khttpd_request_plain(req, req->head_len))
+		return false;
+	rcu_read_lock();
+	fresh = khttpd_entry_fresh(entry);
+	rcu_read_unlock();
+	return fresh;
+}
+
+/* A socket's connection is ours again. It may be over when this returns. */
+static bool khttpd_soft_take(struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
+			     struct socket *sock)
+{
+	struct sock *sk = conn->sk;
+	int err;
+
+	/* What has come meanwhile is seen to when the lock is released, and may end it. */
+	sock_hold(sk);
+	lock_sock(sk);
+	err = soft->net6.take(sock, &soft->user);
+	if (!err) {
+		spin_lock_bh(&soft->lock);
+		khttpd_soft_add(soft, conn, KHTTPD_SOFT_IDLE);
+		spin_unlock_bh(&soft->lock);
+	}
+	release_sock(sk);
+	sock_put(sk);
+	return !err;
+}
+
+/**
+ * khttpd_soft_return() - a thread's connection is answered in softirq again
+ * @listener: where it came from
+ * @sock: its socket; without a sock afterwards
+ * @peer: its client, or NULL; goes with it, and so does its place among the listener's
+ *	connections
+ *
+ * Context: its thread; every request has been answered.
+ * Return: false with nothing done if the listener is of another family, stops or is
+ * accepting, or if something has come.
+ */
+bool khttpd_soft_return(struct khttpd_listener *listener, struct socket *sock,
+			struct khttpd_peer *peer)
+{
+	struct khttpd_soft_conn *conn;
+	struct khttpd_soft *soft;
+	bool done = false;
+
+	/* As long as this is held nobody stops it: see khttpd_listener_unwatch(). */
+	if (!mutex_trylock(&listener->accept_lock))
+		return false;
+	/* Pairs with who started it, perhaps while connections were accepted already. */
+	soft = smp_load_acquire(&listener->soft);
+	if (listener->stopped || !soft)
+		goto out;
+	conn = kzalloc(sizeof(*conn), GFP_KERNEL | __GFP_NOWARN);
+	if (!conn)
+		goto out;
+	conn->sk = sock->sk;
+	conn->peer = peer;
+	done = khttpd_soft_take(soft, conn, sock);
+	if (done)
+		khttpd_count(soft_returned);
+	else
+		kfree(conn);
+out:
+	mutex_unlock(&listener->accept_lock);
+	return done;
 }
 
 /* A thread must see to it; later, if the accept queue is full. */

@@ -6,6 +6,9 @@
 #include <net6/tcp.h>
 #include "khttpd.h"
 
+/* Most pages of a file that is answered in softirq. */
+#define KHTTPD_SOFT_PAGES	16
+
 /**
  * struct khttpd_net6 - what is used of <net6/tcp.h>
  *
@@ -24,6 +27,7 @@ struct khttpd_net6 {
 	int (*give)(struct sock *sk, struct sock *listener);
 	void (*release)(struct sock *sk);
 	void (*graft)(struct sock *sk, struct socket *sock);
+	int (*take)(struct socket *sock, struct net6_tcp_user *user);
 	void (*finish_locked)(struct sock *sk, bool reset);
 	void (*finish)(struct sock *sk, bool reset);
 	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
@@ -38,6 +42,9 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener);
 struct khttpd_peer *khttpd_soft_graft(struct khttpd_handed *handed,
 				      struct socket *sock);
 void khttpd_soft_drop(struct khttpd_handed *handed);
+bool khttpd_soft_suits(const struct khttpd_conn *conn, struct khttpd_entry *entry);
+bool khttpd_soft_return(struct khttpd_listener *listener, struct socket *sock,
+			struct khttpd_peer *peer);
 void khttpd_soft_stop(struct khttpd_soft *soft, bool give);
 
 #endif /* _KHTTPD_SOFT_H */

@@ -8,9 +8,8 @@
 #include <linux/bvec.h>
 #include "soft.h"
 
-/* Longest head that is answered in softirq, and most pages of a file. */
+/* Longest head that is answered in softirq. */
 #define KHTTPD_SOFT_HEAD	4096
-#define KHTTPD_SOFT_PAGES	16
 /* Status line, what the file's has, Expires, the end; and a small file. */
 #define KHTTPD_SOFT_PIECES	5
 /* Longest of these status lines, its NUL included. */
@@ -24,7 +23,9 @@ enum khttpd_soft_verdict {
 	KHTTPD_SOFT_SERVER,	/* it is for the server that is attached to */
 };
 
-/* Where a connection waits, and for what. But for the sweep it only ever moves on. */
+/* Where a connection waits, and for what. But for the sweep it only ever moves on; one that
+ * a thread had begins with KHTTPD_SOFT_IDLE.
+ */
 enum khttpd_soft_list {
 	KHTTPD_SOFT_FRESH,	/* for its first request; oldest first */
 	KHTTPD_SOFT_REST,	/* for the next, with nothing sent that was not taken */

@@ -52,6 +52,7 @@
 	X(jobs_refused, "lookups and reads refused: too many wait there") \
 	X(soft_hits, "files answered in softirq") \
 	X(soft_given, "connections taken in softirq, then left to threads") \
+	X(soft_returned, "connections left to threads, then taken in softirq again") \
 	X(soft_handed, "connections given to a server in softirq") \
 	X(soft_waited, "connections left to threads that had to wait for it") \
 	X(log_lost, "replies that the log had no room for")

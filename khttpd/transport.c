@@ -184,6 +184,20 @@ bool khttpd_transport_hold_net(struct sock *sk)
 }
 
 /**
+ * khttpd_transport_empty() - get rid of a socket whose sock is somebody else's now
+ * @sock: the socket, gone afterwards; what it was in its family ends here
+ *
+ * Context: process.
+ */
+void khttpd_transport_empty(struct socket *sock)
+{
+	sock->sk = NULL;
+	module_put(sock->ops->owner);
+	sock->ops = NULL;
+	sock_release(sock);
+}
+
+/**
  * khttpd_transport_close() - close a connection
  * @sock: its socket, gone afterwards
  * @abort: reset it

@@ -32,6 +32,7 @@ def setup():
         khttpd.write(f"size{size}", DATA[:size])
     khttpd.write("a.txt", b"hello\n")
     khttpd.write("index.html", b"<p>index")
+    khttpd.write("large", DATA[:100_000])
     khttpd.write("big", DATA)
     serve()
 
@@ -144,6 +145,116 @@ def anything_else_is_a_threads():
             sock.sendall(request[:cut])
             sock.sendall(request[cut:])
             ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", f"cut at {cut}")
+    gone()
+
+
+class Kept:
+    """One connection, which goes to a thread and back."""
+
+    def __init__(self, port=8080):
+        self.sock = PLACE.connect(port)
+        self.reader = khttpd.Reader(self.sock)
+        self.returned = khttpd.count("soft_returned")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.sock.close()
+
+    def ask(self, path, status=200, **more):
+        self.sock.sendall(GET(path, **more))
+        reply = self.reader.reply()
+        ktap.equal(reply.status, status, path)
+        return reply.body
+
+    def leave(self):
+        """Asks for what only a thread answers."""
+        given = khttpd.count("soft_given")
+        ktap.equal(self.ask("/a.txt", 206, extra="Range: bytes=1-2\r\n"), b"el", "a part")
+        ktap.equal(khttpd.count("soft_given"), given + 1, "it is a thread's")
+
+    def back(self, path="/size1024", body=DATA[:1024]):
+        """Asks until it is answered in softirq again."""
+        for _ in range(3):
+            ktap.true(self.ask(path) == body, "body")
+        ktap.equal(khttpd.count("soft_returned"), self.returned, "not before the fourth")
+        self.returned += 1
+        ktap.wait_for(10, "it is given back", lambda: self.ask(path) == body and
+                      khttpd.count("soft_returned") == self.returned)
+        before = hits()
+        ktap.true(self.ask(path) == body, "body")
+        ktap.equal(hits(), before + 1, "in softirq")
+
+
+@ktap.test
+def what_a_thread_has_comes_back():
+    warm("/size1024", "/size65536")
+    gone()
+    before = khttpd.counters()
+    khttpd.write("cold", b"cold")
+    with Kept() as kept:
+        ktap.equal(kept.ask("/cold"), b"cold", "a miss is a thread's")
+        ktap.equal(hits(), before["soft_hits"], "not in softirq")
+        # A file that has just been changed is not for softirq yet.
+        warm("/cold")
+        kept.back("/cold", b"cold")
+        seen = hits()
+        for number in range(20):
+            ktap.equal(kept.ask("/cold"), b"cold", "body")
+            ktap.equal(hits(), seen + number + 1, "in softirq")
+        for path, size in (("/size1024", 1024), ("/size65536", 65536)) * 3:
+            kept.leave()
+            kept.back(path, DATA[:size])
+        # What interrupts a row begins it anew.
+        kept.leave()
+        for _ in range(4):
+            for _ in range(3):
+                kept.ask("/size1024")
+            ktap.equal(kept.ask("/a.txt", 206, extra="Range: bytes=1-2\r\n"), b"el", "a part")
+        ktap.equal(khttpd.count("soft_returned"), kept.returned, "it stays")
+        for _ in range(6):
+            ktap.true(kept.ask("/big") == DATA, "a large one")
+        ktap.equal(khttpd.count("soft_returned"), kept.returned, "so it does with large ones")
+        kept.back()
+        ktap.equal(khttpd.count("connections"), 1, "connections")
+    gone()
+    for name in ("aborted", "lost"):
+        ktap.equal(khttpd.count(name), before[name], name)
+    ktap.equal(khttpd.count("accepted") - before["accepted"],
+               khttpd.count("closed") - before["closed"], "each is counted once")
+
+
+@ktap.test
+def ends_of_what_has_come_back():
+    warm("/size1024")
+    before = khttpd.count("timeout_idle")
+    old = khttpd.limit("idle_timeout", 500)
+    try:
+        with Kept() as kept:
+            kept.leave()
+            kept.back()
+            kept.reader.closed()
+    finally:
+        khttpd.limit("idle_timeout", old)
+    ktap.equal(khttpd.count("timeout_idle"), before + 1, "idle")
+    for end in (lambda kept: kept.sock.shutdown(socket.SHUT_WR), lambda kept: again()):
+        with Kept() as kept:
+            kept.leave()
+            kept.back()
+            end(kept)
+            kept.reader.closed()
+        gone()
+    # The last request that makes it come back, and the end, in one.
+    for _ in range(20):
+        with Kept() as kept:
+            kept.leave()
+            for _ in range(3):
+                kept.ask("/size1024")
+            kept.sock.sendall(GET("/size1024"))
+            kept.sock.shutdown(socket.SHUT_WR)
+            ktap.true(kept.reader.reply().body == DATA[:1024], "last body")
+            kept.reader.closed()
     gone()
 
 
@@ -328,6 +439,15 @@ def a_server_gets_the_connection_in_mid_stream():
                 sock.sendall(GET("/a.txt"))
                 ktap.equal(ktap.take(conn, 10), GET("/a.txt")[:10], "is the server's now")
                 conn.close()
+        with Kept(8091) as kept:
+            kept.leave()
+            kept.back()
+            kept.sock.sendall(GET("/dyn?x"))
+            conn = server.accept()
+            ktap.equal(ktap.take(conn, len(GET("/dyn?x"))), GET("/dyn?x"), "also after a thread")
+            ktap.equal(conn.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 0,
+                       "as accept() would give it")
+            conn.close()
         with PLACE.connect(8091) as sock:
             sock.sendall(GET("/a.txt", method="POST", extra="Content-Length: 1\r\n") + b"x")
             conn = server.accept()
@@ -434,14 +554,24 @@ def a_full_accept_queue_loses_nobody():
 TURNS = 5 if not ktap.CHECKING else 2
 STATIC = (("/a.txt", (b"hello\n",)), ("/size4096", (DATA[:4096],)),
           ("/size65536", (DATA[:65536],)), ("/nope", None))
+LARGE = (("/large", (DATA[:100_000],)),)
 
 
 class Load:
-    """Connections that ask for cached files only, and others."""
+    """Connections that ask for cached files only, others, and some that come and go between
+    softirq and threads.
+    """
 
     def __init__(self, more=(), port=8080):
+        self.returned = khttpd.count("soft_returned")
         self.all = [khttpd.Clients(PLACE, STATIC[:3], 2, port),
-                    khttpd.Clients(PLACE, STATIC[:3] + more, 2, port, 7)]
+                    khttpd.Clients(PLACE, STATIC[:3] + more, 2, port, 7),
+                    khttpd.Clients(PLACE, STATIC[:3] * 3 + LARGE, 2, port)]
+
+    def come_back(self):
+        ktap.wait_for(20, "some come back from a thread",
+                      lambda: khttpd.count("soft_returned") > self.returned + 3)
+        self.returned = khttpd.count("soft_returned")
 
     def stop(self):
         for clients in self.all:
@@ -458,6 +588,7 @@ def files_change_under_load():
         before = hits()
         churn.end()
         ktap.wait_for(20, "hits", lambda: hits() > before + 50)
+        load.come_back()
         ktap.diag(f"{hits() - before} hits meanwhile")
     finally:
         load.stop()
@@ -476,6 +607,8 @@ def stopped_and_unloaded_under_load_and_back():
             ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
             serve()
             ktap.wait_for(20, "clients are served in softirq", lambda: hits() > 20)
+            load.returned = 0
+            load.come_back()
     finally:
         load.stop()
     gone()
@@ -490,6 +623,7 @@ def attached_and_detached_under_load():
             for _ in range(TURNS):
                 before = hits()
                 ktap.wait_for(20, "hits", lambda before=before: hits() > before + 20)
+                load.come_back()
                 khttpd.ctl("detach", "--site", "att")
                 # What the server has now it ends.
                 try:
@@ -531,15 +665,18 @@ def the_interface_goes_down_and_comes_back_under_load():
 
 @ktap.test
 def the_namespace_goes_away_under_load():
-    warm("/size65536", "/a.txt")
+    warm("/size65536", "/a.txt", "/size1024")
+    kept = Kept()
+    kept.leave()
+    kept.back()
     socks = [PLACE.connect() for _ in range(20)]
     for number, sock in enumerate(socks):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.sendall(GET("/size65536" if number % 2 else "/a.txt") * 2)
-    connections(20)
+    connections(21)
     PLACE.server.delete()
     gone()
-    for sock in socks:
+    for sock in (kept.sock, *socks):
         sock.close()
 
 
