@@ -81,14 +81,14 @@ def run(lab):
         out.writelines(line for line in f if line.split()[1] in "tTwW")
 
 
-def bulk(lab, stack, seconds):
-    """iperf3 that sends, under way."""
+def bulk(lab, stack, seconds, *options, address=None):
+    """iperf3 that sends, or receives with "-R", under way."""
     report = f"/tmp/iperf3-{stack}.json"
     if os.path.exists(report):
         os.unlink(report)
-    return lab.background(*lab.wrap(stack), "iperf3", "-c", ADDRESS["direct"][stack], "-p",
-                          PORT[stack], "-J", "--logfile", report, "-t", seconds, "-O", 0.3,
-                          ns="client")
+    return lab.background(*lab.wrap(stack), "iperf3", "-c", address or ADDRESS["direct"][stack],
+                          "-p", PORT[stack], "-J", "--logfile", report, "-t", seconds, "-O", 0.3,
+                          *options, ns="client")
 
 
 def count_bulk(lab, label, stack, server):

@@ -27,7 +27,7 @@ BUILD = f"{TOP}/build/bench"
 # In the order of the papers.
 EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
 # With those that are no paper's, and run by name only.
-NAMES = EXPERIMENTS + ("loss", "servers", "cost")
+NAMES = EXPERIMENTS + ("loss", "servers", "cost", "tunnel", "forwarding", "clock")
 # The longest first, so that guests side by side end together.
 LONGEST = ("branten2005", "xie1999", "raicu2000", "zeadally2003", "draves1998")
 # Of real time, on a machine that does much else.
@@ -281,6 +281,14 @@ def experiment(name, out, quick, stop):
             bar.end()
 
 
+def timing(module):
+    """How a guest's time goes: by instructions, or by the clock with several CPUs. With ERMS an
+    emulated copy takes a step for each byte."""
+    if hasattr(module, "CPUS"):
+        return ["--cpus", str(module.CPUS), "--qemu-arg", "-cpu", "--qemu-arg", "max,-erms,-fsrm"]
+    return ["--virtual-time"]
+
+
 def boot(name, out, quick, stop, bar):
     """Boots a guest for one experiment; its entry for the results, whatever happened."""
     module = importlib.import_module(name)
@@ -291,7 +299,7 @@ def boot(name, out, quick, stop, bar):
     missing = [tool for tool in module.NEEDS if not tool.endswith(".so") and not which(tool)]
     for tool in missing:
         say(f"{name}: {tool} is missing on this machine; its part is left out")
-    command = [f"{TOP}/scripts/guest", "--virtual-time", "--memory", f"{GUEST_MEMORY >> 20}M",
+    command = [f"{TOP}/scripts/guest", *timing(module), "--memory", f"{GUEST_MEMORY >> 20}M",
                "--quiet", "--timeout", str(GUEST_TIMEOUT), "--log", log,
                "--copy", f"{BUILD}/netbench", "--copy", HERE, "--copy", f"{TOP}/tools"]
     if getattr(module, "COUNTED", False):
