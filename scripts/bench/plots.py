@@ -50,10 +50,10 @@ def panels(rows, split):
 
 
 def short(value):
-    """A number on an axis: 64, 1K, 64K, 0.5."""
+    """A number on an axis: 64, 1K, 64K, 65k, 0.5."""
     if value >= 1024 and value % 1024 == 0:
         return f"{value / 1024:g}K" if value < 1 << 20 else f"{value / (1 << 20):g}M"
-    return f"{value:g}"
+    return f"{value / 1000:g}k" if value >= 10000 and value % 1000 == 0 else f"{value:g}"
 
 
 def lines(axis, rows, spec):

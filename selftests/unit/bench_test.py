@@ -522,8 +522,8 @@ class Page(unittest.TestCase):
             import plots
         except ImportError:
             self.skipTest("no matplotlib")
-        self.assertEqual([plots.short(v) for v in (1, 64, 1000, 1024, 65536, 1 << 20)],
-                         ["1", "64", "1000", "1K", "64K", "1M"])
+        self.assertEqual([plots.short(v) for v in (1, 64, 1000, 1024, 65536, 1 << 20, 65000)],
+                         ["1", "64", "1000", "1K", "64K", "1M", "65k"])
 
     def test_fitted_lines_and_what_is_expected(self):
         try:
