@@ -30,8 +30,8 @@ LINKS = {
 # From so many on what is answered differs from one run to the next: more runs, and longer ones,
 # most with the most. In half a second nginx and lighttpd are in one of two states then, a twentieth
 # apart; in a second half of that is left.
-ROUNDS = ((8000, 16), (5000, 10), (3000, 6), (0, 2))
-SECONDS = ((5000, 1), (0, 0.5))
+ROUNDS = ((8000, 16), (4000, 10), (3000, 6), (0, 2))
+SECONDS = ((4000, 1), (0, 0.5))
 # Connections of the runs before wait for their end no longer: their ports are free again, and
 # their end does not fall into the next run.
 TIME_WAIT = 61
