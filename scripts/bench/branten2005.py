@@ -205,7 +205,7 @@ def start_servers(lab):
 
 def warm(lab, name):
     """The page is in khttpd's cache: a connection whose first request meets one that is not is a
-    thread's for good, and costs more as long as it lasts."""
+    thread's for five, which cost more."""
     for _ in range(4):
         lab.wait_for(name, lambda: answers(lab, name))
         time.sleep(0.02)

@@ -152,7 +152,7 @@ class Lab:
     def khttpd(self):
         """The web server. Its files stay in its cache for an hour: the clock jumps by minutes while
         a program is loaded from the host, and a connection whose first request meets a file that
-        has left the cache is a thread's for good."""
+        has left the cache is a thread's for five."""
         self.run("insmod", f"{os.environ['NET6_BUILD']}/khttpd/khttpd.ko")
         with open("/sys/kernel/config/khttpd/cache_idle", "w") as f:
             f.write("3600000")
