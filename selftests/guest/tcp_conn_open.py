@@ -468,4 +468,27 @@ def ephemeral_ports_differ(p, note):
     note("bound ones too", (len(set(binds)), all(low <= port <= high for port in binds)))
 
 
+@scenario
+def every_ephemeral_port_is_found(p, note):
+    listener = p.listener(128)
+    path = "/proc/sys/net/ipv4/ip_local_port_range"
+    with open(path, encoding="ascii") as file:
+        before = file.read()
+    try:
+        with open(path, "w", encoding="ascii") as file:
+            file.write("61000 61063")
+        clients = [p.client(listener) for _ in range(64)]
+        note("all of them", sorted(sock.getsockname()[1] for sock in clients) ==
+             list(range(61000, 61064)))
+        note("no more", outcome(p.client, listener))
+        for number in (0, 1, 30, 63):
+            port = clients[number].getsockname()[1]
+            reset(clients[number])
+            clients[number] = p.client(listener)
+            note("the one that is free", clients[number].getsockname()[1] == port)
+    finally:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(before)
+
+
 ktap.main(setup)

@@ -242,17 +242,19 @@ static int net6_tcp_port_search(struct sock *sk, struct net6_tcp_tw **twp)
 
 	net6_compat_port_range(sk, &low, &high);
 	remaining = net6_tcp_port_span(low, high);
-	offset = ((u32)hash + READ_ONCE(*counter)) & ~1U;
-	/* The even half, then the odd one: bind() prefers odd offsets. */
+	offset = ((u32)hash & ~1U) + READ_ONCE(*counter);
+	/* The even half, then the odd one: bind() prefers odd offsets. But first the half in which
+	 * there was one before: the other one may be full, and walked for each connection.
+	 */
 	for (i = 0; i < 2 * remaining; i += 2, offset += 2) {
 		if (i == remaining)
-			offset |= 1;
+			offset ^= 1;
 		port = low + offset % remaining;
 		if (inet_is_local_reserved_port(net, port))
 			continue;
 		err = net6_tcp_port_connect(sk, port, twp);
 		if (err != -EADDRINUSE) {
-			WRITE_ONCE(*counter, READ_ONCE(*counter) + i + 2);
+			WRITE_ONCE(*counter, offset - ((u32)hash & ~1U) + 2);
 			return err;
 		}
 	}
@@ -396,6 +398,8 @@ int net6_tcp_port_init(void)
 		INIT_HLIST_HEAD(&ports[i].head);
 	}
 	get_random_bytes(counters, NET6_TCP_PORT_COUNTERS * sizeof(*counters));
+	for (i = 0; i < NET6_TCP_PORT_COUNTERS; i++)
+		counters[i] &= ~1U;
 	get_random_bytes(&port_secret, sizeof(port_secret));
 	return 0;
 }
