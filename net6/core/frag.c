@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fragmentation at the source, RFC 8200 section 4.5. Headers in the packet's linear part
- * are told apart; what a raw socket's program wrote behind them is data.
+ * are told apart; what a raw socket's program wrote behind them is data. Pages are not copied:
+ * fragments have references to those of their packet, and the first one is the packet itself.
  */
 #include <linux/random.h>
 #include <linux/siphash.h>
@@ -46,47 +47,129 @@ static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *fr
 	skb_copy_secmark(to, from);
 }
 
-/* One fragment: the unfragmentable part, the Fragment header, a piece of the rest. */
-static struct sk_buff *net6_frag_make(const struct sk_buff *skb,
-				      const struct net6_unfragmentable *part,
-				      unsigned int offset, unsigned int len, bool more, __be32 id)
+/* What @skb has from @at on becomes @frag's: pages change hands, and what is linear is copied.
+ * Pages are charged to the sender by the octet, once: by the fragment that has the octets, all
+ * else that the packet was charged for by the first one.
+ */
+static int net6_frag_move(struct sk_buff *frag, struct sk_buff *skb, unsigned int at, bool copy)
 {
-	struct sk_buff *frag = alloc_skb(LL_MAX_HEADER + part->len + sizeof(struct frag_hdr) + len,
-					 GFP_ATOMIC);
-	struct frag_hdr *fh;
-	u8 *head;
+	unsigned int len = skb->len - at;
 
-	if (!frag)
+	if (unlikely(copy))
+		return skb_copy_bits(skb, at, skb_put(frag, len), len) ?: pskb_trim(skb, at);
+	skb_split(skb, frag, at);
+	frag->truesize += frag->data_len;
+	skb->truesize -= frag->data_len;
+	frag->pfmemalloc |= skb->pfmemalloc;
+	return 0;
+}
+
+/* skb_split() knows neither lists of buffers nor pages that go back to a receiving driver. */
+static bool net6_frag_copies(const struct sk_buff *skb)
+{
+	return skb_has_frag_list(skb) || skb->pp_recycle;
+}
+
+/* The last piece of what is left, behind the unfragmentable part and room for a Fragment header. */
+static struct sk_buff *net6_frag_make(struct sk_buff *skb,
+				      const struct net6_unfragmentable *part, unsigned int at)
+{
+	bool copy = net6_frag_copies(skb);
+	unsigned int linear = copy ? skb->len : skb_headlen(skb);
+	struct sk_buff *frag;
+
+	linear -= min(linear, at);
+	frag = alloc_skb(LL_MAX_HEADER + part->len + sizeof(struct frag_hdr) + linear, GFP_ATOMIC);
+	if (unlikely(!frag))
 		return NULL;
-	skb_reserve(frag, LL_MAX_HEADER);
-	skb_reset_network_header(frag);
-	head = skb_put(frag, part->len);
-	fh = skb_put(frag, sizeof(*fh));
-	if (skb_copy_bits(skb, 0, head, part->len) ||
-	    skb_copy_bits(skb, part->len + offset, skb_put(frag, len), len)) {
+	skb_reserve(frag, LL_MAX_HEADER + part->len + sizeof(struct frag_hdr));
+	/* Before the pages come, which are charged already. */
+	if (skb->destructor == sock_wfree)
+		skb_set_owner_w(frag, skb->sk);
+	if (unlikely(net6_frag_move(frag, skb, at, copy))) {
 		kfree_skb(frag);
 		return NULL;
 	}
-	fh->nexthdr = head[part->nexthdr];
+	memcpy(skb_push(frag, part->len + sizeof(struct frag_hdr)), skb->data, part->len);
+	net6_frag_copy_metadata(frag, skb);
+	return frag;
+}
+
+/* Room for the Fragment header is there, behind the unfragmentable part. */
+static void net6_frag_write_header(struct sk_buff *frag, const struct net6_unfragmentable *part,
+				   unsigned int offset, bool more, __be32 id)
+{
+	struct frag_hdr *fh = (struct frag_hdr *)(frag->data + part->len);
+
+	fh->nexthdr = frag->data[part->nexthdr];
 	fh->reserved = 0;
 	fh->frag_off = htons(offset | (more ? IP6_MF : 0));
 	fh->identification = id;
-	head[part->nexthdr] = NEXTHDR_FRAGMENT;
+	frag->data[part->nexthdr] = NEXTHDR_FRAGMENT;
+	skb_reset_network_header(frag);
 	ipv6_hdr(frag)->payload_len = htons(frag->len - sizeof(struct ipv6hdr));
-	net6_frag_copy_metadata(frag, skb);
-	/* One time of departure is told of a packet: its first fragment's. */
-	if (!offset) {
-		skb_shinfo(frag)->tx_flags = skb_shinfo(skb)->tx_flags;
-		skb_shinfo(frag)->tskey = skb_shinfo(skb)->tskey;
+}
+
+/* Pieces are taken off the end of the packet, and what is left is the first of them: with what
+ * is told of a packet once, as the time of its departure is. Nothing has been sent if there is
+ * no memory for one.
+ */
+static int net6_frag_cut(struct sk_buff *skb, const struct net6_unfragmentable *part,
+			 unsigned int room)
+{
+	unsigned int offset = rounddown(skb->len - part->len - 1, room);
+	__be32 id = net6_frag_id(ipv6_hdr(skb));
+	struct sk_buff *frag, *rest = NULL;
+
+	for (; offset; offset -= room) {
+		frag = net6_frag_make(skb, part, part->len + offset);
+		if (unlikely(!frag)) {
+			kfree_skb_list(rest);
+			return -ENOMEM;
+		}
+		net6_frag_write_header(frag, part, offset, rest, id);
+		frag->next = rest;
+		rest = frag;
 	}
-	if (skb->sk && sk_fullsock(skb->sk))
-		skb_set_owner_w(frag, skb->sk);
-	return frag;
+	skb_push(skb, sizeof(struct frag_hdr));
+	memmove(skb->data, skb->data + sizeof(struct frag_hdr), part->len);
+	net6_frag_write_header(skb, part, 0, rest, id);
+	skb->ip_summed = CHECKSUM_NONE;
+	skb->ignore_df = 0;
+	skb->next = rest;
+	return 0;
+}
+
+static int net6_frag_send(struct sk_buff *frag, struct net6_dest *dest)
+{
+	struct sk_buff *next;
+	int err;
+
+	do {
+		next = frag->next;
+		skb_mark_not_on_list(frag);
+		NET6_INC_IFACE(dest->iface, Ip6OutFragCreates);
+		err = net6_neigh_output(dest->neigh, frag);
+		if (unlikely(err == NET_XMIT_CN))
+			err = 0;
+		frag = next;
+	} while (frag && likely(!err));
+	/* Whoever refused one has counted the packet. */
+	kfree_skb_list(frag);
+	return err;
+}
+
+/* Alone with its headers, room for one more, and the checksum in its place. */
+static int net6_frag_prepare(struct sk_buff *skb)
+{
+	if (skb_cow(skb, NET6_LINK_HEADER_MAX + sizeof(struct frag_hdr)))
+		return -ENOMEM;
+	return skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb) ? -ENOMEM : 0;
 }
 
 /**
  * net6_frag_output() - send a packet in fragments
- * @skb: data at the IPv6 header, no GSO; consumed
+ * @skb: data at the IPv6 header, no GSO, skb->dev set; consumed
  * @dest: where to, with a next hop; borrowed
  * @mtu: bytes that a fragment may have with its IPv6 header, 1280 at least
  *
@@ -96,43 +179,21 @@ static struct sk_buff *net6_frag_make(const struct sk_buff *skb,
 int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int mtu)
 {
 	struct net6_unfragmentable part = net6_chain_unfragmentable(skb->data, skb_headlen(skb));
-	unsigned int len = skb->len - part.len;
-	unsigned int room, offset, size;
-	struct net6_net *nn = dest->nn;
-	__be32 id = net6_frag_id(ipv6_hdr(skb));
-	struct sk_buff *frag;
-	int err = 0;
+	unsigned int room;
+	int err;
 
-	if (skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb)) {
-		err = -ENOMEM;
-		goto out;
-	}
 	/* RFC 8200 4.5: each but the last "an integer multiple of 8 octets long" */
 	room = (mtu - min_t(unsigned int, mtu, part.len + sizeof(struct frag_hdr))) & ~7U;
-	if (!room) {
-		err = -EMSGSIZE;
-		goto out;
-	}
-	for (offset = 0; offset < len && !err; offset += size) {
-		size = min(room, len - offset);
-		frag = net6_frag_make(skb, &part, offset, size, offset + size < len, id);
-		if (!frag) {
-			err = -ENOMEM;
-			break;
-		}
-		NET6_INC_IFACE(dest->iface, Ip6OutFragCreates);
-		err = net6_neigh_output(dest->neigh, frag);
-		if (unlikely(err == NET_XMIT_CN))
-			err = 0;
-	}
-out:
-	if (err) {
-		NET6_INC_IFACE(dest->iface, Ip6OutFragFails);
-		net6_drop(nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG : NET6_DROP_NO_MEMORY);
-	} else {
+	err = !room ? -EMSGSIZE : net6_frag_prepare(skb) ?: net6_frag_cut(skb, &part, room);
+	if (unlikely(err))
+		net6_drop(dest->nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG :
+			  NET6_DROP_NO_MEMORY);
+	else
+		err = net6_frag_send(skb, dest);
+	if (likely(!err))
 		NET6_INC_IFACE(dest->iface, Ip6OutFragOKs);
-		consume_skb(skb);
-	}
+	else
+		NET6_INC_IFACE(dest->iface, Ip6OutFragFails);
 	return err;
 }
 
