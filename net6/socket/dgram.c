@@ -209,6 +209,38 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 	return net6_sk_default_oif(sk, &tx->daddr, &tx->oif);
 }
 
+/* Octets left in a page that are worth a reference to it, as for sk_page_frag_refill(). */
+#define NET6_DGRAM_SLIVER	32U
+
+/**
+ * net6_dgram_add_pages() - room for a datagram's data in the task's page
+ * @sk: socket that sends it, which is charged for octets, not for pages
+ * @skb: the socket's, without pages yet; the room is still to be filled in
+ * @len: octets, of one packet at most
+ *
+ * Context: process. Return: 0, or -ENOBUFS: @skb can only be freed then.
+ */
+int net6_dgram_add_pages(struct sock *sk, struct sk_buff *skb, unsigned int len)
+{
+	struct page_frag *frag = &current->task_frag;
+	unsigned int left = len, size;
+	int i;
+
+	for (i = 0; left; i++, left -= size) {
+		if (unlikely(i == MAX_SKB_FRAGS ||
+			     !skb_page_frag_refill(min(left, NET6_DGRAM_SLIVER), frag,
+						   sk->sk_allocation)))
+			return -ENOBUFS;
+		size = min(left, frag->size - frag->offset);
+		get_page(frag->page);
+		skb_fill_page_desc(skb, i, frag->page, frag->offset, size);
+		frag->offset += size;
+	}
+	skb_len_add(skb, len);
+	refcount_add(len, &sk->sk_wmem_alloc);
+	return 0;
+}
+
 static void net6_dgram_confirm(struct net6_dest *dest)
 {
 	local_bh_disable();

@@ -284,6 +284,7 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
 int net6_dgram_probe(struct sock *sk, struct net6_tx *tx);
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
+int net6_dgram_add_pages(struct sock *sk, struct sk_buff *skb, unsigned int len);
 int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
 			 unsigned int len);
 int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,

@@ -130,19 +130,16 @@ static int net6_ping_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	if (err)
 		return err;
 
-	skb = sock_alloc_send_pskb(sk, NET6_HEADROOM + sizeof(struct icmp6hdr),
-				   len - sizeof(struct icmp6hdr),
-				   msg->msg_flags & MSG_DONTWAIT, &err,
-				   PAGE_ALLOC_COSTLY_ORDER);
+	skb = sock_alloc_send_skb(sk, NET6_HEADROOM + sizeof(struct icmp6hdr),
+				  msg->msg_flags & MSG_DONTWAIT, &err);
 	if (!skb)
 		return err;
 	skb_reserve(skb, NET6_HEADROOM);
 	skb_reset_transport_header(skb);
 	skb_put(skb, sizeof(struct icmp6hdr));
-	skb->data_len = len - sizeof(struct icmp6hdr);
-	skb->len += skb->data_len;
-	err = skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len) ? -EFAULT :
-		net6_ping_check(icmp6_hdr(skb));
+	err = net6_dgram_add_pages(sk, skb, len - sizeof(struct icmp6hdr)) ?:
+	      skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len) ?:
+	      net6_ping_check(icmp6_hdr(skb));
 	if (err) {
 		kfree_skb(skb);
 		return err;

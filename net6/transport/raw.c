@@ -247,21 +247,19 @@ static int net6_raw_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	if (unlikely(msg->msg_flags & MSG_PROBE))
 		return net6_dgram_probe(sk, &tx) ?: len;
 
-	skb = sock_alloc_send_pskb(sk, NET6_HEADROOM + sizeof(struct ipv6hdr),
-				   whole ? len - sizeof(struct ipv6hdr) : len,
-				   msg->msg_flags & MSG_DONTWAIT, &err,
-				   PAGE_ALLOC_COSTLY_ORDER);
+	skb = sock_alloc_send_skb(sk, NET6_HEADROOM + sizeof(struct ipv6hdr),
+				  msg->msg_flags & MSG_DONTWAIT, &err);
 	if (!skb)
 		return err;
 	skb_reserve(skb, NET6_HEADROOM);
 	skb_reset_transport_header(skb);
 	if (whole)
 		skb_put(skb, sizeof(struct ipv6hdr));
-	skb->data_len = len - skb->len;
-	skb->len = len;
-	if (skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len)) {
+	err = net6_dgram_add_pages(sk, skb, len - skb->len) ?:
+	      skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len);
+	if (err) {
 		kfree_skb(skb);
-		return -EFAULT;
+		return err;
 	}
 	rcu_read_lock();
 	err = net6_raw_xmit(sk, skb, &tx, proto, whole);

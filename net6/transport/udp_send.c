@@ -22,15 +22,12 @@
 #define NET6_UDP_LINEAR	(SKB_WITH_OVERHEAD(PAGE_SIZE) - NET6_UDP_HEAD)
 
 /* Room for the headers and @len bytes; the latter still to be filled in. */
-static void net6_udp_prepare(struct sk_buff *skb, size_t len, bool linear)
+static int net6_udp_prepare(struct sock *sk, struct sk_buff *skb, size_t len, bool linear)
 {
 	skb_reserve(skb, NET6_HEADROOM);
 	skb_reset_transport_header(skb);
 	skb_put(skb, sizeof(struct udphdr) + (linear ? len : 0));
-	if (!linear) {
-		skb->data_len = len;
-		skb->len += len;
-	}
+	return likely(linear) ? 0 : net6_dgram_add_pages(sk, skb, len);
 }
 
 static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, size_t len,
@@ -40,12 +37,13 @@ static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, si
 	struct sk_buff *skb;
 	bool copied;
 
-	skb = sock_alloc_send_pskb(sk, NET6_UDP_HEAD + (linear ? len : 0), linear ? 0 : len,
-				   msg->msg_flags & MSG_DONTWAIT, err,
-				   PAGE_ALLOC_COSTLY_ORDER);
+	skb = sock_alloc_send_skb(sk, NET6_UDP_HEAD + (linear ? len : 0),
+				  msg->msg_flags & MSG_DONTWAIT, err);
 	if (unlikely(!skb))
 		return NULL;
-	net6_udp_prepare(skb, len, linear);
+	*err = net6_udp_prepare(sk, skb, len, linear);
+	if (unlikely(*err))
+		goto free;
 	if (likely(linear))
 		copied = copy_from_iter_full(skb->data + sizeof(struct udphdr), len,
 					     &msg->msg_iter);
@@ -54,8 +52,9 @@ static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, si
 						      &msg->msg_iter, len);
 	if (likely(copied))
 		return skb;
-	kfree_skb(skb);
 	*err = -EFAULT;
+free:
+	kfree_skb(skb);
 	return NULL;
 }
 
@@ -168,6 +167,36 @@ static void net6_udp_flush_pending(struct sock *sk)
 	ds->pending = 0;
 }
 
+/* The pieces that wait, in one buffer. */
+static struct sk_buff *net6_udp_join(struct sock *sk, size_t len, int *err)
+{
+	bool linear = len <= NET6_UDP_LINEAR;
+	size_t off = sizeof(struct udphdr);
+	struct sk_buff *skb, *piece;
+	struct iov_iter iter;
+	struct kvec kv;
+
+	*err = -ENOBUFS;
+	skb = alloc_skb(NET6_UDP_HEAD + (linear ? len : 0), sk->sk_allocation);
+	if (!skb)
+		return NULL;
+	skb_set_owner_w(skb, sk);
+	*err = net6_udp_prepare(sk, skb, len, linear);
+	skb_queue_walk(&sk->sk_write_queue, piece) {
+		if (*err)
+			break;
+		kv.iov_base = piece->data;
+		kv.iov_len = piece->len;
+		iov_iter_kvec(&iter, WRITE, &kv, 1, piece->len);
+		*err = skb_copy_datagram_from_iter(skb, off, &iter, piece->len);
+		off += piece->len;
+	}
+	if (!*err)
+		return skb;
+	kfree_skb(skb);
+	return NULL;
+}
+
 /**
  * net6_udp_push_pending() - send what MSG_MORE or UDP_CORK held back
  * @sk: socket, owned
@@ -177,38 +206,19 @@ static void net6_udp_flush_pending(struct sock *sk)
 int net6_udp_push_pending(struct sock *sk)
 {
 	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
-	size_t len = ds->pending, off = sizeof(struct udphdr);
-	bool linear = len <= NET6_UDP_LINEAR;
 	struct net6_tx tx = ds->tx;
-	struct sk_buff *skb, *piece;
-	struct iov_iter iter;
-	struct kvec kv;
-	int err = 0;
+	struct sk_buff *skb;
+	int err;
 
 	sock_owned_by_me(sk);
 	if (!ds->corked)
 		return 0;
-	skb = alloc_skb_with_frags(NET6_UDP_HEAD + (linear ? len : 0), linear ? 0 : len,
-				   PAGE_ALLOC_COSTLY_ORDER, &err, sk->sk_allocation);
-	if (!skb)
-		goto flush;
-	skb_set_owner_w(skb, sk);
-	net6_udp_prepare(skb, len, linear);
-	skb_queue_walk(&sk->sk_write_queue, piece) {
-		kv.iov_base = piece->data;
-		kv.iov_len = piece->len;
-		iov_iter_kvec(&iter, WRITE, &kv, 1, piece->len);
-		err = skb_copy_datagram_from_iter(skb, off, &iter, piece->len);
-		if (err) {
-			kfree_skb(skb);
-			goto flush;
-		}
-		off += piece->len;
+	skb = net6_udp_join(sk, ds->pending, &err);
+	if (skb) {
+		rcu_read_lock();
+		err = net6_udp_xmit(sk, skb, &tx);
+		rcu_read_unlock();
 	}
-	rcu_read_lock();
-	err = net6_udp_xmit(sk, skb, &tx);
-	rcu_read_unlock();
-flush:
 	net6_udp_flush_pending(sk);
 	return err;
 }
