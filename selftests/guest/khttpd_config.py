@@ -11,6 +11,7 @@
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 
@@ -61,6 +62,15 @@ def load(text, command="load", check=True):
     with open(CONF, "w", encoding="ascii") as file:
         file.write(text)
     return khttpd.ctl(command, CONF, check=check)
+
+
+def fails(text):
+    """What load says, and that it has failed."""
+    try:
+        said = load(text)
+    except ktap.Fail as error:
+        return str(error)
+    raise ktap.Fail(f"load has not failed: {said}")
 
 
 def body(path="/a.txt", port=8080, host="a.example"):
@@ -268,6 +278,41 @@ def what_could_not_take_effect_is_not_taken_for_done():
     load(ONE)
     ktap.equal(load(THREE), "0 started, 1 changed, 0 unchanged\n", "the other one alone")
     ktap.equal(body(host="three.example"), "three", "behind")
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def a_site_that_fails_does_not_keep_others_from_being_done():
+    def attached_to(name, pid):
+        with open(f"/tmp/{name}.pid", "w", encoding="ascii") as file:
+            file.write(f"{pid}\n")
+        return f"[site {name}]\ndocroot = {khttpd.WWW}\nattach = /tmp/{name}.pid 8090\n"
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    none = attached_to("none", "")
+    stale = attached_to("stale", ended.pid)
+    busy = f"[site busy]\ndocroot = {khttpd.WWW}\nlisten = 127.0.0.1:8085\n"
+    text = none + ONE + stale + TWO + busy + THREE
+    with listener("127.0.0.1", 8085), listener("127.0.0.1", 8090):
+        for wanted in ("3 started, 0 changed, 0 unchanged, 3 failed\n",
+                       "0 started, 0 changed, 3 unchanged, 3 failed\n"):
+            said = fails(text)
+            ktap.true(said.endswith(wanted), said)
+            ktap.equal(re.findall("site '(.*)' is not what the file says", said),
+                       ["none", "stale", "busy"], said)
+            works()
+        # Of those that run, too.
+        said = fails(ONE.replace("8080", "8085") + TWO.replace("a.txt", "index.html"))
+        ktap.true("site 'one'" in said and said.endswith(
+            "0 started, 1 changed, 0 unchanged, 1 failed\n"), said)
+        ktap.equal((body(), body("/", 8082)), ("one", 403), "bodies")
+    with listener("127.0.0.1", 8090):
+        attached_to("stale", os.getpid())
+        said = fails(text)
+        # What could not be changed is written all the same, and pending.
+        ktap.true(said.endswith("2 started, 2 changed, 1 unchanged, 1 failed\n"), said)
+        ktap.equal((body(port=8085), attached("stale")), ("one", 1), "what was missing")
+    works()
     khttpd.ctl("stop", "--all")
 
 

@@ -154,6 +154,7 @@ struct done {
 	int started;
 	int changed;
 	int unchanged;
+	int failed;
 };
 
 static int start_site(struct section *site)
@@ -174,8 +175,10 @@ static int load_site(struct section *site, struct done *done)
 	    remove_site(path, site->opt.site, NULL))
 		return -1;
 	if (access(path, F_OK)) {
+		if (start_site(site))
+			return -1;
 		done->started++;
-		return start_site(site);
+		return 0;
 	}
 	same = is_same(path, site);
 	if (!same && change_site(path, site))
@@ -190,6 +193,21 @@ static int load_site(struct section *site, struct done *done)
 	return 0;
 }
 
+/* One that fails, perhaps because its server is not there, is no reason to leave out the
+ * others.
+ */
+static void load_sites(struct file *file, struct done *done)
+{
+	int i;
+
+	for (i = 0; i < file->sites; i++) {
+		if (!load_site(&file->site[i], done))
+			continue;
+		say("site '%s' is not what the file says", file->site[i].opt.site);
+		done->failed++;
+	}
+}
+
 int load(const struct options *opt)
 {
 	struct done done = {};
@@ -202,11 +220,11 @@ int load(const struct options *opt)
 		if (set_attribute(ROOT, file.limit[i]))
 			return -1;
 	}
-	for (i = 0; i < file.sites; i++) {
-		if (load_site(&file.site[i], &done))
-			return -1;
-	}
-	printf("%d started, %d changed, %d unchanged\n", done.started,
+	load_sites(&file, &done);
+	printf("%d started, %d changed, %d unchanged", done.started,
 	       done.changed, done.unchanged);
-	return 0;
+	if (done.failed)
+		printf(", %d failed", done.failed);
+	putchar('\n');
+	return done.failed ? -1 : 0;
 }
