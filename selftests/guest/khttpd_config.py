@@ -361,6 +361,120 @@ def a_listener_takes_the_place_of_another():
     khttpd.ctl("stop", "--all")
 
 
+def two_sites(one, two, turned):
+    """Sites of the names, with those listeners, in this order or the other."""
+    texts = [f"[site {name}]\ndocroot = {docroot}\n" +
+             "".join(f"listen = {listen}\n" for listen in listens)
+             for name, docroot, listens in (("a", khttpd.WWW, one), ("b", "/srv/two", two))]
+    return "".join(reversed(texts) if turned else texts)
+
+
+def ports(*numbers):
+    return [f"127.0.0.1:{number}" for number in numbers]
+
+
+class Knocker:
+    """Connects to a port all the time, and counts how often nobody was there."""
+
+    def __init__(self, port):
+        self.port, self.over, self.refused, self.turns = port, False, 0, 0
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        while not self.over:
+            try:
+                khttpd.V4.connect(self.port).close()
+            except ConnectionRefusedError:
+                self.refused += 1
+            self.turns += 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.thread.join()
+
+
+@ktap.test
+def ports_move_from_site_to_site():
+    for turned in (False, True):
+        load(two_sites(ports(8089, 8080), ports(8081), turned))
+        with Knocker(8089) as knocker:
+            for one, two in ((8081, 8080), (8080, 8081)):
+                text = two_sites(ports(8089, one), ports(two), turned)
+                ktap.equal(load(text), "0 started, 2 changed, 0 unchanged\n", f"{one}, {two}")
+                ktap.equal((body(port=one), body(port=two)), ("one", "two"), f"{one}, {two}")
+                ktap.equal(load(text), "0 started, 0 changed, 2 unchanged\n", "again")
+            # One has it no more, the other has it now; or has an address that overlaps.
+            for listen in (ports(8081, 8080), ["127.0.0.1:8081", "0.0.0.0:8080"]):
+                load(two_sites(ports(8089), listen, turned))
+                ktap.equal((body(port=8089), body()), ("one", "two"), f"{listen}")
+                load(two_sites(ports(8089, 8080), ports(8081), turned))
+                ktap.equal((body(port=8089), body()), ("one", "one"), "back")
+            # One that has not been there before.
+            khttpd.ctl("stop", "--site", "b")
+            ktap.equal(load(two_sites(ports(8089), ports(8080), turned)),
+                       "1 started, 1 changed, 0 unchanged\n", "a new one")
+            ktap.equal(body(), "two", "a new one")
+            turns = knocker.turns
+            ktap.wait_for(10, "one more turn", lambda t=turns, k=knocker: k.turns > t + 1)
+        ktap.equal(knocker.refused, 0, "the listener that stays was away")
+        khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def a_port_that_moves_waits_for_no_reply():
+    data = os.urandom(3_000_003)
+    khttpd.write("big", data)
+    khttpd.write("../two/big", data)
+    old = khttpd.limit("stop_timeout", 60_000 * ktap.SCALE)
+    load(two_sites(ports(8080), ports(8081), False))
+    socks = [khttpd.V4.socket() for _ in range(2)]
+    for port, sock in zip((8080, 8081), socks):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.settimeout(khttpd.TIMEOUT)
+        sock.connect(("127.0.0.1", port))
+        blocked = khttpd.count("send_blocked")
+        sock.sendall(GET("/big"))
+        ktap.wait_for(20, "a reply is under way",
+                      lambda b=blocked: khttpd.count("send_blocked") > b)
+    said = []
+    text = two_sites(ports(8081), ports(8080), False)
+    thread = threading.Thread(target=lambda: said.append(load(text)))
+    thread.start()
+
+    def bodies():
+        try:
+            return body(port=8081), body(port=8080)
+        except OSError:
+            return None
+    ktap.wait_for(20, "both have moved", lambda: bodies() == ("one", "two"))
+    ktap.equal(said, [], "the old listeners are still there")
+    for sock in socks:
+        ktap.true(khttpd.Reader(sock).reply().body == data, "whole")
+        sock.close()
+    thread.join()
+    ktap.equal(said, ["0 started, 2 changed, 0 unchanged\n"], "said")
+    khttpd.limit("stop_timeout", old)
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def a_port_that_cannot_move_stays():
+    for there in ("a", "ab"):
+        load(two_sites(["0.0.0.0:8080"], ports(8081), False))
+        if there == "a":
+            khttpd.ctl("stop", "--site", "b")
+        with listener("127.0.0.1", 8085):
+            said = fails(two_sites(ports(8085), ["192.0.2.1:8080"], True))
+        ktap.true("requested address" in said and "in use" in said, said)
+        ktap.true("0 started, 0 changed, 0 unchanged, 2 failed" in said, said)
+        ktap.equal(body(), "one", f"{there}: as it was")
+        khttpd.ctl("stop", "--all")
+
+
 def is_saved():
     """What is saved is a good file; the same as what is there, which does not change."""
     saved = khttpd.ctl("save")

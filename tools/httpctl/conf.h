@@ -6,6 +6,7 @@
 #include "httpctl.h"
 
 #define SITES_MAX	64
+#define UNWANTED_MAX	(SITES_MAX * LISTENERS_MAX)
 
 /* One [site NAME]. */
 struct section {
@@ -15,6 +16,8 @@ struct section {
 	int user_line;		/* of user or group, the last one */
 	int behind_line;
 	char *pidfile;		/* of the server to attach to, or NULL */
+	bool changed;		/* while it runs; what is not wanted is still there */
+	bool kept;		/* it runs and could not be changed */
 };
 
 struct file {
@@ -60,12 +63,12 @@ struct unwanted {
 	bool blocks;		/* one that is wanted */
 };
 
-/* The listeners of a site that runs, against those that are wanted. */
+/* The listeners of a site that is there, or not yet, against those that are wanted. */
 struct change {
 	const char *dir;
 	struct want want[LISTENERS_MAX];
 	int wants;
-	struct unwanted unwanted[LISTENERS_MAX];
+	struct unwanted unwanted[UNWANTED_MAX];	/* of other sites, too */
 	int unwanteds;
 };
 
@@ -77,13 +80,14 @@ const char *setting(const struct section *site, const char *name);
 int read_file(struct file *file, const char *path);
 
 /* listeners.c */
-int sort_listeners(const char *dir, const struct options *opt,
-		   struct change *change);
+int sort_listeners(const struct file *file, const char *dir,
+		   const struct section *site, struct change *change);
 bool has_listeners(const char *dir, const struct options *opt);
 int make_listeners(struct change *change, bool blocked);
 void unmake_listeners(struct change *change, bool blocked);
+int open_blocking(const struct change *change, const char *value);
 int replace_listeners(struct change *change);
-int remove_unwanted(const struct change *change);
+int remove_unwanted(const char *dir, const struct options *opt);
 void free_change(struct change *change);
 
 #endif /* HTTPCTL_CONF_H */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The listeners of a site that runs are made those that are wanted. */
+/* The listeners of a site that runs are made those that are wanted. Where they take the
+ * place of others these may be those of another site, which does not want them any more.
+ */
 #include <arpa/inet.h>
 #include "conf.h"
 
@@ -108,8 +110,8 @@ static void sort_blocked(struct change *change)
 	}
 }
 
-int sort_listeners(const char *dir, const struct options *opt,
-		   struct change *change)
+static int sort_own(const char *dir, const struct options *opt,
+		    struct change *change)
 {
 	memset(change, 0, sizeof(*change));
 	change->dir = dir;
@@ -118,7 +120,38 @@ int sort_listeners(const char *dir, const struct options *opt,
 				 &change->want[change->wants].listen))
 			return -1;
 	}
-	if (each_dir(dir, sort_listener, change))
+	return access(dir, F_OK) ? 0 : each_dir(dir, sort_listener, change);
+}
+
+/* What the file's other sites have and do not want any more. Those that go on as they
+ * were want all of it.
+ */
+static int sort_others(const struct file *file, const struct section *site,
+		       struct change *change)
+{
+	static struct change other;
+	char path[PATH_MAX];
+	int i, j;
+
+	for (i = 0; i < file->sites; i++) {
+		if (&file->site[i] == site || file->site[i].kept)
+			continue;
+		site_path(path, sizeof(path), file->site[i].opt.site);
+		if (sort_own(path, &file->site[i].opt, &other)) {
+			free_change(&other);
+			return -1;
+		}
+		for (j = 0; j < other.unwanteds; j++)
+			change->unwanted[change->unwanteds++] = other.unwanted[j];
+	}
+	return 0;
+}
+
+int sort_listeners(const struct file *file, const char *dir,
+		   const struct section *site, struct change *change)
+{
+	if (sort_own(dir, &site->opt, change) ||
+	    sort_others(file, site, change))
 		return -1;
 	sort_blocked(change);
 	return 0;
@@ -140,7 +173,7 @@ bool has_listeners(const char *dir, const struct options *opt)
 	bool same;
 	int i;
 
-	same = !sort_listeners(dir, opt, &change) && !change.unwanteds;
+	same = !sort_own(dir, opt, &change) && !change.unwanteds;
 	for (i = 0; i < change.wants; i++)
 		same &= change.want[i].there;
 	free_change(&change);
@@ -182,7 +215,7 @@ void unmake_listeners(struct change *change, bool blocked)
 }
 
 /* Close or open those that stand in the way. */
-static int open_blocking(const struct change *change, const char *value)
+int open_blocking(const struct change *change, const char *value)
 {
 	int i, err = 0;
 
@@ -222,11 +255,15 @@ int replace_listeners(struct change *change)
 	return -1;
 }
 
-int remove_unwanted(const struct change *change)
+/* Replies under way there may still be sent: that takes its time. */
+int remove_unwanted(const char *dir, const struct options *opt)
 {
-	int i, err = 0;
+	struct change change;
+	int i, err;
 
-	for (i = 0; i < change->unwanteds && !err; i++)
-		err = remove_dir(change->unwanted[i].path, NULL, NULL);
+	err = sort_own(dir, opt, &change);
+	for (i = 0; i < change.unwanteds && !err; i++)
+		err = remove_dir(change.unwanted[i].path, NULL, NULL);
+	free_change(&change);
 	return err;
 }

@@ -129,14 +129,16 @@ static int set_all(const char *path, const struct section *site)
 
 /* A site that runs takes the form that the section gives it. What cannot be leaves
  * it as it is, with the attributes already written; but listeners in the place of
- * others come last, and if they cannot be opened the others are again.
+ * others come last, and if they cannot be opened the others are again. Those that are
+ * not wanted any more are removed when all sites have their form.
  */
-static int change_site(const char *path, struct section *site)
+static int change_site(const struct file *file, const char *path,
+		       struct section *site)
 {
 	struct change change;
 	int err;
 
-	err = sort_listeners(path, &site->opt, &change) ||
+	err = sort_listeners(file, path, site, &change) ||
 	      make_listeners(&change, false) || set_all(path, site);
 	if (!err && put(path, "enabled", "1")) {
 		say("cannot change site '%s': %s", site->opt.site, strerror(errno));
@@ -145,8 +147,10 @@ static int change_site(const char *path, struct section *site)
 	if (err)
 		unmake_listeners(&change, false);
 	else
-		err = replace_listeners(&change) || remove_unwanted(&change);
+		err = replace_listeners(&change);
 	free_change(&change);
+	site->changed = !err;
+	site->kept = err;
 	return err ? -1 : 0;
 }
 
@@ -157,14 +161,34 @@ struct done {
 	int failed;
 };
 
-static int start_site(struct section *site)
+/* Other sites give up what it has from now on. */
+static int serve_instead(const struct file *file, const char *path,
+			 struct section *site)
 {
-	if ((site->opt.listens || setting(site, "behind")) && serve(&site->opt))
+	struct change change;
+	int err;
+
+	err = sort_listeners(file, path, site, &change) ||
+	      open_blocking(&change, "0");
+	if (!err && serve(&site->opt)) {
+		open_blocking(&change, "1");
+		err = -1;
+	}
+	free_change(&change);
+	return err;
+}
+
+static int start_site(const struct file *file, const char *path,
+		      struct section *site)
+{
+	if ((site->opt.listens || setting(site, "behind")) &&
+	    serve_instead(file, path, site))
 		return -1;
 	return site->pidfile && (find_server(site) || attach(&site->opt)) ? -1 : 0;
 }
 
-static int load_site(struct section *site, struct done *done)
+static int load_site(const struct file *file, struct section *site,
+		     struct done *done)
 {
 	char path[PATH_MAX];
 	bool same;
@@ -175,13 +199,13 @@ static int load_site(struct section *site, struct done *done)
 	    remove_site(path, site->opt.site, NULL))
 		return -1;
 	if (access(path, F_OK)) {
-		if (start_site(site))
+		if (start_site(file, path, site))
 			return -1;
 		done->started++;
 		return 0;
 	}
 	same = is_same(path, site);
-	if (!same && change_site(path, site))
+	if (!same && change_site(file, path, site))
 		return -1;
 	more = follow_server(path, site);
 	if (more < 0)
@@ -201,18 +225,35 @@ static void load_sites(struct file *file, struct done *done)
 	int i;
 
 	for (i = 0; i < file->sites; i++) {
-		if (!load_site(&file->site[i], done))
+		if (!load_site(file, &file->site[i], done))
 			continue;
 		say("site '%s' is not what the file says", file->site[i].opt.site);
 		done->failed++;
 	}
 }
 
+/* Not before all sites have what they want: a port that goes from one to another is
+ * closed only for as long as the other one takes to open it.
+ */
+static int clear_sites(const struct file *file)
+{
+	char path[PATH_MAX];
+	int i, err = 0;
+
+	for (i = 0; i < file->sites; i++) {
+		site_path(path, sizeof(path), file->site[i].opt.site);
+		if (file->site[i].changed &&
+		    remove_unwanted(path, &file->site[i].opt))
+			err = -1;
+	}
+	return err;
+}
+
 int load(const struct options *opt)
 {
 	struct done done = {};
 	static struct file file;
-	int i;
+	int i, err;
 
 	if (read_file(&file, opt->file) || loaded())
 		return -1;
@@ -221,10 +262,11 @@ int load(const struct options *opt)
 			return -1;
 	}
 	load_sites(&file, &done);
+	err = clear_sites(&file);
 	printf("%d started, %d changed, %d unchanged", done.started,
 	       done.changed, done.unchanged);
 	if (done.failed)
 		printf(", %d failed", done.failed);
 	putchar('\n');
-	return done.failed ? -1 : 0;
+	return done.failed ? -1 : err;
 }
