@@ -244,7 +244,10 @@ static int khttpd_entry_open(struct khttpd_entry *entry, struct path *found)
 		return PTR_ERR(file);
 	entry->file = file;
 	entry->inode = d_real_inode(file->f_path.dentry);
-	err = vfs_getattr(&file->f_path, &stat, STATX_BASIC_STATS,
+	/* Reading makes the time of the last access unknown to FUSE. When asked for it, it
+	 * forgets the access list, without which khttpd_entry_found() must not judge.
+	 */
+	err = vfs_getattr(&file->f_path, &stat, STATX_BASIC_STATS & ~STATX_ATIME,
 			  AT_STATX_SYNC_AS_STAT);
 	if (err)
 		return err;

@@ -290,11 +290,11 @@ def files_with_variants_of_a_program_are_kept():
     """As long as it says that what it has said is so."""
     forever = [f"{what}_timeout=100000" for what in ("attr", "entry", "negative")]
     with serving(khttpd.WWW, "--set", "precompressed=1"), Program(*forever):
-        # Of each a file that nobody has read before: reading makes the time of the last access
-        # unknown; who asks for that has Linux forget that there is no access list.
-        for place in PLACES:
-            kept(f"/fuse/whole-{place.name}", [place])
-            standing_in(f"/fuse/whole-{place.name}", "gzip", [place])
+        # Also what was read before, and what an access list could allow.
+        for path in ("/fuse/whole", "/fuse/group"):
+            kept(path, PLACES)
+            standing_in(path, "gzip", PLACES)
+            kept(path, PLACES)
 
 
 def asked(place, path, port=8080):

@@ -5,9 +5,9 @@ end, or of which some question is never answered.
 
     fusefs.py DIRECTORY [OPTION=SECONDS]...     until it is killed
 
-"whole": can be read. "broken": EIO in its middle. "hung*": reading it never ends.
-"unknown*": looking for it never ends. "late": can be read; once there is a file HOLD, what
-it is is never told. Each question that is left open makes QUESTIONS a byte longer.
+"whole": can be read. "group*": by one group only. "broken": EIO in its middle. "hung*": reading
+it never ends. "unknown*": looking for it never ends. "late": can be read; once there is a file
+HOLD, what it is is never told. Each question that is left open makes QUESTIONS a byte longer.
 """
 
 import contextlib
@@ -45,9 +45,10 @@ class Files(fusepy.Operations):
             return {"st_mode": stat.S_IFDIR | 0o705, "st_nlink": 2}
         if path.startswith("/unknown") or (path == "/late" and os.path.exists(HOLD)):
             never()
-        if not path.startswith(("/whole", "/broken", "/hung", "/late")):
+        if not path.startswith(("/whole", "/group", "/broken", "/hung", "/late")):
             raise fusepy.FuseOSError(errno.ENOENT)
-        return {"st_mode": stat.S_IFREG | 0o644, "st_nlink": 1, "st_size": len(DATA),
+        return {"st_mode": stat.S_IFREG | (0o640 if path.startswith("/group") else 0o644),
+                "st_gid": 65534, "st_nlink": 1, "st_size": len(DATA),
                 "st_mtime": 1_000_000_000, "st_ctime": 1_000_000_000}
 
     def read(self, path, size, offset, fh):
