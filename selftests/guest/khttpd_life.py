@@ -4,13 +4,18 @@
 # files that change all the time, and network namespaces that go away.
 #
 #	[ clients and server on lo ]      [ netns: client and server on its lo ]
+#	[ netns: client ] c0 ------ s0 [ netns: server ]
 #
 # timeout: 240
 # pylint: disable=missing-function-docstring
+import contextlib
+import errno
 import os
 import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -339,6 +344,213 @@ def attributes_refuse_nonsense():
     finally:
         os.rmdir(f"{khttpd.CONFIG}/site/one")
         os.rmdir(f"{khttpd.CONFIG}/site")
+
+
+class Apart(khttpd.Place):
+    """Native IPv4 from namespace to namespace; the server's has only sockets of khttpd."""
+
+    def __init__(self):
+        server, client = ktap.Netns("server4"), ktap.Netns("client4")
+        ktap.veth(server, "s0", client, "c0")
+        server.ip("addr", "add", "192.0.2.1/24", "dev", "s0")
+        client.ip("addr", "add", "192.0.2.2/24", "dev", "c0")
+        super().__init__("apart", socket.AF_INET, "192.0.2.1", "192.0.2.1:8080", client, server)
+
+    def socket(self):
+        with self.client:
+            return socket.socket(self.family)
+
+
+def net6_apart():
+    """The same with net6, loaded anew."""
+    if os.path.isdir("/sys/module/net6"):
+        ktap.unload("net6")
+    return khttpd.net6_place()
+
+
+def put(name, value):
+    with open(f"{khttpd.CONFIG}/{name}", "w", encoding="ascii") as file:
+        file.write(value)
+
+
+def clients_of(place):
+    """Those that get no answer try again soon, and leave nothing that still waits for one."""
+    connect = place.connect
+
+    def connect_briefly(port):
+        sock = connect(port, 2 * ktap.SCALE)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return sock
+    place.connect = connect_briefly
+    return khttpd.Clients(place, STATIC)
+
+
+def are_served(clients):
+    before = clients.replies
+    ktap.wait_for(20, "clients are served", lambda: clients.replies > before + 20)
+
+
+def remove(place):
+    """Its namespaces, whose interfaces go last."""
+    place.server.delete()
+    ktap.wait_for(20, "the namespace is gone",
+                  lambda: "c0" not in place.client.run("ip", "-o", "link"))
+    place.client.delete()
+
+
+def closed_and_opened(site):
+    with contextlib.suppress(OSError):
+        put(f"{site}/listen0/open", "0")
+        # Here, if its address is here.
+        put(f"{site}/listen0/open", "1")
+
+
+@ktap.test
+def a_listener_is_closed_while_its_namespace_goes_under_load():
+    for make in (Apart, net6_apart):
+        for turn in range(4 if not ktap.CHECKING else 2):
+            place = make()
+            khttpd.serve(place)
+            clients = clients_of(place)
+            thread = threading.Thread(target=closed_and_opened, args=("default",))
+            try:
+                are_served(clients)
+                for step in (thread.start, place.server.delete)[::1 if turn % 2 else -1]:
+                    step()
+                remove(place)
+            finally:
+                clients.stop()
+            thread.join()
+            khttpd.ctl("stop")
+            ktap.equal(khttpd.count("connections"), 0, "connections")
+
+
+class Switch:
+    """Closes and opens the listener of a site all the time, until the site stops."""
+
+    def __init__(self, place, site):
+        self.place, self.site = place, site
+        self.turns, self.error = 0, None
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        try:
+            with self.place.server:
+                while True:
+                    for value in "01":
+                        put(f"{self.site}/listen0/open", value)
+                    self.turns += 1
+        except OSError as error:
+            self.error = error.errno
+
+
+@ktap.test
+def listeners_are_closed_and_opened_until_the_module_goes():
+    places = [Apart(), net6_apart()]
+    load = [clients_of(place) for place in places]
+    try:
+        for _ in range(4 if not ktap.CHECKING else 2):
+            # Replies under way are waited for before a listener is opened again.
+            khttpd.limit("stop_timeout", 300)
+            for place in places:
+                khttpd.serve(place, site=place.name)
+            for clients in load:
+                are_served(clients)
+            switches = [Switch(place, place.name) for place in places]
+            ktap.wait_for(20, "they are closed and opened",
+                          lambda s=switches: all(switch.turns > 5 for switch in s))
+            ktap.true("in use" in ktap.run("rmmod", "khttpd", check=False), "rmmod")
+            khttpd.ctl("stop", "--all")
+            for switch in switches:
+                switch.thread.join()
+                ktap.equal(switch.error, errno.ENOENT, "the site is stopped")
+            ktap.equal(khttpd.count("connections"), 0, "connections")
+            ktap.run("rmmod", "khttpd")
+            ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+    finally:
+        for clients in load:
+            clients.stop()
+    for place in places:
+        remove(place)
+
+
+def not_taken(place, count):
+    """Connections whose reply was sent in softirq; the clients have no room for it. Every
+    other one has asked for the end.
+    """
+    def hit():
+        before = khttpd.count("soft_hits")
+        khttpd.exchange(place, GET("/middle"))
+        return khttpd.count("soft_hits") > before
+    ktap.wait_for(20, "the file is in the cache", hit)
+    ktap.wait_for(20, "others are gone", lambda: not khttpd.count("connections"))
+    socks = []
+    for number in range(count):
+        hits = khttpd.count("soft_hits")
+        sock = place.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.settimeout(khttpd.TIMEOUT)
+        sock.connect((place.address, 8080))
+        sock.sendall(GET("/middle", "Connection: close\r\n" if number % 2 else ""))
+        ktap.wait_for(10, "it is answered", lambda h=hits: khttpd.count("soft_hits") > h)
+        socks.append(sock)
+    return socks
+
+
+def closed_listener(_):
+    """A thread gets each at once."""
+    put("default/listen0/open", "0")
+
+
+def time_passes(socks):
+    """A thread gets each after a second or so. So it has when the time of the first is over;
+    the others take a little.
+    """
+    timed_out = khttpd.count("timeout_send")
+
+    def over():
+        for sock in socks[1:]:
+            sock.recv(100)
+        return khttpd.count("timeout_send") > timed_out
+    ktap.wait_for(20, "the time of the first is over", over)
+
+
+def at_once(_):
+    """Softirq has them."""
+
+
+@ktap.test
+def replies_that_nobody_takes_end_with_namespace_and_module():
+    """Those that were sent in softirq, for which threads look after the connections."""
+    khttpd.write("middle", bytes(60_000))
+    places = []
+    for before in (at_once, closed_listener, time_passes):
+        for after in ("namespace", "module"):
+            old = {name: khttpd.limit(name, value) for name, value in
+                   (("stop_timeout", 60_000), ("send_timeout", 3000 * ktap.SCALE), ("send_rate", 0),
+                    ("idle_timeout", 1000))}
+            place = places.pop() if places else net6_apart()
+            khttpd.serve(place)
+            socks = not_taken(place, 20)
+            before(socks)
+            ktap.true(khttpd.count("connections") >= 10, f"{before.__name__}, {after}")
+            if after == "namespace":
+                remove(place)
+                ktap.wait_for(10, "no connection is left",
+                              lambda: not khttpd.count("connections"))
+                khttpd.ctl("stop")
+            else:
+                khttpd.limit("stop_timeout", 100)
+                khttpd.ctl("stop")
+                ktap.equal(khttpd.count("connections"), 0, "connections")
+                ktap.run("rmmod", "khttpd")
+                ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+                places.append(place)
+            for sock in socks:
+                sock.close()
+            for name, value in old.items():
+                khttpd.limit(name, value)
 
 
 ktap.main(setup)
