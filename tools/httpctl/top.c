@@ -78,8 +78,9 @@ static double percent(double part, double whole)
 static void draw_trouble(const struct span *span)
 {
 	static const char *const names[] = {
-		"bad_heads", "bad_paths", "connections_full", "address_full",
-		"requests_refused", "handover_full", "handover_gone",
+		"bad_heads", "head_bytes_over", "head_fields_over", "bad_paths",
+		"connections_full", "address_full", "requests_refused",
+		"peers_unknown", "jobs_refused", "handover_full", "handover_gone",
 		"timeout_head", "timeout_idle", "timeout_send",
 		"timeout_linger", "truncated", "read_errors", "aborted",
 		"lost", "no_memory", "log_lost",
