@@ -19,7 +19,10 @@ _net6ctl_words() {
 	"show policy"*|"show limits"*|"show sockets"*|sockets*|"show counters"*|"show drops"*) ;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
-	add|del)		echo address neighbor route prefix policy proxy ;;
+	add)			echo address neighbor route prefix policy proxy ;;
+	del)			echo address neighbor route prefix policy proxy socket ;;
+	"del socket")		echo orphan local lport remote rport dev ;;
+	"del socket "*)		echo local lport remote rport dev ;;
 	"add policy "*\ label|"add policy "*\ precedence) ;;
 	"add policy "*)		echo label precedence ;;
 	"del policy"*|"add policy") ;;

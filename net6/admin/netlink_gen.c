@@ -325,6 +325,15 @@ static const struct nla_policy net6_nl_proxy_del_policy[NET6_A_PROXY_ADDRESS + 1
 	[NET6_A_PROXY_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
 };
 
+static const struct nla_policy net6_nl_sock_del_policy[NET6_A_SOCK_ORPHAN + 1] = {
+	[NET6_A_SOCK_LOCAL_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_SOCK_LOCAL_PORT] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
+	[NET6_A_SOCK_REMOTE_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_SOCK_REMOTE_PORT] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
+	[NET6_A_SOCK_IFINDEX] = { .type = NLA_U32 },
+	[NET6_A_SOCK_ORPHAN] = { .type = NLA_FLAG },
+};
+
 const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 	{
 		.cmd		= NET6_CMD_IFACE_GET,
@@ -595,6 +604,13 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.doit		= net6_nl_proxy_del,
 		.policy		= net6_nl_proxy_del_policy,
 		.maxattr	= NET6_A_PROXY_ADDRESS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_SOCK_DEL,
+		.doit		= net6_nl_sock_del,
+		.policy		= net6_nl_sock_del_policy,
+		.maxattr	= NET6_A_SOCK_ORPHAN,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

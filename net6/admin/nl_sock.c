@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sockets over netlink, and connections that have none: embryonic ones and those in
- * TIME-WAIT. Fields are read without the socket lock and may be of two moments.
+ * TIME-WAIT. They are shown, and TCP's ended. Fields are read without the socket lock and
+ * may be of two moments.
  */
 #include <linux/inet_diag.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "../compat/genetlink.h"
@@ -245,4 +247,92 @@ int net6_nl_sock_get_start(struct netlink_callback *cb)
 
 	return net6_nl_dump_start(cb, info ? &net6_nl_sock_info_dump_ops : &net6_nl_sock_dump_ops,
 				  NET6_A_SOCK_PROTOCOL);
+}
+
+/* Which sockets to end: NULL and -1 are any. */
+struct net6_nl_sock_match {
+	const struct in6_addr	*laddr;
+	const struct in6_addr	*raddr;
+	int			lport;
+	int			rport;
+	int			ifindex;
+	bool			orphan;
+	unsigned int		ended;
+};
+
+static bool net6_nl_sock_matches(const struct sock *sk, const struct net6_nl_sock_match *m)
+{
+	if (m->orphan && (!sk_fullsock(sk) || sk->sk_state == TCP_LISTEN ||
+			  !sock_flag(sk, SOCK_DEAD)))
+		return false;
+	return (!m->laddr || ipv6_addr_equal(m->laddr, &sk->sk_v6_rcv_saddr)) &&
+	       (!m->raddr || ipv6_addr_equal(m->raddr, &sk->sk_v6_daddr)) &&
+	       (m->lport < 0 || m->lport == READ_ONCE(sk->sk_num)) &&
+	       (m->rport < 0 || m->rport == ntohs(READ_ONCE(sk->sk_dport))) &&
+	       (m->ifindex < 0 || m->ifindex == READ_ONCE(sk->sk_bound_dev_if));
+}
+
+static int net6_nl_sock_end(struct sock *sk, void *arg)
+{
+	struct net6_nl_sock_match *match = arg;
+
+	if (net6_nl_sock_matches(sk, match)) {
+		net6_tcp_abort(sk, ECONNABORTED);
+		match->ended++;
+	}
+	return 0;
+}
+
+static bool net6_nl_dev_exists(struct net *net, const struct nlattr *ifindex)
+{
+	bool exists;
+
+	rcu_read_lock();
+	exists = dev_get_by_index_rcu(net, nla_get_u32(ifindex));
+	rcu_read_unlock();
+	return exists;
+}
+
+static int net6_nl_sock_int(const struct nlattr *attr)
+{
+	return attr ? nla_get_u32(attr) : -1;
+}
+
+int net6_nl_sock_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **attrs = info->attrs;
+	struct net6_nl_sock_match match = {
+		.laddr	= attrs[NET6_A_SOCK_LOCAL_ADDRESS] ?
+			  nla_data(attrs[NET6_A_SOCK_LOCAL_ADDRESS]) : NULL,
+		.raddr	= attrs[NET6_A_SOCK_REMOTE_ADDRESS] ?
+			  nla_data(attrs[NET6_A_SOCK_REMOTE_ADDRESS]) : NULL,
+		.lport	= net6_nl_sock_int(attrs[NET6_A_SOCK_LOCAL_PORT]),
+		.rport	= net6_nl_sock_int(attrs[NET6_A_SOCK_REMOTE_PORT]),
+		.ifindex = net6_nl_sock_int(attrs[NET6_A_SOCK_IFINDEX]),
+		.orphan	= attrs[NET6_A_SOCK_ORPHAN],
+	};
+	unsigned int before;
+	u64 pos;
+
+	if (!match.laddr && !match.raddr && match.lport < 0 && match.rport < 0 &&
+	    !attrs[NET6_A_SOCK_IFINDEX] && !match.orphan) {
+		NL_SET_ERR_MSG(info->extack, "which sockets is missing");
+		return -EINVAL;
+	}
+	if (attrs[NET6_A_SOCK_IFINDEX] &&
+	    !net6_nl_dev_exists(genl_info_net(info), attrs[NET6_A_SOCK_IFINDEX])) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[NET6_A_SOCK_IFINDEX], "no such interface");
+		return -ENODEV;
+	}
+	/* Where many leave a chain, a walk misses those behind them. */
+	do {
+		before = match.ended;
+		pos = 0;
+		net6_tcp_walk(genl_info_net(info), &pos, net6_nl_sock_end, &match);
+	} while (match.ended != before && !fatal_signal_pending(current));
+	if (!match.ended) {
+		NL_SET_ERR_MSG(info->extack, "there is no such TCP socket");
+		return -ENOENT;
+	}
+	return 0;
 }

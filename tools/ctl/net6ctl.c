@@ -36,6 +36,8 @@ static void usage(FILE *to)
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
 	      "  add proxy ADDRESS dev DEV [router on|off]\n"
 	      "  del proxy ADDRESS dev DEV\n"
+	      "  del socket [orphan] [local ADDRESS] [lport PORT] [remote ADDRESS]\n"
+	      "      [rport PORT] [dev DEV]\n"
 	      "  add policy PREFIX/LENGTH [label N] [precedence N]\n"
 	      "  del policy PREFIX/LENGTH\n"
 	      "  flush neighbors|addresses [dev DEV] | destinations | policy\n"
@@ -423,6 +425,56 @@ static void change_policy(bool add, int argc, char **argv)
 	ctl_talk(nlh, NULL);
 }
 
+static void put_address(struct nlmsghdr *nlh, uint16_t type, const char *word)
+{
+	struct in6_addr address;
+
+	if (!word)
+		return;
+	if (network(word, &address) >= 0)
+		die("a socket's address has no prefix length");
+	mnl_attr_put(nlh, type, sizeof(address), &address);
+}
+
+static void put_port(struct nlmsghdr *nlh, uint16_t type, const char *word)
+{
+	uint32_t port = word ? number(word, "port") : 0;
+
+	if (!word)
+		return;
+	if (port > UINT16_MAX)
+		die("port: 0 to %u, not %s", UINT16_MAX, word);
+	mnl_attr_put_u32(nlh, type, port);
+}
+
+/* TCP sockets are ended, by what is said of them. */
+static void change_socket(bool add, int argc, char **argv)
+{
+	static const char *const words[] = { "local", "lport", "remote", "rport", "dev", NULL };
+	struct nlmsghdr *nlh;
+	bool orphan;
+
+	if (add)
+		die("sockets are made by programs");
+	if (!argc)
+		die("which sockets? (orphan, local, lport, remote, rport, dev)");
+	orphan = matches(*argv, "orphan");
+	if (orphan)
+		argc--, argv++;
+	only_options(argc, argv, words);
+
+	nlh = ctl_request(NET6_CMD_SOCK_DEL, 0);
+	put_address(nlh, NET6_A_SOCK_LOCAL_ADDRESS, option(argc, argv, "local"));
+	put_port(nlh, NET6_A_SOCK_LOCAL_PORT, option(argc, argv, "lport"));
+	put_address(nlh, NET6_A_SOCK_REMOTE_ADDRESS, option(argc, argv, "remote"));
+	put_port(nlh, NET6_A_SOCK_REMOTE_PORT, option(argc, argv, "rport"));
+	if (option(argc, argv, "dev"))
+		mnl_attr_put_u32(nlh, NET6_A_SOCK_IFINDEX, dev_option(argc, argv, true));
+	if (orphan)
+		mnl_attr_put(nlh, NET6_A_SOCK_ORPHAN, 0, NULL);
+	ctl_talk(nlh, NULL);
+}
+
 static void change(bool add, int argc, char **argv)
 {
 	static const struct {
@@ -435,12 +487,13 @@ static void change(bool add, int argc, char **argv)
 		{ "prefix", change_prefix },
 		{ "policy", change_policy },
 		{ "proxy", change_proxy },
+		{ "socket", change_socket },
 	};
 	size_t i;
 
 	if (!argc)
-		die("%s what? (address, neighbor, route, prefix, policy, proxy)",
-		    add ? "add" : "del");
+		die("%s what? (address, neighbor, route, prefix, policy, proxy%s)",
+		    add ? "add" : "del", add ? "" : ", socket");
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!matches(*argv, kinds[i].name))
 			continue;
