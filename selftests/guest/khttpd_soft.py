@@ -639,6 +639,51 @@ def attached_and_detached_under_load():
     gone()
 
 
+def net6ctl(*words):
+    return PLACE.server.run(f"{khttpd.TOP}/tools/net6ctl", *words, check=False)
+
+
+def end(sock):
+    """As an administrator does, from the server's side."""
+    net6ctl("del", "socket", "rport", str(sock.getsockname()[1]))
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionResetError:
+        return
+    raise ktap.Fail("it was not reset")
+
+
+@ktap.test
+def ended_by_the_administrator():
+    warm("/size1024", "/size65536")
+    gone()
+    before = khttpd.counters()
+    with Kept() as soft, Kept() as thread, Kept() as other, PLACE.connect() as slow:
+        soft.ask("/size1024")
+        thread.leave()
+        given = khttpd.count("soft_given")
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.sendall(GET("/size65536") * 60)
+        ktap.wait_for(20, "its send buffer is full",
+                      lambda: khttpd.count("soft_given") > given)
+        for number, sock in enumerate((soft.sock, thread.sock, slow)):
+            end(sock)
+            connections(3 - number)
+        net6ctl("del", "socket", "lport", "8080", "rport", "0")
+        try:
+            PLACE.connect().close()
+            raise ktap.Fail("it listens still")
+        except ConnectionRefusedError:
+            pass
+        other.ask("/size1024")
+    gone()
+    ktap.equal(khttpd.count("accepted") - before["accepted"],
+               khttpd.count("closed") - before["closed"], "each is counted once")
+    again()
+    warm("/size1024")
+
+
 def stalled():
     before = hits()
     time.sleep(0.1)
@@ -655,8 +700,7 @@ def the_interface_goes_down_and_comes_back_under_load():
             PLACE.server.ip("link", "set", "s0", "down")
             ktap.wait_for(20, "nobody is served", stalled)
             PLACE.server.ip("link", "set", "s0", "up")
-            PLACE.server.run(f"{khttpd.TOP}/tools/net6ctl", "add", "address",
-                             f"{PLACE.address}/64", "dev", "s0", check=False)
+            net6ctl("add", "address", f"{PLACE.address}/64", "dev", "s0")
             ktap.wait_for(20, "the address is there again", lambda: khttpd.net6_preferred(
                 PLACE.server, "s0", PLACE.address))
     finally:
