@@ -259,6 +259,8 @@ void khttpd_handover_thread(struct khttpd_listener *listener,
 			       state))
 		return;
 	khttpd_count(no_memory);
+	khttpd_count(aborted);
+	khttpd_count(closed);
 	khttpd_peer_put(peer);
 	khttpd_transport_close(sock, true);
 }

@@ -238,8 +238,11 @@ static int khttpd_interpose_release(struct socket *sock)
 		}
 		mutex_unlock(&khttpd_interpose_lock);
 		khttpd_threads_scan();
-		if (removed)
+		if (removed) {
+			/* They go with the socket. */
+			khttpd_count_add(closed, khttpd_listener_given_take(listener));
 			khttpd_listener_put(listener);
+		}
 		khttpd_listener_put(listener);
 	}
 	err = orig->release(sock);
@@ -420,6 +423,8 @@ static void khttpd_interpose_give_back(struct khttpd_listener *listener,
 	WRITE_ONCE(listener->closing, true);
 	khttpd_threads_scan();
 	if (removed) {
+		/* The server accepts them now. */
+		khttpd_count_add(handed_over, khttpd_listener_given_take(listener));
 		khttpd_listener_put(listener);
 		module_put(THIS_MODULE);
 	}

@@ -389,6 +389,7 @@ void khttpd_listener_shut(struct khttpd_listener *listener)
 	if (khttpd_listener_unwatch(listener)) {
 		khttpd_soft_stop(listener->soft, false);
 		sock_release(listener->sock);
+		khttpd_count_add(closed, khttpd_listener_given_take(listener));
 	}
 	mutex_unlock(&listener->shut_lock);
 	khttpd_threads_scan();

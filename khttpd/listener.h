@@ -71,4 +71,10 @@ static inline void khttpd_listener_count(struct khttpd_listener *listener)
 		khttpd_count(accepted);
 }
 
+/* Nothing is accepted any more. Return: how many wait in the accept queue that were counted. */
+static inline int khttpd_listener_given_take(struct khttpd_listener *listener)
+{
+	return atomic_xchg(&listener->given, 0);
+}
+
 #endif /* _KHTTPD_LISTENER_H */

@@ -59,12 +59,12 @@ def failing(**values):
         fault(probability=0)
 
 
-def answered(place, port=8080):
+def answered(place, port=8080, path="/pages", data=DATA):
     """Requests are answered in softirq again, and no connection is left over."""
     before = khttpd.count("soft_hits")
 
     def hit():
-        ktap.true(khttpd.exchange(place, khttpd.get("/pages"), port).body == DATA, "body")
+        ktap.true(khttpd.exchange(place, khttpd.get(path), port).body == data, "body")
         return khttpd.count("soft_hits") > before
     ktap.wait_for(20, "it is answered in softirq", hit)
     ktap.wait_for(20, "no connection is left",
@@ -97,12 +97,16 @@ def what_must_not_sleep():
         answered(place)
 
 
-@contextlib.contextmanager
-def failing_threads(share=10):
+def khttpd_threads():
     threads = ktap.run("pgrep", "^khttpd/").split()
     ktap.true(threads, "there are threads")
-    for pid in threads:
-        with open(f"/proc/{pid}/make-it-fail", "w", encoding="ascii") as file:
+    return [f"/proc/{pid}" for pid in threads]
+
+
+@contextlib.contextmanager
+def failing_threads(share=10):
+    for thread in khttpd_threads():
+        with open(f"{thread}/make-it-fail", "w", encoding="ascii") as file:
             file.write("1")
     before = khttpd.count("no_memory")
     try:
@@ -184,13 +188,91 @@ def accepted_as_soon_as_there_is_memory():
 
 @ktap.test
 def stopped_while_there_is_no_memory_to_accept():
+    """What was counted as accepted in softirq, and waits, is counted as closed."""
     net6 = PLACES[0]
+    before = khttpd.counters()
     with khttpd.Server(net6, 8093, "att6") as server, failing_threads(100), \
             not_accepted(net6, 8093, "late/theirs"), not_accepted(net6, 8080, "late/ours"):
         server.sock.close()
         khttpd.ctl("stop")
+    counted = [khttpd.count(name) - before[name] for name in ("accepted", "closed")]
     serve()
+    ktap.equal(counted, [2, 2], "accepted, closed")
     answered(net6)
+
+
+def fail_nth(threads, number):
+    for thread in threads:
+        with open(f"{thread}/fail-nth", "w", encoding="ascii") as file:
+            file.write(str(number))
+
+
+def failed_nth(threads):
+    """Has the allocation meant failed in some thread?"""
+    left = []
+    for thread in threads:
+        with open(f"{thread}/fail-nth", encoding="ascii") as file:
+            left.append(int(file.read().rstrip("\0\n")))
+    return 0 in left
+
+
+def asleep(threads):
+    states = []
+    for thread in threads:
+        with open(f"{thread}/stat", encoding="ascii") as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return not {"R", "D"}.intersection(states)
+
+
+def without_the_nth(threads, number):
+    """A thread has a connection that it is to give back, and has no memory for its
+    @number-th allocation: how the connection fared, and whether one failed.
+    """
+    with PLACES[0].connect() as sock:
+        reader = khttpd.Reader(sock)
+
+        def ask(status=200, extra=""):
+            sock.sendall(khttpd.get("/small", extra))
+            ktap.equal(reader.reply().status, status, "status")
+        ask(206, "Range: bytes=1-2\r\n")
+        for _ in range(3):
+            ask()
+        before = khttpd.count("soft_returned")
+        ktap.wait_for(10, "threads have done all", lambda: asleep(threads))
+        fail_nth(threads, number)
+        try:
+            ask()
+            ktap.wait_for(10, "threads have done all", lambda: asleep(threads))
+            failed = failed_nth(threads)
+        except (OSError, ktap.Fail):
+            return "ended", failed_nth(threads)
+        finally:
+            fail_nth(threads, 0)
+        if khttpd.count("soft_returned") > before:
+            return "returned", failed
+        ktap.wait_for(10, "it is given back later",
+                      lambda: ask() or khttpd.count("soft_returned") > before)
+        ask()
+        return "stayed", failed
+
+
+@ktap.test
+def given_back_to_softirq_without_memory():
+    """Each allocation on the way fails in its turn."""
+    answered(PLACES[0], path="/small", data=DATA[:1000])
+    fault(ignore_gfp_wait="N", probability=0)
+    threads = khttpd_threads()
+    fared = []
+    while True:
+        how, failed = without_the_nth(threads, len(fared) + 1)
+        if not failed:
+            break
+        fared.append(how)
+    ktap.diag(" ".join(fared))
+    ktap.equal(how, "returned", "with memory")
+    # What the listener knows of it, and its owner.
+    ktap.true(fared.count("stayed") >= 2, f"it stays the thread's: {fared}")
+    answered(PLACES[0])
 
 
 @ktap.test
