@@ -152,6 +152,8 @@ static int khttpd_interpose_take(struct khttpd_listener *listener,
 			newsock->ops = listener->ops;
 			err = khttpd_ops_accept(listener->ops, sock, newsock,
 						flags | O_NONBLOCK, false);
+			if (!err && khttpd_listener_given_one(listener))
+				khttpd_count(handed_over);
 			if (err != -EAGAIN)
 				return err;
 		}

@@ -62,12 +62,17 @@ static inline struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front,
 	       khttpd_vhost_search(front, host, len);
 }
 
-/* A connection was accepted. If it had been before, in softirq, it is counted already;
- * which of them it was does not matter.
+/* A connection has left the accept queue. Return: was one in it counted as accepted before,
+ * in softirq? Which of them it was does not matter.
  */
+static inline bool khttpd_listener_given_one(struct khttpd_listener *listener)
+{
+	return atomic_dec_if_positive(&listener->given) >= 0;
+}
+
 static inline void khttpd_listener_count(struct khttpd_listener *listener)
 {
-	if (atomic_dec_if_positive(&listener->given) < 0)
+	if (!khttpd_listener_given_one(listener))
 		khttpd_count(accepted);
 }
 

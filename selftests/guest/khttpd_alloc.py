@@ -206,6 +206,29 @@ def stopped_while_there_is_no_memory_to_accept():
     answered(net6)
 
 
+@ktap.test
+def detached_while_there_is_no_memory_to_accept():
+    """What was counted as accepted, and the server has accepted itself, is handed over."""
+    net6 = PLACES[0]
+    khttpd.write("long", bytes(8 << 20))
+    before = khttpd.counters()
+    with khttpd.Server(net6, 8093, "att6") as server, net6.connect(8093) as slow:
+        slow.sendall(khttpd.get("/long"))
+        ktap.wait_for(20, "a reply is under way",
+                      lambda: khttpd.count("send_blocked") > before["send_blocked"])
+        with failing_threads(100), not_accepted(net6, 8093, "late/detached"):
+            detach = threading.Thread(target=khttpd.ctl, args=("detach", "--site", "att6"))
+            detach.start()
+            server.accept().close()
+            server.sock.close()
+            counted = {name: khttpd.count(name) - before[name]
+                       for name in ("accepted", "closed", "handed_over")}
+        ktap.equal(khttpd.Reader(slow).reply().body, bytes(8 << 20), "whole")
+        detach.join()
+    ktap.equal(counted, {"accepted": 2, "closed": 0, "handed_over": 1}, "while it detaches")
+    answered(net6)
+
+
 def fail_nth(threads, number):
     for thread in threads:
         put(f"{thread}/fail-nth", number)
