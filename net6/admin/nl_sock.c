@@ -4,7 +4,6 @@
  * may be of two moments.
  */
 #include <linux/inet_diag.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "../compat/genetlink.h"
@@ -249,6 +248,11 @@ int net6_nl_sock_get_start(struct netlink_callback *cb)
 				  NET6_A_SOCK_PROTOCOL);
 }
 
+/* Where many leave a chain a walk misses those behind them, but no more than it meets: so many
+ * walks find all that were there, while others may come without end.
+ */
+#define NET6_NL_SOCK_WALKS	32
+
 /* Which sockets to end: NULL and -1 are any. */
 struct net6_nl_sock_match {
 	const struct in6_addr	*laddr;
@@ -311,7 +315,7 @@ int net6_nl_sock_del(struct sk_buff *skb, struct genl_info *info)
 		.ifindex = net6_nl_sock_int(attrs[NET6_A_SOCK_IFINDEX]),
 		.orphan	= attrs[NET6_A_SOCK_ORPHAN],
 	};
-	unsigned int before;
+	unsigned int before, walks = 0;
 	u64 pos;
 
 	if (!match.laddr && !match.raddr && match.lport < 0 && match.rport < 0 &&
@@ -324,12 +328,11 @@ int net6_nl_sock_del(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[NET6_A_SOCK_IFINDEX], "no such interface");
 		return -ENODEV;
 	}
-	/* Where many leave a chain, a walk misses those behind them. */
 	do {
 		before = match.ended;
 		pos = 0;
 		net6_tcp_walk(genl_info_net(info), &pos, net6_nl_sock_end, &match);
-	} while (match.ended != before && !fatal_signal_pending(current));
+	} while (match.ended != before && ++walks < NET6_NL_SOCK_WALKS);
 	if (!match.ended) {
 		NL_SET_ERR_MSG(info->extack, "there is no such TCP socket");
 		return -ENOENT;
