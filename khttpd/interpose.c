@@ -358,6 +358,7 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	atomic_inc(&khttpd_attachments);
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
+	/* Pairs with khttpd_soft_return(): connections may have been accepted already. */
 	smp_store_release(&listener->soft, khttpd_soft_start(listener));
 	err = 0;
 out:

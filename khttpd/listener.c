@@ -367,6 +367,7 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	list_add(&listener->node, &khttpd_listeners);
 	mutex_unlock(&khttpd_listeners_lock);
 	khttpd_listener_watch(listener);
+	/* Pairs with khttpd_soft_return(): connections may have been accepted already. */
 	smp_store_release(&listener->soft, khttpd_soft_start(listener));
 	return listener;
 
