@@ -15,8 +15,8 @@
  * (MARK_RANGE): each program's user space, what handles a packet of one side's device, the
  * place where the kernel goes on with another task. Tasks are known by their kernel stack.
  *
- * Limits: one virtual CPU. A block is counted when it is entered, so one that faults in its
- * middle counts too much.
+ * Limits: one virtual CPU; a million blocks. A block is counted when it is entered, so one that
+ * faults in its middle counts too much.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -67,21 +67,27 @@ EXPORT int qemu_plugin_version = 1;
 #define STACK_SHIFT	14	/* a kernel stack and its alignment on x86-64 */
 #define UNKNOWN	3	/* the slot of tasks that no range belongs to */
 #define BUCKETS	65536
+#define BLOCKS	1000000
 #define KERNEL	0xffff800000000000ull
 
-/* Blocks that begin at one address. @now only grows; @seen is @now at the last mark. */
-struct block {
-	struct block *next, *all;
-	uint64_t addr, now, seen, count[SLOTS];
-};
+/* Blocks that begin at one address, by number; number 0 is user space. Their counters are apart
+ * and in a row, for all of them are looked at whenever the slot changes: @now only grows, @seen
+ * is @now at the last mark. Those with a @count are in @counted.
+ */
+static struct block {
+	uint64_t addr, count[SLOTS];
+	uint32_t next;
+	bool is_counted;
+} blocks[BLOCKS];
+static uint64_t now[BLOCKS], seen[BLOCKS];
+static uint32_t buckets[BUCKETS], n_blocks = 1, counted[BLOCKS], n_counted;
 
 /* So many instructions that are entered there, where slots change often. */
 struct piece {
-	struct block *block;
+	uint32_t block;
 	uint64_t n;
 };
 
-static struct block *buckets[BUCKETS], *all, user;
 static uint64_t total, slot_start;
 static unsigned int slot;
 static struct { uint64_t addr; unsigned int to; } hooks[HOOKS + 1];
@@ -100,40 +106,46 @@ static size_t n_events, room;
 static qemu_plugin_id_t self;
 static FILE *out;
 
-static struct block *block_of(uint64_t addr)
+static uint32_t block_of(uint64_t addr)
 {
-	struct block **b = &buckets[(addr * 0x9e3779b97f4a7c15ull) >> 48];
+	uint32_t *head = &buckets[(addr * 0x9e3779b97f4a7c15ull) >> 48], i;
 
 	if (addr < KERNEL)
-		return &user;
-	for (; *b; b = &(*b)->next)
-		if ((*b)->addr == addr)
-			return *b;
-	*b = calloc(1, sizeof(**b));
-	if (!*b) {
-		fputs("count: out of memory\n", stderr);
+		return 0;
+	for (i = *head; i; i = blocks[i].next)
+		if (blocks[i].addr == addr)
+			return i;
+	if (n_blocks == BLOCKS) {
+		fputs("count: too many blocks\n", stderr);
 		exit(1);
 	}
-	(*b)->addr = addr;
-	(*b)->all = all;
-	all = *b;
-	return *b;
+	blocks[n_blocks].addr = addr;
+	blocks[n_blocks].next = *head;
+	*head = n_blocks;
+	return n_blocks++;
 }
 
-static void account(struct block *b)
+static void count(uint32_t i, uint64_t n)
 {
-	b->count[slot] += b->now - b->seen;
-	b->seen = b->now;
+	if (!slot)
+		return;
+	blocks[i].count[slot] += n;
+	if (!blocks[i].is_counted)
+		counted[n_counted++] = i;
+	blocks[i].is_counted = true;
 }
 
 static void enter_slot(unsigned int to, unsigned int hook)
 {
-	struct block *b;
+	/* With ranges each piece is counted by itself, but for user space. */
+	uint32_t n = n_ranges ? 1 : n_blocks;
 
-	account(&user);
-	/* With ranges each piece is counted by itself. */
-	for (b = n_ranges ? NULL : all; b; b = b->all)
-		account(b);
+	for (uint32_t i = 0; i < n; i++) {
+		if (now[i] == seen[i])
+			continue;
+		count(i, now[i] - seen[i]);
+		seen[i] = now[i];
+	}
 	slot = to;
 	if (!hook)
 		slot_start = total;
@@ -159,6 +171,7 @@ static void dump_block(struct block *b)
 			fprintf(out, "count %u %" PRIx64 " %" PRIu64 "\n", s, b->addr,
 				b->count[s]);
 	memset(b->count, 0, sizeof(b->count));
+	b->is_counted = false;
 }
 
 static void dump(unsigned int label)
@@ -170,9 +183,9 @@ static void dump(unsigned int label)
 		fprintf(out, "event %u %u %" PRIu64 "\n", events[i].slot, events[i].hook,
 			events[i].at);
 	n_events = 0;
-	dump_block(&user);
-	for (struct block *b = all; b; b = b->all)
-		dump_block(b);
+	for (uint32_t i = 0; i < n_counted; i++)
+		dump_block(&blocks[counted[i]]);
+	n_counted = 0;
 	fprintf(out, "end %u\n", label);
 	if (fflush(out))
 		perror("count: cannot write the counts");
@@ -243,7 +256,7 @@ static void on_piece(unsigned int vcpu, void *data)
 	const struct piece *piece = data;
 
 	(void)vcpu;
-	piece->block->count[slot] += piece->n;
+	count(piece->block, piece->n);
 }
 
 /* Another task pushes onto its stack. */
@@ -352,13 +365,13 @@ static void translate_range(struct qemu_plugin_tb *tb, uint64_t addr)
 	}
 }
 
-static void translate_count(struct qemu_plugin_tb *tb, struct block *block, size_t n)
+static void translate_count(struct qemu_plugin_tb *tb, uint32_t block, size_t n)
 {
 	struct piece *piece;
 
 	if (!n_ranges) {
 		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-							 &block->now, n);
+							 &now[block], n);
 		return;
 	}
 	piece = malloc(sizeof(*piece));

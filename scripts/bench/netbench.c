@@ -56,6 +56,8 @@ static void usage(void)
 	      "  clients: tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
+	      "netbench -n COUNT shake moves so many packets, of random sizes and in random order,\n"
+	      "for the allocator's lists to be as on a machine that has been up for long\n"
 	      "For the counting plugin: netbench hook ADDRESS SLOT; with -l LABEL send-tcp and\n"
 	      "send-udp write what was counted after each message, crr, connect and socket at\n"
 	      "their end; netbench -l LABEL -n MILLISECONDS sides FROM-TO:WHAT... says whose\n"
@@ -365,17 +367,22 @@ static void open_shaken(void)
 		shaken.fd[i] = loopback_socket(SOCK_DGRAM, -1);
 }
 
+static void shake_steps(long n)
+{
+	while (n-- > 0) {
+		shake_datagrams(random() % SHAKEN);
+		if (!(random() % 4))
+			shake_stream();
+	}
+}
+
 static void shake_when_told(int fd)
 {
 	char byte;
 
 	open_shaken();
 	while (read(fd, &byte, 1) == 1) {
-		for (int i = 0; i < STEPS; i++) {
-			shake_datagrams(random() % SHAKEN);
-			if (!(random() % 4))
-				shake_stream();
-		}
+		shake_steps(STEPS);
 		if (write(fd, &byte, 1) != 1)
 			err(1, "shaken");
 	}
@@ -754,6 +761,11 @@ int main(int argc, char **argv)
 	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:NcH")) != -1)
 		if (!take_option(c))
 			usage();
+	if (argc - optind == 1 && !strcmp(argv[optind], "shake")) {
+		open_shaken();
+		shake_steps(opt.count);
+		return 0;
+	}
 	if (argc - optind == 3 && !strcmp(argv[optind], "hook")) {
 		set_hook(argv[optind + 1], argv[optind + 2]);
 		return 0;
