@@ -419,6 +419,28 @@ def entries_are_added_and_removed():
 
 
 @ktap.test
+def connections_are_ended_by_an_administrator():
+    """Without memory for the reset, too."""
+    admin = Admin()
+
+    def end(socks, say):
+        say("sock-del", remote_port=socks[2].getsockname()[1])
+
+    def ended(socks, _):
+        drain(admin.family.sock)
+        end(socks, admin.do)	# if it could not be said
+        try:
+            socks[0].recv(1)
+            told = 0
+        except OSError as error:
+            told = error.errno
+        ktap.equal(told, errno.ECONNABORTED, "its owner is told")
+        close(socks)
+    sweep("end a connection", pair, lambda socks: end(socks, admin.say), ended)
+    admin.close()
+
+
+@ktap.test
 def tables_are_listed():
     admin = Admin()
     for op in ("iface-get", "addr-get", "neigh-get", "proxy-get", "route-get", "tunnel-get",
