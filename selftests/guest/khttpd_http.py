@@ -338,7 +338,7 @@ def changed_links_are_noticed(place):
         for _ in range(3):
             reply = expect(place, khttpd.get(f"/{base}/away/link/file"), 200)
             ktap.equal(reply.body, name.encode(), "body")
-            time.sleep(0.05)
+            khttpd.let_files_settle()
         os.unlink(link)
         expect(place, khttpd.get(f"/{base}/away/link/file"), 404)
     ktap.run("rm", "-r", f"{khttpd.WWW}/{base}")

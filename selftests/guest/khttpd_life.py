@@ -16,7 +16,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
@@ -129,7 +128,7 @@ def what_is_wanted_once_drives_out_nothing():
         khttpd.write(name, b"x")
     for number in range(40):
         khttpd.write(f"once/{number}", b"x")
-    time.sleep(0.2)
+    khttpd.let_files_settle()
     # On a machine that does much else this takes more than the usual minute.
     idle = khttpd.limit("cache_idle", 3600 * 1000)
     warm(*names)
@@ -151,7 +150,7 @@ def files_that_change_are_let_go():
     serve()
     try:
         paths = [khttpd.write(name, b"x" * 1000) for name in names]
-        time.sleep(0.2)
+        khttpd.let_files_settle()
         warm(*names)
         held, changed = entries(), khttpd.count("cache_changed")
         os.unlink(paths[0])
@@ -179,7 +178,7 @@ def short_memory_empties_the_cache():
     try:
         for name in names:
             khttpd.write(name, b"x")
-        time.sleep(0.2)
+        khttpd.let_files_settle()
         clients = khttpd.Clients(khttpd.V4, [(f"/{name}", (b"x",)) for name in names])
         try:
             for _ in range(5):

@@ -66,8 +66,8 @@ def setup():
             file.write(text)
     khttpd.serve(khttpd.V4, "--set", "listing=1", "--set", "precompressed=1",
                  "--set", "rules=@/srv/rules", "--set", "types=@/srv/types")
-    # What has changed just now gets weak tags: let some time pass.
-    time.sleep(0.1)
+    # What has changed just now gets weak tags.
+    khttpd.let_files_settle()
 
 
 def ask(path, *lines, method="GET"):

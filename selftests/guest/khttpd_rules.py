@@ -13,7 +13,6 @@ import email.utils
 import json
 import os
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
@@ -64,7 +63,7 @@ def setup():
     PLACE.client.ip("addr", "add", "192.0.2.2/24", "dev", "c0")
     khttpd.serve(PLACE, "--set", "rules=@/srv/rules")
     khttpd.serve(khttpd.V4, "--set", "rules=@/srv/rules", site="lo")
-    time.sleep(0.1)
+    khttpd.let_files_settle()
 
 
 def ask(path, *lines, method="GET", place=khttpd.V4):

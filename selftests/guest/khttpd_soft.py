@@ -338,7 +338,7 @@ def a_changed_file_is_not_answered_from_before():
 @ktap.test
 def rules_hosts_and_variants_count():
     khttpd.write("v.css", b"plain")
-    time.sleep(0.05)
+    khttpd.let_files_settle()
     khttpd.write("v.css.gz", b"gzipped")
     khttpd.write("secret/x", b"secret")
     khttpd.write("../other/who", b"other")

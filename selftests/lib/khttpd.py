@@ -27,6 +27,7 @@ CONFIG = "/sys/kernel/config/khttpd"
 WWW = "/srv/www"
 LOG = "/tmp/access.log"
 TIMEOUT = 20 * ktap.SCALE
+CLOCK_REALTIME_COARSE = 5		# not in Python
 _turn = itertools.count()
 
 
@@ -111,6 +112,15 @@ def write(name, data, mode=0o644):
         file.write(data)
     os.chmod(path, mode)
     return path
+
+
+def let_files_settle():
+    """What was written before is no news for khttpd, which goes by the clock that files' times
+    are from: it may stand still while another CPU's timers go on.
+    """
+    written = time.time()
+    ktap.wait_for(10, "the files' clock has gone on", lambda: time.clock_gettime(
+        CLOCK_REALTIME_COARSE) > written + 0.05)
 
 
 @contextlib.contextmanager
