@@ -188,6 +188,7 @@ def finish(log, entries, _rows):
                     name = symbols.name(address)
                     share[name] = share.get(name, 0) + scale * n
         row("others", case, server, scale * sums[OTHER])
+    rows += moved(rows)
     for case, by_server in shares.items():
         for server, share in by_server.items():
             for part, sums in by_part(share, by_server.values()).items():
@@ -195,6 +196,18 @@ def finish(log, entries, _rows):
                 for name, n in sorted(sums.items(), key=lambda i: -i[1]):
                     row("functions", dict(case, part=part, function=name), server, n)
     return rows
+
+
+def moved(rows):
+    """Rows of the same cases with nginx on the system's own IPv6 and khttpd on net6."""
+    values = {(r["figure"], r["case"]["what"], r["case"]["bytes"], r["case"]["over"], r["stack"]):
+              r["values"] for r in rows if r.get("figure") in ("whole", "server")}
+    for (figure, what, size, over, server), n in values.items():
+        khttpd = values.get((figure, what, size, "net6", "khttpd"))
+        if (over, server) == ("native", "nginx") and khttpd:
+            for stack, found in (("nginx", n), ("khttpd", khttpd)):
+                yield {"figure": "moved", "case": {"what": what, "bytes": size, "side": figure},
+                       "stack": stack, "unit": "instructions", "values": found}
 
 
 def by_part(share, shares):
@@ -214,6 +227,8 @@ FIGURES = [
     for figure, title in (("whole", "A request, both sides"), ("server", "The server's side"))
 ]
 TABLES = {
+    "moved": {"title": "nginx on the system's own IPv6, and khttpd on net6 in its place",
+              "open": True, "paper": NOT_FOUND},
     "client": {"title": "The client's side", "paper": NOT_FOUND},
     "others": {"title": "Other tasks meanwhile", "paper": NOT_FOUND},
     "parts": {"title": "What the instructions are for", "open": True, "paper": NOT_FOUND},
