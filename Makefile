@@ -105,7 +105,7 @@ help:
 	@echo 'make check-programs  real programs on net6 in both modes, installed for it (20 minutes)'
 	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
 	@echo 'make bench      the experiments of five papers, with pictures (33 minutes of two CPUs); EXPERIMENTS=...'
-	@echo 'make bench-quick  the same with fewer points (seven minutes of processor time)'
+	@echo 'make bench-quick  the same with fewer points (six minutes of processor time)'
 	@echo 'make unit       user-space unit tests under ASan and UBSan'
 	@echo 'make fuzz       the fuzz targets, a minute each (FUZZ_SECONDS=)'
 	@echo 'make install    modules (with depmod), tools and manual pages, as root'
