@@ -368,7 +368,6 @@ def natively(full):
                else "FUZZ_RUNS=20000")
     command("netlink: header and tables are what the specification says",
             "scripts/netlink-gen", "--check")
-    command("style: checkpatch and kernel-doc find nothing", "scripts/style")
 
 
 def guests(work):
