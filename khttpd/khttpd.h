@@ -570,7 +570,7 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
 			  unsigned int vecs, size_t len, bool more);
 int khttpd_transport_send_pages(const struct khttpd_listener *listener,
 				struct socket *sock, struct bio_vec *vec,
-				unsigned int vecs, bool more);
+				unsigned int vecs, size_t len, bool more);
 void khttpd_transport_nodelay(struct socket *sock, int on);
 bool khttpd_transport_hold_net(struct sock *sk);
 void khttpd_transport_empty(struct socket *sock);

@@ -202,7 +202,8 @@ static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 	}
 	more = out->close || out->pos + pieces->len < out->end || out->parts;
 	sent = khttpd_transport_send_pages(conn->listener, conn->sock,
-					   pieces->vec, pieces->nr, more);
+					   pieces->vec, pieces->nr, pieces->len,
+					   more);
 	khttpd_pieces_put(pieces);
 	if (sent <= 0)
 		return khttpd_out_result(sent);

@@ -133,13 +133,14 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
  * @sock: connected socket
  * @vec: pieces; the socket takes its own references to the pages
  * @vecs: how many
+ * @len: sum of their lengths
  * @more: as above
  *
  * Return: bytes taken or a negative errno.
  */
 int khttpd_transport_send_pages(const struct khttpd_listener *listener,
 				struct socket *sock, struct bio_vec *vec,
-				unsigned int vecs, bool more)
+				unsigned int vecs, size_t len, bool more)
 {
 	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
 	int sent;
@@ -149,7 +150,7 @@ int khttpd_transport_send_pages(const struct khttpd_listener *listener,
 		if (sent != -EOPNOTSUPP)
 			return sent;
 	}
-	return khttpd_splice_pages(sock, vec, vecs, flags);
+	return khttpd_splice_pages(sock, vec, vecs, len, flags);
 }
 
 /**

@@ -97,6 +97,41 @@ def files_of_all_sizes_arrive_whole(place):
 
 
 @everywhere
+def packets_of_few_pages_are_no_harm(place):
+    path = "/proc/sys/net/core/max_skb_frags"
+    with open(path, encoding="ascii") as file:
+        old = file.read()
+    try:
+        for most in (1, 2, 5):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(str(most))
+            for request in (khttpd.get("/big.bin"), khttpd.get("/size8193")):
+                reply = expect(place, request, 200)
+                ktap.true(reply.body == DATA[:len(reply.body)], f"{most} pages a packet")
+    finally:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(old)
+
+
+@ktap.test
+def pages_are_copied_for_a_device_that_cannot_gather():
+    server, client = ktap.Netns("copies"), ktap.Netns("reads")
+    ktap.veth(server, "v0", client, "v1")
+    server.run("ip", "address", "add", "10.9.0.1/24", "dev", "v0")
+    client.run("ip", "address", "add", "10.9.0.2/24", "dev", "v1")
+    server.run("ethtool", "-K", "v0", "sg", "off")
+    place = khttpd.Place("IPv4 without gathering", socket.AF_INET, "10.9.0.1", "10.9.0.1:8080",
+                         server=server)
+    khttpd.serve(place, site="copies")
+    try:
+        with client:
+            reply = expect(place, khttpd.get("/big.bin"), 200)
+        ktap.true(reply.body == DATA, "body is whole")
+    finally:
+        khttpd.ctl("stop", "--site", "copies")
+
+
+@everywhere
 def curl_downloads_a_tree(place):
     names = ["a.txt", "big.bin", "size4097", "dir/index.html"]
     ktap.run("curl", "-sS", "--fail", "--globoff", "--create-dirs", "--output-dir",
