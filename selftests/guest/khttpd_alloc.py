@@ -23,7 +23,7 @@ PAGES = "/sys/kernel/debug/fail_page_alloc"
 DATA = os.urandom(65536)
 FILES = (("/small", (DATA[:1000],)), ("/pages", (DATA,)), ("/nope", None))
 # Asked for once each: a worker opens them.
-COLD = 400
+COLD = 200
 PLACES = []
 REPLIES = 60
 

@@ -449,7 +449,7 @@ def listeners_are_closed_and_opened_until_the_module_goes():
     places = [Apart(), net6_apart()]
     load = [clients_of(place) for place in places]
     try:
-        for _ in range(4 if not ktap.CHECKING else 2):
+        for _ in range(4 if not ktap.CHECKING else 1):
             # Replies under way are waited for before a listener is opened again.
             khttpd.limit("stop_timeout", 300)
             for place in places:

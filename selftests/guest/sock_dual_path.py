@@ -151,6 +151,8 @@ def the_error_queue_has_ICMP_errors(make):
                 else:
                     s.sendto(b"x", (PEER, PORT))
                 tell(s, kind, code, info)
+                if code == 77:
+                    tell(s, UNREACHABLE, 2)	# what is heard instead
                 out += [(kind, code), wait_error(s), failing(s.recv, 10, DONTWAIT), queued(s),
                         failing(s.recv, 10, DONTWAIT)]
                 if info:

@@ -7,7 +7,7 @@
 #	[ A ] a0 ------ b0 [ B ]	link-local addresses, netem on both ends
 #
 # NET6_INTEGRITY_MB: megabytes each way between two net6 under the worst netem (200,
-# on a checking kernel 20). With NET6_FULL: 1500, which makes 5 GB of all runs together, and
+# on a checking kernel 12). With NET6_FULL: 1500, which makes 5 GB of all runs together, and
 # twenty runs more over networks made at random, the same ones each time.
 # guest: both
 # timeout: 600
@@ -25,7 +25,7 @@ import ktap  # pylint: disable=wrong-import-position
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 FULL = bool(os.environ.get("NET6_FULL"))
 MEGABYTES = int(os.environ.get("NET6_INTEGRITY_MB") or
-                (20 if ktap.CHECKING else 1500 if FULL else 200))
+                (12 if ktap.CHECKING else 1500 if FULL else 200))
 FEW = min(MEGABYTES, 3 if ktap.CHECKING else 200 if FULL else 20)
 BAD = "loss 1% delay 1ms reorder 95% 25% duplicate 1% corrupt 0.1%"
 # A prime, so that no piece of the stream lies on the same offset twice.

@@ -2,7 +2,7 @@
 """Runs the tests and adds up their KTAP; called by selftests/lib/run.
 
 Test files that want the same kernel and boot parameters share guests, in pieces
-of some length; as many guests run side by side as there are processors. When a
+of some length; one guest more runs side by side than there are processors. When a
 guest dies, the file that ran has failed and the rest runs in a new one. A report
 in the kernel log fails the file during which it came.
 """
@@ -354,11 +354,14 @@ def boot(kind, kernel, append, options, files, number):
     return [(file, seconds) for file, seconds in files if file in waiting]
 
 
-def build(kind, kdir):
+def build(kind, kdir, check):
     """Both modules for one kernel, with W=1 and no warning."""
-    return command(f"build: modules for the {kind} kernel, W=1, no warnings",
-                   "make", "-s", "modules", f"KDIR={kdir}", "W=1",
-                   "NET6_SELFTESTS=m")
+    how = ("-s", f"KDIR={kdir}", "W=1", "NET6_SELFTESTS=m")
+    done = command(f"build: modules for the {kind} kernel, W=1, no warnings",
+                   "make", "modules", *how)
+    if check:	# what is compiled already is not compiled again
+        command("build: sparse finds nothing", "make", "sparse", *how)
+    return done
 
 
 def natively(full):
@@ -422,14 +425,12 @@ def main():
     booting = []
     # The slow kernel first: what is left at the end is short.
     for kind in sorted(kinds):
-        if kind == "stock" and not only:
-            command("build: sparse finds nothing", "make", "-s", "sparse",
-                    f"KDIR={kernels[kind]}")
-        if build(kind, kernels[kind]):
+        if build(kind, kernels[kind], kind == "stock" and not only):
             work += [(kind, args.checking if kind == "checking" else "") + what
                      for what in boots(kind, only, args.full)]
             more_guests(booting, work, 1)
-    more_guests(booting, work, os.cpu_count() or 1)
+    # Tests wait for times to pass: as many guests as processors leave these idle.
+    more_guests(booting, work, (os.cpu_count() or 1) + 1)
     for thread in threads + booting:
         thread.join()
 
