@@ -94,8 +94,8 @@ class Bench:
         ktap.run("ip", "link", "add", "c0", "netns", self.a.name, "type", "veth", "peer",
                  "name", "d0", "netns", far.name)
         far.run(nd.NET6CTL, "detach", "dev", "d0")
-        far.ip("link", "set", "d0", "up")
-        self.a.ip("link", "set", "c0", "up")
+        far.up("d0")
+        self.a.up("c0")
         for dev, address in (("a0", "2001:db8:b::1/64"), ("c0", "fd00::1/64")):
             nd.net6ctl(self.a, "set", "dev", dev, "dad-transmits", "0", "forwarding", "on")
             nd.net6ctl(self.a, "add", "address", address, "dev", dev)

@@ -58,8 +58,8 @@ def source():
 
 def fresh():
     nd.net6ctl(A, "set", "dev", "a0", "retrans", "1000")
-    A.ip("link", "set", "a0", "down")
-    A.ip("link", "set", "a0", "up")
+    A.down("a0")
+    A.up("a0")
     nd.linklocal(A)
 
 

@@ -43,9 +43,9 @@ def is_probe(frame):
 
 def restart():
     """DAD of the link-local address from the beginning; it is the same each time."""
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     return wire.expect(is_probe, "DAD probe")
 
 

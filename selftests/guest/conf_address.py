@@ -34,9 +34,9 @@ def setup():
 
 
 def bounce():
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
 
 
 def fresh(dad=0):
@@ -119,7 +119,7 @@ def disable_ipv6_of_all_and_by_default():
     ktap.equal(nd.show(A, "addresses"), [], "addresses, ::1 among them")
     # A module that is not there yet would be loaded from where virtual time jumps.
     A.ip("link", "add", "d0", "up", "type", "veth", "peer", "name", "d1")
-    A.ip("link", "set", "d1", "up")
+    A.up("d1")
     ktap.equal((conf.read("disable_ipv6", dev="d0"), nd.show(A, "addresses")), (1, []), "later")
     conf.write("disable_ipv6", 0, dev="d0")
     nd.linklocal(A, "d0")
@@ -237,7 +237,7 @@ def keep_addr_on_down():
     for value, left in ((1, 1), (0, 0), (-1, 0)):
         with_address()
         with conf.Set(keep_addr_on_down=value):
-            A.ip("link", "set", "a0", "down")
+            A.down("a0")
             ktap.equal((len(of("manual")), len(nd.show(A, "prefixes"))), (left, left),
                        f"addresses and their prefixes, {value}")
 

@@ -34,9 +34,9 @@ def setup():
 
 def bounce():
     """The interface starts anew. Duplicates are looked for where a test wants it."""
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
 
 
 def fresh():
@@ -168,9 +168,9 @@ def solicitations(seconds, **values):
     """
     with conf.Set(**values):
         conf.write("dad_transmits", 0)
-        A.ip("link", "set", "a0", "down")
+        A.down("a0")
         wire.flush()
-        A.ip("link", "set", "a0", "up")
+        A.up("a0")
         seen = wire.collect(lambda f: True, seconds)
         return [f.time - seen[0].time for f in seen if f.type == nd.RS]
 

@@ -273,9 +273,9 @@ def is_probe(frame):
 
 def conflict(seconds):
     """a0's first link-local address is a duplicate: what is tried next, and how much later."""
-    ip.A.ip("link", "set", "a0", "down")
+    ip.A.down("a0")
     ip.wire.flush()
-    ip.A.ip("link", "set", "a0", "up")
+    ip.A.up("a0")
     first = ip.wire.expect(is_probe, "probe", 10)
     ip.wire.send(nd.na(first.target, first.target, tlla=ip.wire.mac))
     found = ip.wire.wait(lambda f: is_probe(f) and f.target != first.target, seconds)

@@ -48,9 +48,9 @@ def shown():
 @ktap.test
 def temporary_and_stable_addresses_are_told_apart():
     for mode, private in ((2, True), (0, False)):
-        A.ip("link", "set", "a0", "down")
+        A.down("a0")
         with conf.Set(addr_gen_mode=mode, use_tempaddr=2):
-            A.ip("link", "set", "a0", "up")
+            A.up("a0")
             nd.linklocal(A)
             wire.send(nd.ra(wire.linklocal, options=nd.prefix_option(PREFIX)))
             origins = ktap.wait_for(10, "both addresses are there", both)

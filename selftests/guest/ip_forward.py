@@ -43,8 +43,8 @@ def setup():
     ktap.run("ip", "link", "add", "c0", "netns", A.name, "address", "02:00:00:00:0c:01",
              "type", "veth", "peer", "name", "d0", "netns", D.name, "address",
              "02:00:00:00:0d:01")
-    D.ip("link", "set", "d0", "up")
-    A.ip("link", "set", "c0", "up")
+    D.up("d0")
+    A.up("c0")
     far = nd.Wire(D, "d0")
     far.peer = "02:00:00:00:0c:01"
     # Only tests speak there, solicit routers above all.
@@ -444,8 +444,8 @@ def native_host(name, dev, gateway_dev, net, mtu=1500):
     ktap.run("ip", "link", "add", gateway_dev, "netns", A.name, "mtu", str(mtu), "type", "veth",
              "peer", "name", dev, "netns", ns.name, "mtu", str(mtu))
     ns.run(nd.NET6CTL, "detach", "dev", dev)
-    A.ip("link", "set", gateway_dev, "up")
-    ns.ip("link", "set", dev, "up")
+    A.up(gateway_dev)
+    ns.up(dev)
     ns.ip("addr", "add", net + "::9/64", "dev", dev, "nodad")
     # So that the other end's segments fit its own link, not this one.
     ns.ip("-6", "route", "add", "default", "via", net + "::1", "dev", dev, "advmss", "1440")
@@ -600,8 +600,8 @@ def second_router():
     for dev, peer, ns in (("e0", "b1", B), ("e1", "d1", D)):
         ktap.run("ip", "link", "add", dev, "netns", there.name, "type", "veth", "peer", "name",
                  peer, "netns", ns.name)
-        ns.ip("link", "set", peer, "up")
-        there.ip("link", "set", dev, "up")
+        ns.up(peer)
+        there.up(dev)
     near = nd.Wire(B, "b1")
     near.peer = json.loads(there.ip("-j", "link", "show", "e0"))[0]["address"]
     addresses(there, "e0", "e1", near)

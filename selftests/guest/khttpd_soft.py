@@ -697,9 +697,9 @@ def the_interface_goes_down_and_comes_back_under_load():
         for _ in range(TURNS):
             before = hits()
             ktap.wait_for(20, "hits", lambda before=before: hits() > before + 20)
-            PLACE.server.ip("link", "set", "s0", "down")
+            PLACE.server.down("s0")
             ktap.wait_for(20, "nobody is served", stalled)
-            PLACE.server.ip("link", "set", "s0", "up")
+            PLACE.server.up("s0")
             net6ctl("add", "address", f"{PLACE.address}/64", "dev", "s0")
             ktap.wait_for(20, "the address is there again", lambda: khttpd.net6_preferred(
                 PLACE.server, "s0", PLACE.address))

@@ -49,7 +49,7 @@ def setup():
     for name, ns in (("A", A), ("B", B)):
         with ns:
             ENDS[name] = os.open("/dev/net6-wire", os.O_RDWR | os.O_NONBLOCK)
-        ns.ip("link", "set", "wire0", "up")
+        ns.up("wire0")
     PUMP.start()
 
 
@@ -158,7 +158,7 @@ def a_file_is_closed_while_its_namespace_goes():
         ns = ktap.Netns(f"C{n}")
         with ns:
             fd = os.open("/dev/net6-wire", os.O_RDWR | os.O_NONBLOCK)
-        ns.ip("link", "set", "wire0", "up")
+        ns.up("wire0")
         ns.delete()
         if n % 2:
             ktap.wait_for(20, "the device goes", lambda end=fd: write_fails(end))

@@ -68,7 +68,7 @@ def a_vlan_is_not_ours():
 def a_device_of_vlan_0_has_its_frames():
     ktap.kmod("8021q")
     ip.A.ip("link", "add", "link", "a0", "name", "a0.0", "type", "vlan", "id", "0")
-    ip.A.ip("link", "set", "a0.0", "up")
+    ip.A.up("a0.0")
     nd.net6ctl(ip.A, "detach", "dev", "a0.0")
     with ip.A, socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x86dd)) as tap:
         tap.bind(("a0.0", 0x86dd))

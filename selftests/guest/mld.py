@@ -59,7 +59,7 @@ def datagram():
 @ktap.test
 def solicited_node_group_is_told_before_the_address_is_asked_for():
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     probe = wire.expect(lambda f: f.type == nd.NS, "probe of DAD", 10)
     group = nd.solicited_node(probe.target)
     before = [mld.Told(f) for f in wire.seen[:-1] if f.proto == 0]

@@ -240,9 +240,9 @@ def a_router_has_its_subnets_anycast_addresses():
 @ktap.test
 def the_link_and_the_interface_go():
     one, two = joined(), joined()
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.equal(users(), 2, "the link is down")
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     nd.linklocal(A)
     nd.net6ctl(A, "add", "neighbor", PEER, "lladdr", wire.mac, "dev", "a0")
     ask()

@@ -32,10 +32,10 @@ def devices(namespace=None):
 
 
 class Noise:
-    """Sends all kinds of messages while in a with block, until the device is gone."""
+    """Sends all kinds of messages while in a with block."""
 
     def __init__(self, to):
-        self.to, self.stop = to, False
+        self.to, self.stop, self.sent = to, False, 0
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
@@ -48,12 +48,18 @@ class Noise:
                        nd.na(peer, peer, tlla=wire.mac), nd.ns("::", self.to))
             try:
                 wire.send(rng.choice(packets))
+                self.sent += 1
             except OSError:
-                return
+                pass	# the other end is down
             time.sleep(0.002)
+
+    def goes_on(self):
+        before = self.sent
+        ktap.wait_for(10, "more messages", lambda: self.sent > before + 5)
 
     def __enter__(self):
         self.thread.start()
+        return self
 
     def __exit__(self, *_):
         self.stop = True
@@ -120,10 +126,11 @@ def new_hardware_address_is_told_at_once():
 
 @ktap.test
 def up_and_down_under_traffic():
-    with Noise(nd.linklocal(A)):
+    with Noise(nd.linklocal(A)) as noise:
         for _ in range(ROUNDS):
-            A.ip("link", "set", "a0", "down")
-            A.ip("link", "set", "a0", "up")
+            noise.goes_on()
+            A.down("a0")
+            A.up("a0")
     nd.linklocal(A)
 
 
@@ -131,13 +138,15 @@ def up_and_down_under_traffic():
 def to_another_namespace_and_back_under_traffic():
     other = ktap.Netns("C")
     nd.quiet(other)
-    with Noise(nd.linklocal(A)):
+    with Noise(nd.linklocal(A)) as noise:
         for _ in range(ROUNDS):
+            noise.goes_on()
             A.ip("link", "set", "a0", "netns", other.name)
             ktap.equal(devices(), {"lo"}, "interfaces behind it")
-            other.ip("link", "set", "a0", "up")
+            other.up("a0")
+            noise.goes_on()
             other.ip("link", "set", "a0", "netns", A.name)
-            A.ip("link", "set", "a0", "up")
+            A.up("a0")
     nd.linklocal(A)
 
 

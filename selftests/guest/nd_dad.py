@@ -31,9 +31,9 @@ def is_probe(frame):
 
 
 def restart():
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     return wire.expect(is_probe, "DAD probe")
 
 
@@ -91,7 +91,7 @@ def advertisement_is_a_conflict_and_another_address_is_tried():
 
 @ktap.test
 def probe_of_another_node_is_a_conflict():
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:02")
     wire.peer = "02:00:00:00:0a:02"
     probe = restart()
@@ -102,7 +102,7 @@ def probe_of_another_node_is_a_conflict():
 
 @ktap.test
 def own_probe_that_comes_back_is_no_conflict():
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:03")
     wire.peer = "02:00:00:00:0a:03"
     probe = restart()
@@ -115,7 +115,7 @@ def own_probe_that_comes_back_is_no_conflict():
 @ktap.test
 def an_optimistic_address_is_used_at_once():
     """RFC 4429: answered for without Override, no solicitation from it, a conflict ends it."""
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:04")
     wire.peer = "02:00:00:00:0a:04"
     nd.net6ctl(A, "set", "dev", "a0", "optimistic-dad", "on", "dad-transmits", LONG)
@@ -159,7 +159,7 @@ def a_router_has_no_optimistic_address():
 
 @ktap.test
 def after_three_retries_no_more_is_tried():
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:04")
     wire.peer = "02:00:00:00:0a:04"
     probe = restart()
@@ -178,7 +178,7 @@ def after_three_retries_no_more_is_tried():
 
 @ktap.test
 def invalid_messages_are_no_conflict():
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:05")
     wire.peer = "02:00:00:00:0a:05"
     probe = restart()
@@ -208,7 +208,7 @@ def is_up():
 @ktap.test
 def ip_is_off_where_the_hardware_address_is_another_ones_too():
     """RFC 4862 5.4.5: which only an address that was set by hand can show."""
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:06")
     wire.peer = "02:00:00:00:0a:06"
     formed, typed = restart().target, nd.linklocal_of(wire.peer)

@@ -228,10 +228,10 @@ def what_was_told_goes_with_the_carrier_and_the_address_keeps_its_prefix():
     fresh()
     address("add")
     tell()
-    B.ip("link", "set", "b0", "down")
+    B.down("b0")
     ktap.wait_for(10, "a0 has no carrier", lambda: not any(
         a["dev"] == "a0" and a["state"] == "preferred" for a in nd.show(A, "addresses")))
-    B.ip("link", "set", "b0", "up")
+    B.up("b0")
     wire.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     nd.linklocal(A)
     ktap.equal(prefix(), (True, False), "with the address")
@@ -511,10 +511,10 @@ def bond():
         ktap.run("ip", "link", "add", f"s{number}", "netns", A.name, "type", "veth", "peer",
                  "name", f"t{number}", "netns", B.name)
         A.ip("link", "set", f"s{number}", "master", "bond0")
-        B.ip("link", "set", f"t{number}", "up")
+        B.up(f"t{number}")
         wires.append(nd.Wire(B, f"t{number}"))
     nd.net6ctl(A, "set", "dev", "bond0", "dad-transmits", "0")
-    A.ip("link", "set", "bond0", "up")
+    A.up("bond0")
     ktap.wait_for(120, "the bond carries packets", lambda: [
         a for a in nd.show(A, "addresses") if a["dev"] == "bond0" and a["state"] == "preferred"])
     return wires

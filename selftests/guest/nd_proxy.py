@@ -32,8 +32,8 @@ def setup():
     nd.quiet(D)
     ktap.run("ip", "link", "add", "c0", "netns", A.name, "address", "02:00:00:00:0c:01",
              "type", "veth", "peer", "name", "d0", "netns", D.name)
-    D.ip("link", "set", "d0", "up")
-    A.ip("link", "set", "c0", "up")
+    D.up("d0")
+    A.up("c0")
     far = nd.Wire(D, "d0")
     far.peer = "02:00:00:00:0c:01"
     nd.net6ctl(B, "detach", "dev", "b0")
@@ -325,9 +325,9 @@ def the_link_and_the_interface_go():
     nd.net6ctl(A, "set", "limits", "max-proxies", "2")
     proxy("add")
     proxy("add", TWIN, "c0")
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     ktap.equal(addresses("dev", "a0"), [("a0", NODE)], "the link is down")
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     ready("a0")
     ask()
     wire.expect(advert(), "advertisement")

@@ -44,9 +44,9 @@ def advertise(options=b"", router=None, **values):
 
 def fresh():
     """Forget everything that was advertised."""
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     return nd.linklocal(A)
 
 

@@ -105,8 +105,8 @@ def routes_by_hand_and_the_longest_prefix():
 def what_is_set_by_hand_survives_the_link():
     nd.net6ctl(A, "add", "route", "default", "via", R1, "dev", "a0")
     nd.net6ctl(A, "add", "route", "2001:db8:a::/48", "via", R2, "dev", "a0")
-    A.ip("link", "set", "a0", "down")
-    A.ip("link", "set", "a0", "up")
+    A.down("a0")
+    A.up("a0")
     nd.linklocal(A)
     for router in (R2, R3):
         nd.net6ctl(A, "add", "neighbor", router, "lladdr", MAC[router], "dev", "a0")
@@ -134,8 +134,8 @@ def a_routers_neighbor_set_by_hand_is_learned_after_the_link_was_down():
     nd.net6ctl(A, "add", "route", "default", "via", R1, "dev", "a0")
     nd.net6ctl(A, "flush", "neighbors")
     ktap.equal(nd.find(A, "neighbors", R1)["state"], "permanent", "what is set by hand")
-    A.ip("link", "set", "a0", "down")
-    A.ip("link", "set", "a0", "up")
+    A.down("a0")
+    A.up("a0")
     nd.linklocal(A)
     ktap.equal(nd.find(A, "neighbors", R1)["state"], "none", "it starts over")
     advertise(R1)
@@ -317,8 +317,8 @@ def limits_of_extension_headers_are_settings():
 def secret_makes_identifiers_that_survive():
     def address_with(secret):
         nd.net6ctl(A, "set", "secret", secret)
-        A.ip("link", "set", "a0", "down")
-        A.ip("link", "set", "a0", "up")
+        A.down("a0")
+        A.up("a0")
         return nd.linklocal(A)
 
     one = address_with("00112233445566778899aabbccddeeff")

@@ -61,7 +61,7 @@ def setup():
     NS["P"].ip("tuntap", "add", "dev", "tap0", "mode", "tap")
     for device in ("r0", "tap0"):
         NS["P"].ip("link", "set", device, "master", "br0", "up")
-    NS["P"].ip("link", "set", "br0", "up")
+    NS["P"].up("br0")
     NS["A"].run(f"{TOP}/tools/net6ctl", "add", "address", OURS + "/64", "dev", "a0")
     ktap.wait_for(20, f"{OURS} is preferred", preferred)
 

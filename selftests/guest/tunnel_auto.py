@@ -39,7 +39,7 @@ def setup():
     ktap.kmod("bridge")
     X, Y, Z, hub = (ktap.Netns(name) for name in ("X", "Y", "Z", "hub"))
     hub.ip("link", "add", "hub0", "type", "bridge", "mcast_snooping", "0")
-    hub.ip("link", "set", "hub0", "up")
+    hub.up("hub0")
     for n, (ns, dev) in enumerate(((X, "x0"), (Y, "y0"), (Z, "z0")), 1):
         ktap.veth(ns, dev, hub, "h" + dev)
         hub.ip("link", "set", "h" + dev, "master", "hub0")

@@ -226,7 +226,7 @@ def against_sit_both_ways():
     ktap.kmod("sit")
     ctl(cloud.B, "tunnel", "del", "t0")
     cloud.B.ip("tunnel", "add", "sit9", "mode", "sit", "remote", ADDRESS_A, "local", ADDRESS_B)
-    cloud.B.ip("link", "set", "sit9", "up")
+    cloud.B.up("sit9")
     cloud.B.ip("addr", "add", NET6_B + "/64", "dev", "sit9", "nodad")
     cloud.tcp(cloud.net6(cloud.A), cloud.native(cloud.B), NET6_B, BULK // 2)
     cloud.tcp(cloud.native(cloud.B), cloud.net6(cloud.A), NET6_A, BULK // 2)

@@ -188,11 +188,11 @@ def addresses_and_tunnels_go_under_traffic():
     for _ in range(1 if ktap.CHECKING else 3):
         running = traffic()
         cloud.A.ip("addr", "del", ADDRESS_A + "/24", "dev", "a0")
-        cloud.B.ip("link", "set", "b0", "down")
+        cloud.B.down("b0")
         ctl(cloud.A, "tunnel", "del", "t0")
         cloud.A.ip("addr", "add", ADDRESS_A + "/24", "dev", "a0")
         cloud.A.run("ip", "route", "replace", "default", "via", "192.0.2.2")
-        cloud.B.ip("link", "set", "b0", "up")
+        cloud.B.up("b0")
         cloud.B.run("ip", "route", "replace", "default", "via", "198.51.100.2")
         ctl(cloud.A, "tunnel", "add", "t0", "remote", ADDRESS_B, "local", ADDRESS_A)
         cloud.add_address(cloud.A, "t0", NET6_A)

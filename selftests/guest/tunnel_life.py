@@ -136,13 +136,13 @@ def it_goes_down_and_comes_up_under_tcp():
     before = routers()
     with cloud.connection(cloud.A, cloud.B, NET6_B) as (near, far):
         cloud.say(near, far, b"before")
-        cloud.A.ip("link", "set", "t0", "down")
+        cloud.A.down("t0")
         ktap.equal(cloud.datagram(cloud.A, FAR_B), errno.ENETUNREACH, "nothing leads there")
         dropped = cloud.drops(cloud.A, "IFACE_DOWN")
         far.sendall(b"during")
         ktap.wait_for(10, "nothing is taken in", lambda: cloud.drops(
             cloud.A, "IFACE_DOWN") > dropped)
-        cloud.A.ip("link", "set", "t0", "up")
+        cloud.A.up("t0")
         ktap.equal(near.recv(100), b"during", "after it is up again")
         ktap.equal(routers(), before, "default routers")
         cloud.say(near, far, b"after")
@@ -193,9 +193,9 @@ def it_stays_in_its_namespace():
         except ktap.Fail:
             continue
         raise ktap.Fail(f"possible: {how}")
-    cloud.A.ip("link", "set", "t0", "down")
+    cloud.A.down("t0")
     cloud.A.ip("link", "set", "t0", "name", "far")
-    cloud.A.ip("link", "set", "far", "up")
+    cloud.A.up("far")
     ktap.equal(devices(cloud.A), ["far"], "after it was renamed")
     cloud.tcp(cloud.net6(cloud.A), cloud.net6(cloud.B), NET6_B, 5000)
 

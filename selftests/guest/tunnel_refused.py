@@ -300,7 +300,7 @@ def a_packet_is_wrapped_three_times_at_most():
     ktap.run("insmod", f"{ktap.BUILD}/selftests/modules/net6_nest.ko")
     ktap.at_exit(ktap.unload, "net6_nest")
     a.ip("link", "add", "link", "t0", "name", "n0", "type", "net6nest")
-    a.ip("link", "set", "n0", "up")
+    a.up("n0")
     a.ip("route", "add", ADDRESS_B + "/32", "dev", "n0")
     nested, through = tunnel(a, "t0")["tx_nested"], tunnel(a, "t0")["tx_packets"]
     refused(a, ("TUNNEL_NESTED", "tx_nested", "t0", send_from_a))

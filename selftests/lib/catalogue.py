@@ -90,7 +90,7 @@ def native():
     for what in ("all", "default", "a0"):
         A.run("sysctl", "-q", "-w", f"net.ipv6.conf.{what}.disable_ipv6=0",
               f"net.ipv6.conf.{what}.keep_addr_on_down=1")
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
     A.ip("address", "add", OURS + "/64", "dev", "a0", "nodad")
     LINKLOCAL = nd.linklocal_of(wire.peer)
     time.sleep(5)
@@ -98,9 +98,9 @@ def native():
 
 def restart():
     """The link of the node under test goes down and up: it starts over, but for OURS."""
-    A.ip("link", "set", "a0", "down")
+    A.down("a0")
     wire.flush()
-    A.ip("link", "set", "a0", "up")
+    A.up("a0")
 
 
 def spoiled(packet):

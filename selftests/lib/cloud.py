@@ -283,10 +283,10 @@ def send_while(near, far, size, action):
 
 def cut(near, far, ns, dev):
     """What is said while a device on the way is down arrives when it is up again."""
-    ns.ip("link", "set", dev, "down")
+    ns.down(dev)
     near.sendall(b"during")
     time.sleep(0.3)
-    ns.ip("link", "set", dev, "up")
+    ns.up(dev)
     ktap.equal(far.recv(100), b"during", "after the way is back")
     say(far, near, b"after")
 

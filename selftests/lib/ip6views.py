@@ -39,11 +39,11 @@ def setup(native):
     A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     for ns, dev, mac, address in ((A, "a0", A_MAC, "fd00::a"), (B, "b0", B_MAC, "fd00::b")):
-        ns.ip("link", "set", dev, "down")
+        ns.down(dev)
         ns.ip("link", "set", dev, "address", mac)
         if native:	# identifiers of RFC 7217, as net6's always are
             ns.run("sysctl", "-qw", f"net.ipv6.conf.{dev}.stable_secret={address}")
-        ns.ip("link", "set", dev, "up")
+        ns.up(dev)
         ktap.wait_for(15, "link-local address", lambda n=ns, d=dev: _ready(n, d, 1))
         ns.ip("-6", "addr", "add", address + "/64", "dev", dev)
     for ns, dev in ((A, "a0"), (B, "b0")):

@@ -35,7 +35,7 @@ import time
 import traceback
 
 AF_NET6 = 19
-SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 MNT_DETACH = 2
 SCALE = int(os.environ.get("NET6_SCALE") or 1)
 CHECKING = os.environ.get("NET6_KERNEL") == "checking"
@@ -150,8 +150,7 @@ class Netns:
         self.path = f"/run/netns/{self.name}"
         run("ip", "netns", "add", self.name)
         at_exit(self.delete)
-        with self, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
+        self.up("lo")
 
     def _programs(self):
         """Those that are inside, this one left out."""
@@ -195,6 +194,22 @@ class Netns:
     def ip(self, *args):
         return run("ip", "-n", self.name, *args)
 
+    def up(self, dev):
+        self._set_flag(dev, IFF_UP)
+
+    def down(self, dev):
+        self._set_flag(dev, 0)
+
+    def _set_flag(self, dev, flag):
+        """As ip(8) does. A program is read from the host when it starts, and in virtual time
+        that may take longer than what then comes from the device is waited for.
+        """
+        with self, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            request = struct.pack("16sH22x", dev.encode(), 0)
+            flags, = struct.unpack_from("16xH", fcntl.ioctl(sock, SIOCGIFFLAGS, request))
+            fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH22x", dev.encode(),
+                                                        flags & ~IFF_UP | flag))
+
     def run(self, *command, **options):
         """Without nsenter, which costs as much as most commands."""
         with self:
@@ -217,7 +232,7 @@ def veth(ns1, dev1, ns2, dev2):
     kmod("veth")
     run("ip", "link", "add", dev1, "up", "netns", ns1.name, "type", "veth",
         "peer", "name", dev2, "netns", ns2.name)
-    ns2.ip("link", "set", dev2, "up")
+    ns2.up(dev2)
 
 
 def kmod(*names):

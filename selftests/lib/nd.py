@@ -271,11 +271,11 @@ def cable(mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True, names="
     quiet(b)
     ktap.run("ip", "link", "add", "a0", "netns", a.name, "address", mac_a, "type",
              "veth", "peer", "name", "b0", "netns", b.name, "address", mac_b)
-    b.ip("link", "set", "b0", "up")
+    b.up("b0")
     wire = Wire(b, "b0")
     wire.peer = mac_a
     if up:
-        a.ip("link", "set", "a0", "up")
+        a.up("a0")
     return a, b, wire
 
 
