@@ -212,6 +212,7 @@ def detached_while_there_is_no_memory_to_accept():
     net6 = PLACES[0]
     khttpd.write("long", bytes(8 << 20))
     before = khttpd.counters()
+    old = khttpd.limit("stop_timeout", 300_000)
     with khttpd.Server(net6, 8093, "att6") as server, net6.connect(8093) as slow:
         slow.sendall(khttpd.get("/long"))
         ktap.wait_for(20, "a reply is under way",
@@ -225,6 +226,7 @@ def detached_while_there_is_no_memory_to_accept():
                        for name in ("accepted", "closed", "handed_over")}
         ktap.equal(khttpd.Reader(slow).reply().body, bytes(8 << 20), "whole")
         detach.join()
+    khttpd.limit("stop_timeout", old)
     ktap.equal(counted, {"accepted": 2, "closed": 0, "handed_over": 1}, "while it detaches")
     answered(net6)
 
