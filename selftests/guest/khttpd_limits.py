@@ -456,19 +456,19 @@ def raw_buffer(sock, receive, send):
 
 @ktap.test
 def a_connection_at_work_is_not_idle():
-    """It takes longer to answer what has come than a client has to send more."""
+    """It takes longer to answer what has come than a client has to send more. All has come
+    when khttpd gets the connection.
+    """
     count = 100_000
     with limits(idle_timeout=100), khttpd.Server(khttpd.V4, 8091, "busy") as server:
         raw_buffer(server.sock, 16 << 20, 16 << 20)
+        khttpd.ctl("detach", "--site", "busy")
         with khttpd.V4.socket() as sock:
             raw_buffer(sock, 64 << 20, 16 << 20)
             sock.settimeout(khttpd.TIMEOUT)
             sock.connect((khttpd.V4.address, server.port))
-            reader = khttpd.Reader(sock)
-            sock.sendall(GET("/a.txt"))
-            ktap.equal(reader.reply().status, 200, "status")
-            idle = khttpd.count("timeout_idle")
             sock.sendall(GET("/a.txt", method="HEAD") * count)
+            server.attach()
             got, left = 0, b""
             while got < count:
                 data = sock.recv(1 << 20)
@@ -476,7 +476,6 @@ def a_connection_at_work_is_not_idle():
                 left += data
                 got += left.count(b"\r\n\r\n")
                 left = left[left.rfind(b"\r\n\r\n") + 4 if b"\r\n\r\n" in left else 0:]
-            ktap.equal(khttpd.count("timeout_idle"), idle, "timeout_idle")
 
 
 ktap.main(setup)
