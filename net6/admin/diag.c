@@ -13,6 +13,7 @@
 #include <net/netlink.h>
 
 #include "../compat/inet_sock.h"
+#include "../compat/sock_diag.h"
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
 #include "../transport/tcp/tcp.h"
@@ -280,6 +281,7 @@ static int net6_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 }
 
 static const struct sock_diag_handler net6_diag_handler = {
+	NET6_COMPAT_DIAG_OWNER
 	.family	= AF_INET6,
 	.dump	= net6_diag_request,
 };
