@@ -6,9 +6,9 @@
 #include <linux/jhash.h>
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
-#include <net/inet_frag.h>
 #include <net/ipv6.h>
 
+#include "../compat/inet_frag.h"
 #include "exthdr.h"
 #include "icmp.h"
 #include "reasm_rules.h"
@@ -91,6 +91,7 @@ static void net6_reasm_expire(struct timer_list *t)
 	struct net6_reasm *reasm = container_of(q, struct net6_reasm, q);
 	struct sk_buff *head = NULL;
 	struct net6_net *nn;
+	int refs = 1;		/* the timer's */
 
 	rcu_read_lock();
 	/* Pairs with net6_reasm_net_pre_exit(): the namespace may be gone. */
@@ -102,7 +103,7 @@ static void net6_reasm_expire(struct timer_list *t)
 		spin_unlock(&q->lock);
 		goto out;
 	}
-	inet_frag_kill(q);
+	net6_compat_frag_kill(q, &refs);
 	NET6_INC(nn, Ip6ReasmFails);
 	if (reasm->whole.first)
 		head = inet_frag_pull_head(q);
@@ -114,7 +115,7 @@ static void net6_reasm_expire(struct timer_list *t)
 		this_cpu_inc(nn->mib->drop[NET6_DROP_FRAG_TIMEOUT]);
 out:
 	rcu_read_unlock();
-	inet_frag_put(q);
+	net6_compat_frag_putn(q, refs);
 }
 
 static struct net6_reasm *net6_reasm_find(struct net6_net *nn, const struct sk_buff *skb,
@@ -136,17 +137,17 @@ static struct net6_reasm *net6_reasm_find(struct net6_net *nn, const struct sk_b
 }
 
 /* All fragments are there, and @skb is the head of the queue's list.
- * Takes the Fragment header out; q->lock held.
+ * Takes the Fragment header out; q->lock held. Adds to @refs what is to be given back.
  */
 static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buff *skb,
-					 struct sk_buff *prev, struct net6_rx_cb *cb)
+					 struct sk_buff *prev, struct net6_rx_cb *cb, int *refs)
 {
 	u8 ecn = ip_frag_ecn_table[reasm->ecn];
 	unsigned int payload_len;
 	void *data;
 	u8 *nh;
 
-	inet_frag_kill(&reasm->q);
+	net6_compat_frag_kill(&reasm->q, refs);
 	/* RFC 3168 5.3: marks that contradict each other */
 	if (ecn == 0xff)
 		return NULL;
@@ -182,11 +183,12 @@ static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buf
 
 /* Put a fragment in; q->lock held. Data of @skb is the fragment's. Returns the whole
  * packet if this was the last piece. @reason: NET6_DROP_MAX, or why nothing is left
- * of the packet, then *left is what the caller has to drop.
+ * of the packet, then *left is what the caller has to drop. @refs: as above.
  */
 static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff *skb,
 					const struct net6_reasm_piece *piece,
-					struct sk_buff **left, enum net6_drop_reason *reason)
+					struct sk_buff **left, enum net6_drop_reason *reason,
+					int *refs)
 {
 	struct inet_frag_queue *q = &reasm->q;
 	struct net6_rx_cb cb = *net6_rx_cb(skb);
@@ -196,7 +198,8 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 
 	*left = skb;
 	*reason = NET6_DROP_FRAG_INVALID;
-	if (q->flags & INET_FRAG_COMPLETE)
+	/* A namespace that goes away may have lost what was there. */
+	if (q->flags & INET_FRAG_COMPLETE || READ_ONCE(q->fqdir->dead))
 		return NULL;
 	if (!net6_reasm_grow(&reasm->whole, piece))
 		goto kill;
@@ -221,7 +224,7 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 	if (!net6_reasm_take(&reasm->whole, piece))
 		return NULL;
 
-	if (!net6_reasm_finish(reasm, skb, prev, &cb)) {
+	if (!net6_reasm_finish(reasm, skb, prev, &cb, refs)) {
 		*reason = NET6_DROP_FRAG_INVALID;
 		return NULL;
 	}
@@ -229,7 +232,7 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 	*net6_rx_cb(skb) = cb;
 	return skb;
 kill:
-	inet_frag_kill(q);
+	net6_compat_frag_kill(q, refs);
 	return NULL;
 }
 
@@ -302,6 +305,7 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 	struct net6_reasm_piece piece;
 	struct sk_buff *whole, *left;
 	struct net6_reasm *reasm;
+	int refs = NET6_COMPAT_FRAG_FOUND;
 	__be32 id;
 
 	if (!pskb_may_pull(skb, sizeof(*hdr))) {
@@ -338,9 +342,9 @@ struct sk_buff *net6_reasm_rcv(struct sk_buff *skb)
 	__skb_pull(skb, sizeof(*hdr));
 
 	spin_lock(&reasm->q.lock);
-	whole = net6_reasm_queue(reasm, skb, &piece, &left, &reason);
+	whole = net6_reasm_queue(reasm, skb, &piece, &left, &reason, &refs);
 	spin_unlock(&reasm->q.lock);
-	inet_frag_put(&reasm->q);
+	net6_compat_frag_putn(&reasm->q, refs);
 
 	if (whole)
 		NET6_INC_IFACE(iface, Ip6ReasmOKs);
