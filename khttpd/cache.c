@@ -9,8 +9,8 @@
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/rhashtable.h>
-#include <linux/shrinker.h>
 #include <linux/slab.h>
+#include "compat/shrinker.h"
 #include "khttpd.h"
 #include "negative.h"
 #include "watch.h"
@@ -497,11 +497,13 @@ static unsigned long khttpd_cache_shrink(struct shrinker *shrinker,
 	return n;
 }
 
-static struct shrinker khttpd_cache_shrinker = {
+static const struct shrinker khttpd_cache_shrinker_model = {
 	.count_objects = khttpd_cache_shrinkable,
 	.scan_objects = khttpd_cache_shrink,
 	.seeks = DEFAULT_SEEKS,
 };
+
+static struct shrinker *khttpd_cache_shrinker;
 
 static void khttpd_cache_sweep(struct work_struct *work)
 {
@@ -553,10 +555,11 @@ int khttpd_cache_init(void)
 	err = rhashtable_init(&khttpd_cache, &khttpd_cache_params);
 	if (err)
 		return err;
-	err = register_shrinker(&khttpd_cache_shrinker, "khttpd-files");
-	if (err) {
+	khttpd_cache_shrinker = khttpd_shrinker_start(&khttpd_cache_shrinker_model,
+						      "khttpd-files");
+	if (!khttpd_cache_shrinker) {
 		rhashtable_destroy(&khttpd_cache);
-		return err;
+		return -ENOMEM;
 	}
 	schedule_delayed_work(&khttpd_cache_sweeper, KHTTPD_SWEEP_INTERVAL);
 	return 0;
@@ -569,7 +572,7 @@ void khttpd_cache_exit(void)
 {
 	cancel_delayed_work_sync(&khttpd_cache_sweeper);
 	khttpd_negative_exit();
-	unregister_shrinker(&khttpd_cache_shrinker);
+	khttpd_shrinker_stop(khttpd_cache_shrinker);
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
 	flush_work(&khttpd_cache_reaper);

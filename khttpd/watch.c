@@ -4,8 +4,8 @@
  * each use all the same (valid.c), so a mark that cannot be had, or an event that
  * comes too late, does no harm.
  */
-#include <linux/fsnotify_backend.h>
 #include <linux/slab.h>
+#include "compat/fsnotify.h"
 #include "khttpd.h"
 #include "watch.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A kernel socket that takes a reference to its network namespace after all.
- * sk_alloc() registers a tracker for such sockets from 6.2 on. Ends with the
- * last kernel without sk_net_refcnt_upgrade().
+/* A kernel socket that takes a reference to its network namespace after all. The
+ * core does it from 6.14 on, and in stable 6.12.43: there such a socket has a
+ * reference to struct net itself. sk_alloc() registers a tracker for it from 6.2
+ * on. Ends with the last kernel without sk_net_refcnt_upgrade().
  */
 #ifndef _KHTTPD_COMPAT_NETNS_H
 #define _KHTTPD_COMPAT_NETNS_H
@@ -13,12 +14,20 @@
 /* @net: the socket's namespace, with a reference that becomes the socket's */
 static inline void khttpd_sock_own_net(struct sock *sk, struct net *net)
 {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0) || \
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 43) && \
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
+	/* Takes a reference of its own. */
+	sk_net_refcnt_upgrade(sk);
+	put_net(net);
+#else
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 	__netns_tracker_free(net, &sk->ns_tracker, false);
 #endif
 	netns_tracker_alloc(net, &sk->ns_tracker, GFP_KERNEL);
 	sk->sk_net_refcnt = 1;
 	sock_inuse_add(net, 1);
+#endif
 }
 
 #endif /* _KHTTPD_COMPAT_NETNS_H */
