@@ -11,6 +11,7 @@
 #include <net/ip_tunnels.h>
 #include <net/rtnetlink.h>
 
+#include "../compat/netdevice.h"
 #include "../core/nd.h"
 #include "../observe/note.h"
 #include "tunnel.h"
@@ -350,7 +351,9 @@ static void net6_tunnel_setup(struct net_device *dev)
 	dev->min_mtu = NET6_TUNNEL_MIN_MTU;
 	dev->max_mtu = NET6_TUNNEL_MAX_MTU;
 	dev->mtu = NET6_TUNNEL_MTU;
-	dev->features |= offloads | NETIF_F_LLTX | NETIF_F_NETNS_LOCAL;
+	dev->features |= offloads;
+	net6_compat_lockless_tx(dev);
+	net6_compat_netns_local(dev);
 	dev->hw_features |= offloads;
 }
 

@@ -9,6 +9,8 @@
 #include <linux/netdevice.h>
 #include <net/rtnetlink.h>
 
+#include "../../net6/compat/netdevice.h"
+
 struct nest_priv {
 	int	link;		/* ifindex of the device below */
 };
@@ -59,7 +61,7 @@ static void nest_setup(struct net_device *dev)
 	dev->type = ARPHRD_VOID;
 	dev->flags = IFF_NOARP;
 	dev->priv_flags |= IFF_NO_QUEUE;
-	dev->features |= NETIF_F_LLTX;
+	net6_compat_lockless_tx(dev);
 	dev->mtu = 1400;
 }
 

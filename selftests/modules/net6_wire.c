@@ -16,6 +16,8 @@
 #include <net/net_namespace.h>
 #include <net6/link.h>
 
+#include "../../net6/compat/netdevice.h"
+
 #define WIRE_ADDR	2	/* bytes of a link-layer address */
 #define WIRE_HEADER	4	/* destination and source */
 #define WIRE_ALL	0xffff	/* everybody */
@@ -170,7 +172,7 @@ static void wire_setup(struct net_device *dev)
 	dev->mtu = WIRE_MTU;
 	dev->tx_queue_len = WIRE_QUEUE;
 	/* It stays in its namespace, and goes with it. */
-	dev->features |= NETIF_F_NETNS_LOCAL;
+	net6_compat_netns_local(dev);
 }
 
 /* The file */
@@ -304,7 +306,6 @@ static const struct file_operations wire_fops = {
 	.read		= wire_read,
 	.write		= wire_write,
 	.poll		= wire_poll,
-	.llseek		= no_llseek,
 };
 
 static struct miscdevice wire_misc = {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a device is like: two feature bits until 6.11, fields of their own from 6.12 on. Ends
+ * when 6.1 is no longer supported.
+ */
+#ifndef _NET6_COMPAT_NETDEVICE_H
+#define _NET6_COMPAT_NETDEVICE_H
+
+#include <linux/netdevice.h>
+#include <linux/version.h>
+
+/* It locks what it needs when it sends. To be called after the device's features are set. */
+static inline void net6_compat_lockless_tx(struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	dev->features |= NETIF_F_LLTX;
+#else
+	dev->lltx = true;
+#endif
+}
+
+/* It stays in the namespace that it is made in. To be called as above. */
+static inline void net6_compat_netns_local(struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	dev->features |= NETIF_F_NETNS_LOCAL;
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	dev->netns_local = true;
+#else
+	dev->netns_immutable = true;
+#endif
+}
+
+#endif /* _NET6_COMPAT_NETDEVICE_H */
