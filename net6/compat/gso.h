@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* __skb_gso_segment() moved from linux/netdevice.h to net/gso.h in 6.5. Ends when 6.1
+/* __skb_gso_segment() and its like moved from linux/netdevice.h to net/gso.h in 6.5. Ends when 6.1
  * is no longer supported.
  */
 #ifndef _NET6_COMPAT_GSO_H

@@ -6,6 +6,13 @@
 #include <linux/version.h>
 #include <net/sock.h>
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#include <net/rps.h>
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#include <net/proto_memory.h>
+#endif
+
 /* Transmit time stamps asked for with SO_TIMESTAMPING. */
 static inline void net6_compat_tx_timestamp(struct sk_buff *skb,
 					    const struct sockcm_cookie *sockc)

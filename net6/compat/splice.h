@@ -11,6 +11,9 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
 #define NET6_COMPAT_SENDPAGE	1
+/* In proto_ops of sockets that copy pages. */
+#define NET6_COMPAT_NO_SENDPAGE	.sendpage = sock_no_sendpage,
+
 static inline bool net6_compat_splices(const struct msghdr *msg)
 {
 	return false;
@@ -21,6 +24,8 @@ static inline int net6_compat_splice_from_iter(struct sk_buff *skb, struct iov_i
 	return -EOPNOTSUPP;
 }
 #else
+#define NET6_COMPAT_NO_SENDPAGE
+
 static inline bool net6_compat_splices(const struct msghdr *msg)
 {
 	return msg->msg_flags & MSG_SPLICE_PAGES;

@@ -35,12 +35,27 @@ static inline int net6_compat_ioctl_answer(net6_compat_ioctl_arg arg, int answer
 {
 	return put_user(answer, (int __user *)arg);
 }
+
+/* Call it for a program. */
+static inline int net6_compat_ioctl(struct sock *sk, int cmd, unsigned long arg)
+{
+	return sk->sk_prot->ioctl(sk, cmd, arg);
+}
 #else
 #define net6_compat_ioctl_arg	int *
 static inline int net6_compat_ioctl_answer(net6_compat_ioctl_arg arg, int answer)
 {
 	*arg = answer;
 	return 0;
+}
+
+static inline int net6_compat_ioctl(struct sock *sk, int cmd, unsigned long arg)
+{
+	int answer = 0;
+	int err;
+
+	err = READ_ONCE(sk->sk_prot)->ioctl(sk, cmd, &answer);
+	return err ? : put_user(answer, (int __user *)arg);
 }
 #endif
 
@@ -50,5 +65,71 @@ static inline int net6_compat_ioctl_answer(net6_compat_ioctl_arg arg, int answer
 #else
 #define net6_compat_sk_clone(sk, gfp)	sk_clone(sk, gfp, true)
 #endif
+
+/* Milliseconds, of a connection's clock and of when a packet was sent; since 6.7 there may be
+ * microseconds in their place, which we do not offer.
+ */
+static inline u32 net6_compat_tcp_time_stamp(const struct tcp_sock *tp)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	return tcp_time_stamp(tp);
+#else
+	return tcp_time_stamp_ms(tp);
+#endif
+}
+
+static inline u32 net6_compat_tcp_skb_timestamp(const struct sk_buff *skb)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	return tcp_skb_timestamp(skb);
+#else
+	return tcp_skb_timestamp_ts(false, skb);
+#endif
+}
+
+/* How long an ACK may wait, in jiffies, has few bits from 6.9 on. */
+static inline void net6_compat_set_ato(struct inet_connection_sock *icsk, u32 ato)
+{
+#ifdef ATO_BITS
+	ato = min_t(u32, ato, BIT(ATO_BITS) - 1);
+#endif
+	icsk->icsk_ack.ato = ato;
+}
+
+/* The sequence number that a SYN got from a TIME-WAIT entry left the control block in 6.10;
+ * what it shared its place with is of packets that are sent.
+ */
+static inline void net6_compat_set_tw_isn(struct sk_buff *skb, u32 isn)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	TCP_SKB_CB(skb)->tcp_tw_isn = isn;
+#else
+	TCP_SKB_CB(skb)->tcp_gso_segs = isn >> 16;
+	TCP_SKB_CB(skb)->tcp_gso_size = isn;
+#endif
+}
+
+static inline u32 net6_compat_tw_isn(const struct sk_buff *skb)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	return TCP_SKB_CB(skb)->tcp_tw_isn;
+#else
+	return (u32)TCP_SKB_CB(skb)->tcp_gso_segs << 16 | TCP_SKB_CB(skb)->tcp_gso_size;
+#endif
+}
+
+/* What later kernels expect of a new socket's fields. The share of the receive buffer that is
+ * window, half of it, is the socket's from 6.6 on; pages of devices, of which we have none, are
+ * from 6.12 on.
+ */
+static inline void net6_compat_tcp_init(struct sock *sk)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	tcp_scaling_ratio_init(sk);
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	xa_init_flags(&sk->sk_user_frags, XA_FLAGS_ALLOC1);
+#endif
+}
 
 #endif /* _NET6_COMPAT_TCP_H */

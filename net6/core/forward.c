@@ -10,6 +10,7 @@
 #include <net/ipv6_stubs.h>
 #include <net/route.h>
 
+#include "../compat/gso.h"
 #include "addr.h"
 #include "dest.h"
 #include "forward.h"

@@ -2,9 +2,9 @@
 /* Interface identifiers by RFC 7217: a keyed function of prefix, interface and
  * DAD_Counter. Network_ID is not used: an Ethernet has none. Pure.
  */
-#include <asm/unaligned.h>
 #include <linux/types.h>
 
+#include "../compat/unaligned.h"
 #include "iid.h"
 
 /* Reserved identifiers, RFC 5453 section 3. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* MLD messages, RFC 2710 section 3 and RFC 3810 section 5: bytes only. Pure. */
-#include <asm/unaligned.h>
 #include <linux/errno.h>
 #include <linux/string.h>
 
+#include "../compat/unaligned.h"
 #include "mld_msg.h"
 
 /**

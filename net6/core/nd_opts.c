@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Neighbor Discovery options (RFC 4861 4.6): bytes only, no behaviour. Pure. */
-#include <asm/unaligned.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 
+#include "../compat/unaligned.h"
 #include "nd_opts.h"
 
 /* Bodies in bytes, behind type and length. */

@@ -15,6 +15,7 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 
+#include "../compat/dst.h"
 #include "../compat/netfilter.h"
 #include "dest.h"
 #include "icmp.h"
@@ -67,7 +68,7 @@ static struct neighbour *net6_nf_dst_neigh(const struct dst_entry *dst, struct s
 	return NULL;
 }
 
-static void net6_nf_dst_ifdown(struct dst_entry *dst, struct net_device *dev, int unregister)
+static void net6_nf_dst_ifdown(NET6_COMPAT_IFDOWN_PARAMS)
 {
 	struct rt6_info *rt = container_of(dst, struct rt6_info, dst);
 
@@ -97,13 +98,11 @@ static struct dst_ops net6_nf_dst_ops = {
 
 static struct rt6_info *net6_nf_rt_alloc(struct net_device *dev)
 {
-	struct rt6_info *rt = dst_alloc(&net6_nf_dst_ops, dev, 1, DST_OBSOLETE_NONE,
-					DST_NOCOUNT | DST_NOXFRM);
+	struct rt6_info *rt = net6_compat_rt6_alloc(&net6_nf_dst_ops, dev, DST_OBSOLETE_NONE,
+						    DST_NOCOUNT | DST_NOXFRM);
 
 	if (!rt)
 		return NULL;
-	memset_after(rt, 0, dst);
-	INIT_LIST_HEAD(&rt->rt6i_uncached);
 	dst_init_metrics(&rt->dst, net6_nf_metrics.metrics, true);
 	rt->dst.output = dst_discard_out;
 	rt->dst.input = dst_discard;

@@ -4,12 +4,12 @@
  * visits at most 129 nodes.
  */
 #include <asm/byteorder.h>
-#include <asm/unaligned.h>
 #include <linux/bitops.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../compat/unaligned.h"
 #include "trie.h"
 
 /* How many leading bits two addresses share. */

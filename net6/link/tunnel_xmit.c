@@ -7,6 +7,7 @@
 #include <net/ip_tunnels.h>
 #include <net/ipv6.h>
 
+#include "../compat/gso.h"
 #include "tunnel.h"
 
 /* How often a packet may be wrapped on its way down. A tunnel of ours carries IPv6

@@ -7,6 +7,7 @@
 
 #include "../compat/bpf_cgroup.h"
 #include "../compat/inet_sock.h"
+#include "../compat/tcp.h"
 #include "../core/addr.h"
 #include "mapped.h"
 #include "sock.h"
@@ -365,5 +366,5 @@ int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 	if (!sk->sk_prot->ioctl)
 		return -ENOIOCTLCMD;
-	return sk->sk_prot->ioctl(sk, cmd, arg);
+	return net6_compat_ioctl(sk, cmd, arg);
 }

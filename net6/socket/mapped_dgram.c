@@ -11,6 +11,7 @@
 #include <net/udp_tunnel.h>
 
 #include "../compat/inet_sock.h"
+#include "../compat/udp_tunnel.h"
 #include "../transport/dgram.h"
 #include "mapped.h"
 
@@ -67,7 +68,7 @@ static int net6_mapped_icmp_errno(const struct icmphdr *icmp, bool *hard, u32 *i
 
 /* Softirq, RCU read lock held. RFC 1122 4.1.3.3: connected sockets, and IP_RECVERR. */
 static void net6_mapped_dgram_error(struct sock *inner, struct sk_buff *skb,
-				    unsigned int udp_offset)
+				    NET6_COMPAT_ENCAP_ERR_PARAMS)
 {
 	struct sock *sk = rcu_dereference_sk_user_data(inner);
 	bool connected, hard;
@@ -81,7 +82,8 @@ static void net6_mapped_dgram_error(struct sock *inner, struct sk_buff *skb,
 		return;
 	err = -net6_mapped_icmp_errno(icmp_hdr(skb), &hard, &info);
 	if (net6_opt(sk, RECVERR))
-		net6_queue_icmp4_error(sk, skb, err, info, udp_offset);
+		net6_queue_icmp4_error(sk, skb, err, info,
+				       NET6_COMPAT_ENCAP_ERR_OFFSET(skb));
 	else if (!hard || !connected)
 		return;
 	WRITE_ONCE(sk->sk_err, err);

@@ -15,6 +15,7 @@
 #include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
 
+#include "../compat/accept.h"
 #include "../compat/inet_sock.h"
 #include "../transport/tcp/tcp.h"
 #include "mapped.h"
@@ -389,11 +390,10 @@ bool net6_mapped_accept_ready(const struct sock *sk)
 struct sock *net6_mapped_accept(struct sock *sk, bool kern)
 {
 	struct sock *inner = net6_mapped_inner(sk);
-	int err;
 
 	if (!net6_mapped_accept_ready(sk))
 		return NULL;
 	/* For those that come after it. */
 	net6_mapped_sync(sk, inner);
-	return inner->sk_prot->accept(inner, O_NONBLOCK, &err, kern);
+	return net6_compat_sk_accept(inner, O_NONBLOCK, kern);
 }

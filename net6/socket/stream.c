@@ -4,6 +4,7 @@
  */
 #include <net/inet_common.h>
 
+#include "../compat/splice.h"
 #include "../transport/tcp/tcp.h"
 #include "mapped.h"
 #include "sock.h"
@@ -149,6 +150,7 @@ static int net6_stream_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_
 	return net6_tcp_sendmsg_locked(sk, msg, size);
 }
 
+#ifdef NET6_COMPAT_SENDPAGE
 static int net6_stream_sendpage_locked(struct sock *sk, struct page *page, int offset,
 				       size_t size, int flags)
 {
@@ -156,6 +158,15 @@ static int net6_stream_sendpage_locked(struct sock *sk, struct page *page, int o
 		return inet_stream_ops.sendpage_locked(sk, page, offset, size, flags);
 	return net6_tcp_sendpage_locked(sk, page, offset, size, flags);
 }
+
+static ssize_t net6_stream_sendpage(struct socket *sock, struct page *page, int offset,
+				    size_t size, int flags)
+{
+	struct sock *sk = READ_ONCE(sock->sk);
+
+	return READ_ONCE(sk->sk_prot)->sendpage(sk, page, offset, size, flags);
+}
+#endif
 
 static int net6_stream_peek_len(struct socket *sock)
 {
@@ -202,14 +213,6 @@ static int net6_stream_recvmsg(struct socket *sock, struct msghdr *msg, size_t s
 	return err;
 }
 
-static ssize_t net6_stream_sendpage(struct socket *sock, struct page *page, int offset,
-				    size_t size, int flags)
-{
-	struct sock *sk = READ_ONCE(sock->sk);
-
-	return READ_ONCE(sk->sk_prot)->sendpage(sk, page, offset, size, flags);
-}
-
 const struct proto_ops net6_stream_ops = {
 	.family		= PF_INET6,
 	.owner		= THIS_MODULE,
@@ -229,11 +232,13 @@ const struct proto_ops net6_stream_ops = {
 	.sendmsg	= net6_stream_sendmsg,
 	.recvmsg	= net6_stream_recvmsg,
 	.mmap		= sock_no_mmap,
+#ifdef NET6_COMPAT_SENDPAGE
 	.sendpage	= net6_stream_sendpage,
+	.sendpage_locked = net6_stream_sendpage_locked,
+#endif
 	.splice_read	= net6_stream_splice_read,
 	.splice_eof	= net6_stream_splice_eof,
 	.sendmsg_locked	= net6_stream_sendmsg_locked,
-	.sendpage_locked = net6_stream_sendpage_locked,
 	.peek_len	= net6_stream_peek_len,
 	.read_sock	= net6_stream_read_sock,
 	.set_rcvlowat	= net6_stream_set_rcvlowat,

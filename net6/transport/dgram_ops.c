@@ -4,6 +4,8 @@
 #include <net/inet_common.h>
 
 #include "../compat/bpf_cgroup.h"
+#include "../compat/sock.h"
+#include "../compat/splice.h"
 #include "../socket/mapped.h"
 #include "dgram.h"
 
@@ -88,11 +90,11 @@ int net6_dgram_autobind(struct sock *sk)
  * net6_dgram_ioctl() - struct proto's ioctl
  * @sk: socket
  * @cmd: SIOCINQ, SIOCOUTQ
- * @arg: user pointer to an int
+ * @arg: where the answer goes
  *
  * Context: process. Return: 0, -EFAULT, -ENOIOCTLCMD.
  */
-int net6_dgram_ioctl(struct sock *sk, int cmd, unsigned long arg)
+int net6_dgram_ioctl(struct sock *sk, int cmd, net6_compat_ioctl_arg arg)
 {
 	int amount;
 
@@ -106,7 +108,7 @@ int net6_dgram_ioctl(struct sock *sk, int cmd, unsigned long arg)
 	default:
 		return -ENOIOCTLCMD;
 	}
-	return put_user(amount, (int __user *)arg);
+	return net6_compat_ioctl_answer(arg, amount);
 }
 
 /* A blocking reader must not be told of a datagram that its read would drop. */
@@ -174,7 +176,7 @@ static int net6_dgram_sock_recvmsg(struct socket *sock, struct msghdr *msg, size
 	.sendmsg	= net6_dgram_sendmsg,		\
 	.recvmsg	= net6_dgram_sock_recvmsg,	\
 	.mmap		= sock_no_mmap,			\
-	.sendpage	= sock_no_sendpage,
+	NET6_COMPAT_NO_SENDPAGE
 
 const struct proto_ops net6_dgram_ops = {
 	NET6_DGRAM_CALLS

@@ -62,7 +62,7 @@ static bool tcp_ack_rtt(struct sock *sk, struct net6_tcp_ack_state *st, long seq
 	if (seq_rtt < 0)
 		seq_rtt = sack_rtt;
 	if (seq_rtt < 0 && tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr && st->flag & ACK_ACKED) {
-		u32 delta = tcp_time_stamp(tp) - tp->rx_opt.rcv_tsecr;
+		u32 delta = net6_compat_tcp_time_stamp(tp) - tp->rx_opt.rcv_tsecr;
 
 		if (likely(delta < INT_MAX / (USEC_PER_SEC / TCP_TS_HZ))) {
 			seq_rtt = max(delta, 1U) * (USEC_PER_SEC / TCP_TS_HZ);
@@ -215,7 +215,7 @@ static void tcp_clean_one(struct sock *sk, struct net6_tcp_ack_state *st, struct
 		net6_tcp_delivered(tp, segs, st->flag & ACK_ECE);
 		/* RFC 8985 6.2 step 2: not when the ACK is for the original. */
 		if (likely(!(sacked & TCPCB_RETRANS) ||
-			   !net6_tcp_echo_before(tp, tcp_skb_timestamp(skb))))
+			   !net6_tcp_echo_before(tp, net6_compat_tcp_skb_timestamp(skb))))
 			net6_tcp_rack_advance(tp, sacked, cb->end_seq, net6_skb_us(skb));
 	}
 	if (sacked & TCPCB_LOST)

@@ -170,7 +170,7 @@ int net6_tcp_send_syn(struct sock *sk)
 		return -ENOBUFS;
 	tp->write_seq++;
 	net6_tcp_clock(tp);
-	tp->retrans_stamp = tcp_time_stamp(tp);
+	tp->retrans_stamp = net6_compat_tcp_time_stamp(tp);
 	net6_tcp_rb_insert(&sk->tcp_rtx_queue, skb);
 	WRITE_ONCE(tp->snd_nxt, tp->write_seq);
 	if (likely(!tp->fastopen_req))
@@ -204,7 +204,7 @@ bool net6_tcp_queue_synack(struct sock *sk)
 	if (!skb)
 		return false;
 	net6_tcp_clock(tp);
-	tp->retrans_stamp = tcp_time_stamp(tp);
+	tp->retrans_stamp = net6_compat_tcp_time_stamp(tp);
 	net6_tcp_rb_insert(&sk->tcp_rtx_queue, skb);
 	tp->packets_out++;
 	net6_tcp_arm(sk, ICSK_TIME_RETRANS, inet_csk(sk)->icsk_rto);

@@ -123,8 +123,8 @@ static void net6_tcp_update_ato(struct sock *sk)
 		if (gap <= TCP_ATO_MIN / 2)
 			icsk->icsk_ack.ato = (icsk->icsk_ack.ato >> 1) + TCP_ATO_MIN / 2;
 		else if (gap < icsk->icsk_ack.ato)
-			icsk->icsk_ack.ato = min_t(u32, (icsk->icsk_ack.ato >> 1) + gap,
-						   icsk->icsk_rto);
+			net6_compat_set_ato(icsk, min_t(u32, (icsk->icsk_ack.ato >> 1) + gap,
+							icsk->icsk_rto));
 		else if (gap > icsk->icsk_rto)
 			/* A pause as long as this: the sender starts over slowly. */
 			net6_tcp_quick_count(sk, TCP_MAX_QUICKACKS);

@@ -111,7 +111,7 @@ int net6_tcp_fastopen_connect(struct sock *sk)
 	if (tp->fastopen_req || !fo_client_allowed(sk))
 		return net6_tcp_send_syn(sk);
 	if (fo_cookie(sk, &cookie, &mss)) {
-		inet_sk(sk)->defer_connect = 1;
+		net6_opt_set(sk, DEFER_CONNECT, 1);
 		return 0;
 	}
 	tp->fastopen_req = kzalloc(sizeof(*tp->fastopen_req), sk->sk_allocation);
@@ -143,7 +143,7 @@ int net6_tcp_fastopen_start(struct sock *sk)
 {
 	int err;
 
-	inet_sk(sk)->defer_connect = 0;
+	net6_opt_set(sk, DEFER_CONNECT, 0);
 	err = net6_tcp_send_syn(sk);
 	if (err)
 		fo_failed(sk);
@@ -196,7 +196,7 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, int
 		kfree(tp->fastopen_req);
 		tp->fastopen_req = NULL;
 	}
-	inet_sk(sk)->defer_connect = 0;
+	net6_opt_set(sk, DEFER_CONNECT, 0);
 	return err;
 }
 
@@ -407,7 +407,7 @@ void net6_tcp_fastopen_forget(struct sock *sk)
 
 	kfree(tp->fastopen_req);
 	tp->fastopen_req = NULL;
-	inet_sk(sk)->defer_connect = 0;
+	net6_opt_set(sk, DEFER_CONNECT, 0);
 	tp->syn_fastopen = 0;
 	tp->syn_data = 0;
 	tp->syn_data_acked = 0;

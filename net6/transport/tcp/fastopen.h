@@ -3,12 +3,13 @@
 #ifndef _NET6_TCP_FASTOPEN_H
 #define _NET6_TCP_FASTOPEN_H
 
+#include "../../compat/inet_sock.h"
 #include "tcp.h"
 
 /* Does this connection wait for its first data before it sends the SYN? */
 static inline bool net6_tcp_deferred(const struct sock *sk)
 {
-	return inet_sk(sk)->defer_connect;
+	return net6_opt(sk, DEFER_CONNECT);
 }
 
 int  net6_tcp_fastopen_connect(struct sock *sk);

@@ -3,10 +3,10 @@
  * a listener's (TCP_FASTOPEN_KEY) or the namespace's, which is the native stack's: one
  * net.ipv4.tcp_fastopen_key serves both, and one cookie is good for both.
  */
-#include <asm/unaligned.h>
 #include <crypto/algapi.h>
 #include <linux/siphash.h>
 
+#include "../../compat/unaligned.h"
 #include "fastopen.h"
 
 static struct tcp_fastopen_context *fo_make(const u8 *keys, int n)

@@ -190,15 +190,14 @@ static int net6_tcp_accept_wait(struct sock *sk, long timeo)
 /**
  * net6_tcp_accept() - take a child out of the queue; proto->accept
  * @sk: listener
- * @flags: O_NONBLOCK
- * @err: filled when there is none: -EAGAIN, -EINVAL, -EINTR or -ERESTARTSYS
- * @kern: for the kernel's own use
+ * @arg: flags (O_NONBLOCK), and whether for the kernel's own use; err is filled when there is
+ *	none: -EAGAIN, -EINVAL, -EINTR or -ERESTARTSYS; is_empty when there is one
  *
  * Context: process.
  * Return: the child, with the queue's reference, or NULL. It is a native one when the
  * connection came by IPv4.
  */
-struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
+struct sock *net6_tcp_accept(struct sock *sk, struct proto_accept_arg *arg)
 {
 	struct sock *child = NULL;
 	int error = 0;
@@ -209,20 +208,22 @@ struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern)
 		error = -EINVAL;
 		goto out;
 	}
-	while (!(child = net6_tcp_accept_next(sk, kern))) {
+	while (!(child = net6_tcp_accept_next(sk, arg->kern))) {
 		if (net6_tcp_held_send(net6_tcp_nn(sk)))
 			continue;
-		timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
+		timeo = sock_rcvtimeo(sk, arg->flags & O_NONBLOCK);
 		error = timeo ? net6_tcp_accept_wait(sk, timeo) : -EAGAIN;
 		if (error)
 			break;
 	}
-	if (child)
+	if (child) {
 		net6_tcp_accept_queue_room(sk);
+		arg->is_empty = net6_tcp_accept_queue_empty(sk);
+	}
 out:
 	release_sock(sk);
 	if (!child)
-		*err = error;
+		arg->err = error;
 	else if (likely(!net6_sk_is_ipv4(child)))
 		net6_tcp_memcg_charge(child);
 	return child;

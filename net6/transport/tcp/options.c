@@ -5,8 +5,8 @@
  */
 #include <linux/errno.h>
 #include <linux/string.h>
-#include <asm/unaligned.h>
 
+#include "../../compat/unaligned.h"
 #include "options.h"
 
 static void tcp_parse_sack(const u8 *body, unsigned int len, struct net6_tcp_opts *o)

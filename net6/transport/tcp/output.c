@@ -6,6 +6,7 @@
 #include <linux/skbuff.h>
 #include <net/inet_ecn.h>
 
+#include "../../compat/inet_sock.h"
 #include "engine.h"
 
 /* ---- one segment ---- */
@@ -53,7 +54,7 @@ static noinline unsigned int tcp_push_syn_options(struct sock *sk, struct sk_buf
 		.wscale_ok	= tp->rx_opt.wscale_ok,
 		.sack_ok	= tp->rx_opt.sack_ok,
 		.tstamp_ok	= tp->rx_opt.tstamp_ok,
-		.tsval		= tcp_skb_timestamp(skb) + tp->tsoffset,
+		.tsval		= net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
 		.tsecr		= tp->rx_opt.ts_recent,
 	};
 
@@ -99,7 +100,7 @@ static __be32 tcp_flowinfo(const struct sock *sk, u8 ect)
 	__be32 label = np->flow_label & IPV6_FLOWLABEL_MASK;
 
 	/* RFC 6437 3: a label per flow, from the socket's random hash. */
-	if (!label && !(np->autoflowlabel_set && !np->autoflowlabel))
+	if (!label && !(net6_opt(sk, AUTOFLOWLABEL_SET) && !net6_opt(sk, AUTOFLOWLABEL)))
 		label = (__force __be32)sk->sk_txhash & IPV6_FLOWLABEL_MASK;
 	return label | htonl((u32)((np->tclass & ~INET_ECN_MASK) | ect) << 20);
 }
@@ -150,7 +151,7 @@ static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tc
 	}
 	if (likely(tp->rx_opt.tstamp_ok)) {
 		__be32 *p = tcp_write_timestamps((__be32 *)(th + 1),
-						 tcp_skb_timestamp(skb) + tp->tsoffset,
+						 net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
 						 tp->rx_opt.ts_recent);
 
 		if (unlikely(sacks))
@@ -200,7 +201,7 @@ static inline void tcp_data_leaves(struct tcp_sock *tp, struct sock *sk)
 	tp->lsndtime = now;
 	/* A reply soon after a segment: an interactive session. */
 	if ((u32)(now - icsk->icsk_ack.lrcvtime) < icsk->icsk_ack.ato &&
-	    icsk->icsk_ack.pingpong < TCP_PINGPONG_THRESH)
+	    !inet_csk_in_pingpong_mode(sk))
 		icsk->icsk_ack.pingpong++;
 }
 

@@ -290,7 +290,7 @@ void net6_tcp_rcv_rtt_tstamp(struct sock *sk, const struct sk_buff *skb)
 	tp->rcv_rtt_last_tsecr = tp->rx_opt.rcv_tsecr;
 	if (TCP_SKB_CB(skb)->end_seq - TCP_SKB_CB(skb)->seq < inet_csk(sk)->icsk_ack.rcv_mss)
 		return;
-	ms = tcp_time_stamp(tp) - tp->rx_opt.rcv_tsecr;
+	ms = net6_compat_tcp_time_stamp(tp) - tp->rx_opt.rcv_tsecr;
 	if (ms >= INT_MAX / USEC_PER_MSEC)
 		return;
 	tp->rcv_rtt_est.rtt_us = net6_tcp_rcv_rtt(tp->rcv_rtt_est.rtt_us,

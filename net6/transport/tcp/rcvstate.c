@@ -20,7 +20,7 @@ static bool tcp_paws(const struct sock *sk, const struct sk_buff *skb, const str
 	if (older <= 0 || !tp->rx_opt.ts_recent)
 		return false;
 	if (unlikely(!time_before32(ktime_get_seconds(),
-				    tp->rx_opt.ts_recent_stamp + TCP_PAWS_24DAYS)))
+				    tp->rx_opt.ts_recent_stamp + NET6_TCP_TS_VALID)))
 		return false;
 	/* Sent just before, arrived just after: an ACK that brings nothing new. */
 	if (th->ack && cb->seq == cb->end_seq && cb->seq == tp->rcv_nxt &&
@@ -233,7 +233,8 @@ static void net6_tcp_synsent_rcv(struct sock *sk, struct sk_buff *skb)
 			goto reset;
 		/* RFC 7323 3.2: an echo that we did not send is from another time. */
 		if (tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr &&
-		    !between(tp->rx_opt.rcv_tsecr, tp->retrans_stamp, tcp_time_stamp(tp))) {
+		    !between(tp->rx_opt.rcv_tsecr, tp->retrans_stamp,
+			     net6_compat_tcp_time_stamp(tp))) {
 			NET6_INC(nn, TcpPAWSActive);
 			goto reset;
 		}

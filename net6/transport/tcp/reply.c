@@ -2,9 +2,9 @@
 /* Segments that no full socket sends: resets (RFC 9293 3.10.7.1) and acknowledgments
  * on behalf of requests and TIME-WAIT entries. They carry no data.
  */
-#include <asm/unaligned.h>
 #include <net/ip6_checksum.h>
 
+#include "../../compat/unaligned.h"
 #include "tcp.h"
 
 /* The timestamp option as RFC 7323 appendix A aligns it. */

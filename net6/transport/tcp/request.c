@@ -346,7 +346,7 @@ static void net6_tcp_request_cookie(struct sock *listener, struct sk_buff *skb,
 static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 				   const struct net6_tcp_opts *o, struct net6_dest *dest)
 {
-	u32 tw_isn = TCP_SKB_CB(skb)->tcp_tw_isn;
+	u32 tw_isn = net6_compat_tw_isn(skb);
 	struct net6_net *nn = net6_tcp_nn_rcu(listener);
 	struct net6_tcp_request *req;
 
@@ -417,7 +417,7 @@ static void net6_tcp_conn_request(struct sock *listener, struct sk_buff *skb)
 	bool cookie = false;
 
 	if ((syncookies == 2 || net6_tcp_request_queue_full(listener)) &&
-	    !TCP_SKB_CB(skb)->tcp_tw_isn) {
+	    !net6_compat_tw_isn(skb)) {
 		if (!syncookies) {
 			NET6_INC(nn, TcpReqQFullDrop);
 			goto overflow;

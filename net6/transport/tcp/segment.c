@@ -124,8 +124,7 @@ static void tcp_fragment_cb(struct sk_buff *skb, struct sk_buff *rest, u32 len)
 	b->eor = a->eor;
 	a->eor = 0;
 	b->tx = a->tx;
-	rest->tstamp = skb->tstamp;
-	rest->mono_delivery_time = skb->mono_delivery_time;
+	net6_compat_copy_delivery_time(rest, skb);
 	rest->ip_summed = CHECKSUM_PARTIAL;
 
 	/* A transmit time stamp belongs to the half that holds its byte. */

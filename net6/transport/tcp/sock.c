@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include <linux/swap.h>
 
+#include "../../compat/splice.h"
 #include "../../compat/tcp.h"
 #include "fastopen.h"
 #include "tcp.h"
@@ -47,6 +48,7 @@ int net6_tcp_init_sock(struct sock *sk)
 	struct net *net = sock_net(sk);
 
 	net6_tcp_engine_init(sk);
+	net6_compat_tcp_init(sk);
 	inet_csk(sk)->icsk_sync_mss = net6_tcp_sync_mss;
 	spin_lock_init(&queue->rskq_lock);
 	spin_lock_init(&queue->fastopenq.lock);
@@ -114,6 +116,11 @@ void net6_tcp_set_caps(struct sock *sk, const struct net6_dest *dest)
 	rcu_read_unlock();
 }
 
+static struct sock *net6_tcp_accept_op(struct sock *sk, NET6_COMPAT_ACCEPT_PARAMS)
+{
+	return NET6_COMPAT_ACCEPT_PASS(net6_tcp_accept, sk);
+}
+
 struct proto net6_tcp_prot = {
 	.name			= "NET6-TCP",
 	.owner			= THIS_MODULE,
@@ -121,7 +128,7 @@ struct proto net6_tcp_prot = {
 	.pre_connect		= net6_tcp_pre_connect,
 	.connect		= net6_tcp_connect,
 	.disconnect		= net6_tcp_disconnect,
-	.accept			= net6_tcp_accept,
+	.accept			= net6_tcp_accept_op,
 	.ioctl			= net6_tcp_ioctl,
 	.init			= net6_tcp_init_sock,
 	.destroy		= net6_tcp_destroy_sock,
@@ -131,7 +138,9 @@ struct proto net6_tcp_prot = {
 	.keepalive		= net6_tcp_set_keepalive,
 	.recvmsg		= net6_tcp_recvmsg,
 	.sendmsg		= net6_tcp_sendmsg,
+#ifdef NET6_COMPAT_SENDPAGE
 	.sendpage		= net6_tcp_sendpage,
+#endif
 	.backlog_rcv		= net6_tcp_do_rcv,
 	.release_cb		= net6_tcp_release_cb,
 	.unhash			= net6_tcp_unhash,

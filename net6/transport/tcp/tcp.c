@@ -34,7 +34,7 @@ void net6_tcp_fill_cb(struct sk_buff *skb, const struct tcphdr *th)
 	cb->end_seq = cb->seq + th->syn + th->fin + skb->len - th->doff * 4;
 	cb->ack_seq = ntohl(th->ack_seq);
 	cb->tcp_flags = tcp_flag_byte(th);
-	cb->tcp_tw_isn = 0;
+	net6_compat_set_tw_isn(skb, 0);
 	cb->ip_dsfield = ipv6_get_dsfield(ipv6_hdr(skb));
 	cb->sacked = 0;
 	cb->has_rxtstamp = skb->tstamp || skb_hwtstamps(skb)->hwtstamp;
@@ -113,7 +113,7 @@ static void net6_tcp_rcv_tw(struct net6_net *nn, const struct net6_tcp_key *key,
 		listener = net6_tcp_lookup_listener(nn->net, key, skb, tcp_hdrlen(skb));
 		if (listener && net6_tcp_admit(nn, listener, skb)) {
 			net6_tcp_tw_kill(tw);
-			TCP_SKB_CB(skb)->tcp_tw_isn = isn;
+			net6_compat_set_tw_isn(skb, isn);
 			net6_tcp_listen_rcv(listener, skb);
 		} else if (!listener) {
 			net6_tcp_send_reset(nn, NULL, skb);

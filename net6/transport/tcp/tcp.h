@@ -14,6 +14,9 @@
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
+#include "../../compat/accept.h"
+#include "../../compat/skbuff.h"
+#include "../../compat/sock.h"
 #include "../../compat/tcp.h"
 #include "../../socket/sock.h"
 #include "../proto.h"
@@ -25,6 +28,10 @@ struct net6_tcp_user;
 /* Longest TCP header: 20 + 40 bytes of options (RFC 9293 3.1). */
 #define NET6_TCP_HEADER_MAX	60
 #define NET6_TCP_MIN_MSS	(NET6_MIN_MTU - 60)
+/* RFC 7323 5.5: a time stamp as old as this says nothing, the peer's clock may have come round;
+ * seconds.
+ */
+#define NET6_TCP_TS_VALID	(24 * 24 * 60 * 60)
 #define NET6_TCP_DEFAULT_MSS	1220	/* RFC 9293 3.7.1: IPv6 default send MSS */
 
 static inline struct net6_net *net6_tcp_nn(const struct sock *sk)
@@ -404,7 +411,7 @@ void net6_tcp_port_exit(void);
 /* listen.c, request.c, cookies.c */
 int  net6_tcp_listen(struct sock *sk, int backlog);	/* sk owned; 0 or -errno */
 void net6_tcp_listen_stop(struct sock *sk);
-struct sock *net6_tcp_accept(struct sock *sk, int flags, int *err, bool kern);
+struct sock *net6_tcp_accept(struct sock *sk, struct proto_accept_arg *arg);
 bool net6_tcp_accept_queue_add(struct sock *listener, struct sock *child);
 bool net6_tcp_accept_queue_wait(struct sock *listener);
 void net6_tcp_child_forget(struct sock *child);

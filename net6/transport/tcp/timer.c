@@ -106,7 +106,8 @@ static bool net6_tcp_window_gone(struct sock *sk, const struct sk_buff *skb)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	s32 silent, since;
 
-	since = tcp_time_stamp(tp) - (tp->retrans_stamp ?: tcp_skb_timestamp(skb));
+	since = net6_compat_tcp_time_stamp(tp) -
+		(tp->retrans_stamp ?: net6_compat_tcp_skb_timestamp(skb));
 	silent = icsk->icsk_timeout - tp->rcv_tstamp;
 	if (!(user && since >= (s32)user) &&
 	    (silent <= (s32)(2 * TCP_RTO_MAX) ||
@@ -128,7 +129,7 @@ static unsigned long net6_tcp_rto_clamp(const struct sock *sk)
 
 	if (!user || !tp->retrans_stamp)
 		return icsk->icsk_rto;
-	since = tcp_time_stamp(tp) - tp->retrans_stamp;
+	since = net6_compat_tcp_time_stamp(tp) - tp->retrans_stamp;
 	if (since >= (s32)user)
 		return TCP_TIMEOUT_MIN;
 	return min_t(unsigned long, icsk->icsk_rto, msecs_to_jiffies(user - since));
@@ -325,7 +326,7 @@ void net6_tcp_delack_timer_handler(struct sock *sk)
 		/* It was not to wait at all: that says nothing about the pace. */
 	} else if (!inet_csk_in_pingpong_mode(sk)) {
 		/* No answer came to ride on: wait longer next time. */
-		icsk->icsk_ack.ato = min_t(u32, icsk->icsk_ack.ato << 1, icsk->icsk_rto);
+		net6_compat_set_ato(icsk, min_t(u32, icsk->icsk_ack.ato << 1, icsk->icsk_rto));
 	} else {
 		inet_csk_exit_pingpong_mode(sk);
 		icsk->icsk_ack.ato = TCP_ATO_MIN;

@@ -234,7 +234,7 @@ static void net6_tcp_tw_note_ts(struct net6_tcp_tw *tw, const struct net6_tcp_op
 static bool net6_tcp_tw_paws(const struct net6_tcp_tw *tw, const struct net6_tcp_opts *o)
 {
 	return tw->ts_ok && o->tstamp_ok && (s32)(tw->ts_recent - o->tsval) > TCP_PAWS_WINDOW &&
-	       !time_before32(tw->ts_recent_stamp + TCP_PAWS_24DAYS, ktime_get_seconds());
+	       !time_before32(tw->ts_recent_stamp + NET6_TCP_TS_VALID, ktime_get_seconds());
 }
 
 static bool net6_tcp_tw_in_window(const struct net6_tcp_tw *tw, u32 seq, u32 end_seq)
