@@ -24,9 +24,9 @@ import time
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 TESTS = os.path.join(TOP, "selftests/guest")
 LOGS = os.path.join(TOP, ".guest/check")
-SCALE = {"stock": 1, "checking": 4}
+SCALE = {"stock": 1, "checking": 4, "newer": 1}
 # A file's time-out ends what hangs; a machine that does other work is no reason.
-ROOM = {"stock": 3, "checking": 5}
+ROOM = {"stock": 3, "checking": 5, "newer": 3}
 # Files of one guest have time-outs of about this many seconds together, unscaled: enough
 # for a boot to be worth it, and little enough to share the work out evenly.
 PIECE = 2500
@@ -189,7 +189,11 @@ def headers(path):
 
 
 def wanted(where, kind, chosen, full):
-    """Whether a file with '# guest: WHERE' runs on this kernel; where it is named, always."""
+    """Whether a file with '# guest: WHERE' runs on this kernel; where it is named, always.
+    The newer kernel is another stock one.
+    """
+    if kind == "newer":
+        kind = "stock"
     if where == "full":
         return chosen or full
     if where == "stock+":
@@ -286,7 +290,9 @@ def boot(kind, kernel, append, options, files, number):
     args = [os.path.join(TOP, "scripts/guest"), "--log", log, "--timeout",
             str(sum(seconds + 90 for _, seconds in files) + 600)]
     if kernel:
-        args += ["--kernel", kernel, "--kmemleak"]
+        args += ["--kernel", kernel]
+    if kind == "checking":
+        args += ["--kmemleak"]
     if append:
         args += ["--append", append]
     args += shlex.split(options) + ["--", "selftests/lib/in-guest"]
@@ -348,7 +354,7 @@ def boot(kind, kernel, append, options, files, number):
                        .splitlines()[:40])
     elif status == 0:
         total.ok(f"{name}: kernel log is clean"
-                 + (", no memory is leaked" if kernel else ""))
+                 + (", no memory is leaked" if kind == "checking" else ""))
     else:
         total.fail(f"{name}: ends by itself", f"status {status}")
     return [(file, seconds) for file, seconds in files if file in waiting]
@@ -400,6 +406,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--stock", default="")
     parser.add_argument("--checking", default="")
+    parser.add_argument("--newer", default="")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
@@ -407,7 +414,9 @@ def main():
         os.environ["NET6_FULL"] = "1"
     only = {os.path.basename(file) for file in args.files}
     kernels = {"stock": args.stock,
-               "checking": os.path.join(args.checking, "build")}
+               "checking": os.path.join(args.checking, "build"),
+               "newer": os.path.join(args.newer, "build")}
+    boot_from = {"stock": "", "checking": args.checking, "newer": args.newer}
     kinds = [kind for kind in os.environ["KERNELS"].split() if kind in kernels]
 
     os.makedirs(LOGS, exist_ok=True)
@@ -426,7 +435,7 @@ def main():
     # The slow kernel first: what is left at the end is short.
     for kind in sorted(kinds):
         if build(kind, kernels[kind], kind == "stock" and not only):
-            work += [(kind, args.checking if kind == "checking" else "") + what
+            work += [(kind, boot_from[kind]) + what
                      for what in boots(kind, only, args.full)]
             more_guests(booting, work, 1)
     # Tests wait for times to pass: as many guests as processors leave these idle.
