@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a device is like: two feature bits until 6.11, fields of their own from 6.12 on. Ends
- * when 6.1 is no longer supported.
+/* What a device is like: two feature bits until 6.11, fields of their own from 6.12 on. Its
+ * counters per CPU are the core's to allocate from 6.7 on. Ends when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_NETDEVICE_H
 #define _NET6_COMPAT_NETDEVICE_H
@@ -27,6 +27,28 @@ static inline void net6_compat_netns_local(struct net_device *dev)
 	dev->netns_local = true;
 #else
 	dev->netns_immutable = true;
+#endif
+}
+
+/* It counts in dev->tstats; to be called by ndo_init. Where the core allocates that it does so
+ * later, and iptunnel_xmit() counts for nobody else: it warns.
+ */
+static inline int net6_compat_tstats_alloc(struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
+	return dev->tstats ? 0 : -ENOMEM;
+#else
+	dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	return 0;
+#endif
+}
+
+/* To be called by the destructor, or by ndo_init when it fails. */
+static inline void net6_compat_tstats_free(struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	free_percpu(dev->tstats);
 #endif
 }
 

@@ -242,8 +242,7 @@ static int net6_tunnel_dev_init(struct net_device *dev)
 	struct net6_tunnel *t = netdev_priv(dev);
 	int err = -ENOMEM;
 
-	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
-	if (!dev->tstats)
+	if (net6_compat_tstats_alloc(dev))
 		return err;
 	t->counters = alloc_percpu_gfp(struct net6_tunnel_counters, GFP_KERNEL_ACCOUNT);
 	if (!t->counters)
@@ -256,7 +255,7 @@ static int net6_tunnel_dev_init(struct net_device *dev)
 err_counters:
 	free_percpu(t->counters);
 err_tstats:
-	free_percpu(dev->tstats);
+	net6_compat_tstats_free(dev);
 	return err;
 }
 
@@ -279,7 +278,7 @@ static void net6_tunnel_dev_destroy(struct net_device *dev)
 
 	dst_cache_destroy(&t->dst_cache);
 	free_percpu(t->counters);
-	free_percpu(dev->tstats);
+	net6_compat_tstats_free(dev);
 }
 
 static int net6_tunnel_iflink(const struct net_device *dev)
