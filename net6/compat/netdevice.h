@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a device is like: two feature bits until 6.11, fields of their own from 6.12 on. Its
- * counters per CPU are the core's to allocate from 6.7 on. Ends when 6.1 is no longer supported.
+/* What a device is like: two feature bits until 6.11, fields of their own from 6.12 on, of which
+ * one has another name from 6.15 and stable 6.12.114 on. Its counters per CPU are the core's to
+ * allocate from 6.7 on. Ends when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_NETDEVICE_H
 #define _NET6_COMPAT_NETDEVICE_H
@@ -23,10 +24,12 @@ static inline void net6_compat_netns_local(struct net_device *dev)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 	dev->features |= NETIF_F_NETNS_LOCAL;
-#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
-	dev->netns_local = true;
-#else
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0) || \
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 114) && \
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
 	dev->netns_immutable = true;
+#else
+	dev->netns_local = true;
 #endif
 }
 
