@@ -96,8 +96,9 @@ static inline void net6_compat_set_ato(struct inet_connection_sock *icsk, u32 at
 	icsk->icsk_ack.ato = ato;
 }
 
-/* The sequence number that a SYN got from a TIME-WAIT entry left the control block in 6.10;
- * what it shared its place with is of packets that are sent.
+/* The sequence number that a SYN got from a TIME-WAIT entry: not in the control block of all
+ * kernels from 6.10 on (6.12.107 lacks it, 6.12.117 does not). What it shares its place with
+ * is of packets that are sent.
  */
 static inline void net6_compat_set_tw_isn(struct sk_buff *skb, u32 isn)
 {

@@ -350,7 +350,6 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
 	ns->tcp6.inet6.opt = NULL;
 	ns->tcp6.inet6.ipv6_mc_list = NULL;
 	ns->tcp6.inet6.ipv6_ac_list = NULL;
-	ns->tcp6.inet6.ipv6_fl_list = NULL;
 	ns->tcp6.inet6.saddr = req->common.skc_v6_rcv_saddr;
 	child->sk_v6_rcv_saddr = req->common.skc_v6_rcv_saddr;
 	child->sk_v6_daddr = req->common.skc_v6_daddr;
