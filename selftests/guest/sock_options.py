@@ -317,6 +317,8 @@ def options_of_the_socket_layer_work():
         for option in tuple(range(1, 80)):
             if option in (25, 26, 27, 31, 33, 50, 51, 52, 56, 57):	# devices, filters, peers
                 continue
+            if option == 42 and kind == socket.SOCK_STREAM and ktap.KERNEL >= (6, 9):
+                continue	# SO_PEEK_OFF: later kernels have it for TCP, net6 has not
             for raw in (struct.pack("=i", 0), struct.pack("=i", 1), struct.pack("=ii", 1, 1),
                         struct.pack("=qq", 1, 0)):
                 out.append((option, raw, setopt(sock, socket.SOL_SOCKET, option, raw, len(raw))))

@@ -25,6 +25,7 @@ import errno
 import fcntl
 import glob
 import os
+import re
 import signal
 import socket
 import struct
@@ -39,6 +40,8 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 MNT_DETACH = 2
 SCALE = int(os.environ.get("NET6_SCALE") or 1)
 CHECKING = os.environ.get("NET6_KERNEL") == "checking"
+# Which kernel this is, as (6, 1): native has learnt more since then.
+KERNEL = tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
 VIRTUAL = bool(os.environ.get("NET6_VIRTUAL_TIME"))
 BUILD = os.environ.get("NET6_BUILD", "")
 OUT = os.environ.get("NET6_OUT", "/tmp")
