@@ -83,10 +83,10 @@ def quoted(name):
     return name.replace(" ", "%20")
 
 
-def run(place, *command, timeout=300):
+def run(place, *command):
     if place.client:
-        return place.client.run(f"{khttpd.TOP}/tools/net6-run", *command, timeout=timeout)
-    return ktap.run(*command, timeout=timeout)
+        return place.client.run(f"{khttpd.TOP}/tools/net6-run", *command, timeout=300)
+    return ktap.run(*command, timeout=300)
 
 
 def fetched(what, program, *command, names=tuple(TREE), places=None):
