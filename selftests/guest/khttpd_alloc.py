@@ -212,8 +212,11 @@ def detached_while_there_is_no_memory_to_accept():
     net6 = PLACES[0]
     khttpd.write("long", bytes(8 << 20))
     before = khttpd.counters()
-    old = khttpd.limit("stop_timeout", 300_000)
-    with khttpd.Server(net6, 8093, "att6") as server, net6.connect(8093) as slow:
+    with contextlib.ExitStack() as stack:
+        # All of the reply is wanted, however slow the machine is.
+        stack.callback(khttpd.limit, "stop_timeout", khttpd.limit("stop_timeout", 300_000))
+        server = stack.enter_context(khttpd.Server(net6, 8093, "att6"))
+        slow = stack.enter_context(net6.connect(8093))
         slow.sendall(khttpd.get("/long"))
         ktap.wait_for(20, "a reply is under way",
                       lambda: khttpd.count("send_blocked") > before["send_blocked"])
@@ -226,7 +229,6 @@ def detached_while_there_is_no_memory_to_accept():
                        for name in ("accepted", "closed", "handed_over")}
         ktap.equal(khttpd.Reader(slow).reply().body, bytes(8 << 20), "whole")
         detach.join()
-    khttpd.limit("stop_timeout", old)
     ktap.equal(counted, {"accepted": 2, "closed": 0, "handed_over": 1}, "while it detaches")
     answered(net6)
 
