@@ -5,7 +5,7 @@
 #
 #	A [a0] ------ [b0] B	link-local addresses only
 #
-# guest: stock
+# guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 120
 import json

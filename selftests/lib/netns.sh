@@ -8,19 +8,14 @@ netns_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 PATH=$netns_top/tools:$PATH
 export PATH AF_NET6=19
 
-# kmod NAME...: loads modules of the guest's own kernel, wherever it has them.
+# kmod NAME...: loads modules of the guest's own kernel.
 # Fails when one is neither built in nor there.
 kmod() {
 	local name
 	for name in "$@"; do
 		[ -d "/sys/module/$name" ] && continue
-		modprobe -q "$name" && continue
-		[ -n "${NET6_KMODS:-}" ] && [ -e "$NET6_KMODS/$name.ko" ] || {
-			# What is built in often leaves no folder in /sys/module.
-			[ "$NET6_KERNEL" = checking ] && continue
-			return 1
-		}
-		insmod "$NET6_KMODS/$name.ko" || return 1
+		# What is built in often leaves no folder in /sys/module.
+		modprobe -q "$name" || [ "$NET6_KERNEL" = checking ] || return 1
 	done
 }
 
