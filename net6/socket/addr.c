@@ -191,8 +191,18 @@ static int net6_bind_mapped(struct socket *sock, struct sock *sk, const struct s
 	return net6_mapped_dgram_bind(sk, addr);
 }
 
+/* The port of a bind(). A BPF program may not sleep, so it gets none on IPv4. */
+static int net6_bind_snum(struct sock *sk, unsigned short snum, u32 flags)
+{
+	if (!snum && (net6_opt(sk, BIND_ADDRESS_NO_PORT) || flags & BIND_FORCE_ADDRESS_NO_PORT))
+		return 0;
+	if (flags & BIND_FROM_BPF)
+		return sk->sk_prot->get_port(sk, snum);
+	return net6_bind_port(sk, snum, true);
+}
+
 static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockaddr_in6 *addr,
-		       int len)
+		       int len, u32 flags)
 {
 	unsigned short snum = ntohs(addr->sin6_port);
 	struct inet_sock *inet = inet_sk(sk);
@@ -203,8 +213,12 @@ static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockad
 	sock_owned_by_me(sk);
 	if (sk->sk_state != TCP_CLOSE || inet->inet_num)
 		return -EINVAL;
-	if (net6_mapped_addr(sk, addr, len))
+	if (net6_mapped_addr(sk, addr, len)) {
+		/* That makes an IPv4 socket, which sleeps. */
+		if (flags & BIND_FROM_BPF)
+			return -EAFNOSUPPORT;
 		return net6_bind_mapped(sock, sk, addr);
+	}
 	err = net6_bind_check(sk, addr, len);
 	if (err)
 		return err;
@@ -215,9 +229,7 @@ static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockad
 	/* No IPv4 packet comes to there, and IPV6_V6ONLY says so, as on Linux. */
 	if (type != IPV6_ADDR_ANY)
 		sk->sk_ipv6only = 1;
-	err = 0;
-	if (snum || !net6_opt(sk, BIND_ADDRESS_NO_PORT))
-		err = net6_bind_port(sk, snum, true);
+	err = net6_bind_snum(sk, snum, flags);
 	if (err) {
 		sk->sk_ipv6only = ipv6only;
 		net6_reset_saddr(sk);
@@ -233,6 +245,47 @@ static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockad
 	return 0;
 }
 
+/* What does not depend on the socket's state. */
+static int net6_bind_allowed(const struct sock *sk, const struct sockaddr_in6 *addr, u32 flags)
+{
+	unsigned short snum = ntohs(addr->sin6_port);
+
+	if (addr->sin6_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	if (sk->sk_type == SOCK_STREAM && ipv6_addr_is_multicast(&addr->sin6_addr))
+		return -EINVAL;
+	if (!(flags & BIND_NO_CAP_NET_BIND_SERVICE) && snum &&
+	    sk->sk_protocol != IPPROTO_ICMPV6 &&
+	    inet_port_requires_bind_service(sock_net(sk), snum) &&
+	    !ns_capable(sock_net(sk)->user_ns, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+	return 0;
+}
+
+/**
+ * net6_bind_bpf() - bpf_bind(): a cgroup's program binds a socket that connects
+ * @sk: socket of AF_INET6, owned
+ * @uaddr: address, at least SIN6_LEN_RFC2133 long
+ * @addr_len: its length
+ * @flags: BIND_FROM_BPF, and BIND_FORCE_ADDRESS_NO_PORT where no port is given
+ *
+ * Context: process, RCU read lock held: does not sleep. Return: 0 or -errno, as native's, but
+ * -EAFNOSUPPORT for a mapped address.
+ */
+int net6_bind_bpf(struct sock *sk, struct sockaddr *uaddr, int addr_len, u32 flags)
+{
+	const struct sockaddr_in6 *addr = (const struct sockaddr_in6 *)uaddr;
+	int err;
+
+	/* A program of an IPv4 socket may name an IPv6 address. */
+	if (sk->sk_family != AF_INET6 || net6_sk_is_ipv4(sk))
+		return -EAFNOSUPPORT;
+	if (sk->sk_prot->bind || !sk->sk_prot->get_port)
+		return -EOPNOTSUPP;
+	err = net6_bind_allowed(sk, addr, flags);
+	return err ?: __net6_bind(sk->sk_socket, sk, addr, addr_len, flags);
+}
+
 /**
  * net6_bind() - proto_ops.bind
  * @sock: socket
@@ -246,7 +299,6 @@ int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct sock *sk = READ_ONCE(sock->sk);
 	u32 flags = BIND_WITH_LOCK;
-	unsigned short snum;
 	int err;
 
 	if (net6_sk_is_ipv4(sk))
@@ -258,21 +310,13 @@ int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
 	err = net6_bpf_bind(sk, uaddr, &addr_len, &flags);
 	if (err)
 		return err;
-	if (addr->sin6_family != AF_INET6)
-		return -EAFNOSUPPORT;
-	if (sk->sk_type == SOCK_STREAM && ipv6_addr_is_multicast(&addr->sin6_addr))
-		return -EINVAL;
-
-	snum = ntohs(addr->sin6_port);
-	if (!(flags & BIND_NO_CAP_NET_BIND_SERVICE) && snum &&
-	    sk->sk_protocol != IPPROTO_ICMPV6 &&
-	    inet_port_requires_bind_service(sock_net(sk), snum) &&
-	    !ns_capable(sock_net(sk)->user_ns, CAP_NET_BIND_SERVICE))
-		return -EACCES;
+	err = net6_bind_allowed(sk, addr, flags);
+	if (err)
+		return err;
 
 	sk = net6_lock_sock(sock);
 	/* Another thread has been faster: it is bound. */
-	err = net6_sk_is_ipv4(sk) ? -EINVAL : __net6_bind(sock, sk, addr, addr_len);
+	err = net6_sk_is_ipv4(sk) ? -EINVAL : __net6_bind(sock, sk, addr, addr_len, flags);
 	release_sock(sk);
 	return err;
 }

@@ -157,6 +157,11 @@ static int net6_create(struct net *net, struct socket *sock, int protocol, int k
 
 	if (protocol < 0 || protocol >= IPPROTO_MAX)
 		return -EINVAL;
+	/* That is udp_sock_create6(): a tunnel, which would send by native's routes and
+	 * receive by hooks that our UDP does not call. As on a machine without IPv6.
+	 */
+	if (kern && sock->type == SOCK_DGRAM && !protocol)
+		return -EAFNOSUPPORT;
 
 	rcu_read_lock();
 	psw = net6_protosw_find(sock->type, protocol);
@@ -233,15 +238,22 @@ int net6_family_init(void)
 	err = net6_register_family(&net6_family_ops, "another module");
 	if (err)
 		return err;
-	if (inet6) {
-		err = net6_register_family(&net6_inet6_family_ops, "the native IPv6 stack");
-		if (err) {
-			sock_unregister(PF_NET6);
-			return err;
-		}
-		net6_inet6_registered = true;
-	}
+	if (!inet6)
+		return 0;
+	err = net6_stub_init();
+	if (err)
+		goto err_family;
+	err = net6_register_family(&net6_inet6_family_ops, "the native IPv6 stack");
+	if (err)
+		goto err_stub;
+	net6_inet6_registered = true;
 	return 0;
+
+err_stub:
+	net6_stub_exit();
+err_family:
+	sock_unregister(PF_NET6);
+	return err;
 }
 
 /**
@@ -251,7 +263,9 @@ int net6_family_init(void)
  */
 void net6_family_exit(void)
 {
-	if (net6_inet6_registered)
+	if (net6_inet6_registered) {
 		sock_unregister(PF_INET6);
+		net6_stub_exit();
+	}
 	sock_unregister(PF_NET6);
 }

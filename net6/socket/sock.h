@@ -253,6 +253,10 @@ int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 		    unsigned int optlen);
 int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		    int __user *optlen);
+int net6_setsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,
+			unsigned int optlen);
+int net6_getsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,
+			sockptr_t optlen);
 
 /* A type/protocol pair that socket() can make. */
 struct net6_protosw {
@@ -269,11 +273,16 @@ void net6_protosw_unregister(struct net6_protosw *p);
 /* Generic proto_ops shared by stream and datagram sockets (socket/family.c). */
 int net6_release(struct socket *sock);
 int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len);
+int net6_bind_bpf(struct sock *sk, struct sockaddr *uaddr, int addr_len, u32 flags);
 int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
 int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 int net6_family_init(void);
 void net6_family_exit(void);
+
+/* What the kernel calls native IPv6 by (socket/stub.c). */
+int net6_stub_init(void);
+void net6_stub_exit(void);
 
 /* SOCK_STREAM (socket/stream.c) and SOCK_DGRAM (socket/dgram.c) calls. */
 extern const struct proto_ops net6_stream_ops;

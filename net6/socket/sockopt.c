@@ -398,6 +398,30 @@ int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 	return err;
 }
 
+/**
+ * net6_setsockopt_bpf() - bpf_setsockopt() of level IPPROTO_IPV6
+ * @sk: socket of AF_INET6, owned
+ * @level: IPPROTO_IPV6
+ * @optname: one whose value is an int
+ * @optval: kernel memory
+ * @optlen: its length
+ *
+ * Context: any, does not sleep. Return: 0 or -errno.
+ */
+int net6_setsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,
+			unsigned int optlen)
+{
+	int val;
+
+	if (level != SOL_IPV6)
+		return -ENOPROTOOPT;
+	if (optlen < sizeof(val) || copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EINVAL;
+	if (optname == IPV6_AUTOFLOWLABEL)
+		return net6_set_other(sk, optname, val, optval, optlen);
+	return optname == IPV6_TCLASS ? net6_set_int(sk, optname, val) : -ENOPROTOOPT;
+}
+
 /* The path MTU of a connected socket, 0 if it has none. */
 static u32 net6_get_mtu(struct sock *sk)
 {
@@ -606,6 +630,34 @@ int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval
 		return err;
 	len = min_t(unsigned int, sizeof(int), len);
 	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * net6_getsockopt_bpf() - bpf_getsockopt() of level IPPROTO_IPV6
+ * @sk: socket of AF_INET6, owned
+ * @level: IPPROTO_IPV6
+ * @optname: one whose value is an int
+ * @optval: where it goes, kernel memory
+ * @optlen: its room, then its length, kernel memory
+ *
+ * Context: any, does not sleep. Return: 0 or -errno.
+ */
+int net6_getsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,
+			sockptr_t optlen)
+{
+	int val, len, err;
+
+	if (level != SOL_IPV6 || (optname != IPV6_TCLASS && optname != IPV6_AUTOFLOWLABEL))
+		return -ENOPROTOOPT;
+	if (copy_from_sockptr(&len, optlen, sizeof(len)))
+		return -EFAULT;
+	err = net6_get_int(sk, optname, &val);
+	if (err)
+		return err;
+	len = min_t(unsigned int, sizeof(val), len);
+	if (copy_to_sockptr(optlen, &len, sizeof(len)) || copy_to_sockptr(optval, &val, len))
 		return -EFAULT;
 	return 0;
 }

@@ -232,10 +232,18 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 	sk_error_report(sk);
 }
 
+/* What a program's socket has in sk_user_data. Tunnels that take a program's UDP socket (L2TP,
+ * GTP) look there, and refuse one that somebody uses: -EBUSY. They would receive by hooks that
+ * are not called and send by native's routes. The kernel looks at the value's lowest bits.
+ */
+static const u64 net6_udp_no_tunnel;
+
 static int net6_udp_init_sock(struct sock *sk)
 {
 	net6_dgram_init_sock(sk);
 	set_bit(SOCK_SUPPORT_ZC, &sk->sk_socket->flags);
+	if (!sk->sk_kern_sock)
+		rcu_assign_sk_user_data(sk, (void *)&net6_udp_no_tunnel);
 	return 0;
 }
 
