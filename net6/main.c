@@ -236,4 +236,3 @@ module_exit(net6_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("net6, an independent IPv6 stack");
-MODULE_ALIAS_NETPROTO(19);
