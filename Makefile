@@ -44,7 +44,7 @@ modules:
 	@scripts/build-tree '$(BUILD)'
 	+@$(kbuild) modules
 	@$(if $(default-kernel),for m in net6 khttpd; do \
-		ln -sfn '$(abspath $(BUILD))'/$$m/$$m.ko $$m/$$m.ko; done)
+		ln -sfn '$(abspath $(BUILD))'/$$m/*.ko $$m/; done)
 
 tools:
 	@$(MAKE) -C tools
@@ -94,7 +94,7 @@ style:
 	@scripts/style
 
 clean:
-	rm -rf build demo .guest net6/net6.ko khttpd/khttpd.ko
+	rm -rf build demo .guest net6/*.ko khttpd/*.ko
 	@for dir in tools selftests/unit selftests/fuzz; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 

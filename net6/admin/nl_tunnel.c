@@ -141,6 +141,11 @@ int net6_nl_tunnel_add(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	net6_nl_tunnel_parms(a, &parms);
+	err = net6_tunnel_rcv_get();
+	if (err) {
+		NL_SET_ERR_MSG(info->extack, "tunnels need the module net6_tunnel4");
+		return err;
+	}
 	rtnl_lock();
 	err = net6_tunnel_add(genl_info_net(info), name, NET6_TUNNEL_CONFIGURED, &parms,
 			      info->extack, NULL);

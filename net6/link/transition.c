@@ -220,11 +220,17 @@ static void net6_transition_work(struct work_struct *work)
 	struct net6_tunnel_net *tn = container_of(work, struct net6_tunnel_net, work);
 	struct net6_transition_addrs *addrs = &tn->addrs;
 	struct net6_net *nn = tn->nn;
+	bool wanted;
 
+	wanted = READ_ONCE(tn->transition) == NET6_TRANSITION_AUTO;
+	if (wanted && net6_tunnel_rcv_get()) {
+		pr_warn_once("no automatic tunnels without the module net6_tunnel4\n");
+		wanted = false;
+	}
 	rtnl_lock();
 	addrs->n = 0;
 	if (!READ_ONCE(nn->exiting) && !net6_transition_stopped) {
-		if (READ_ONCE(tn->transition) == NET6_TRANSITION_AUTO)
+		if (wanted)
 			net6_transition_collect(nn->net, addrs);
 		net6_transition_6over4(nn, addrs);
 		net6_transition_automatic(nn, addrs);
@@ -289,6 +295,9 @@ static int net6_transition_sysctl(net6_compat_ctl_table *ctl, int write, void *b
 	n = match_string(net6_transition_words, ARRAY_SIZE(net6_transition_words), word);
 	if (n < 0)
 		return -EINVAL;
+	err = n == NET6_TRANSITION_AUTO ? net6_tunnel_rcv_get() : 0;
+	if (err)
+		return err;
 	WRITE_ONCE(tn->transition, n);
 	net6_transition_queue(tn->nn);
 	return 0;

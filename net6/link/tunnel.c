@@ -620,17 +620,9 @@ int net6_tunnel_init(void)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(net6_tunnel_types); i++)
 		WARN_ON(net6_link_register(&net6_tunnel_types[i]));
-	err = net6_tunnel_rcv_init();
-	if (err)
-		goto err_types;
 	err = net6_transition_init();
-	if (err)
-		goto err_rcv;
-	return 0;
-
-err_rcv:
-	net6_tunnel_rcv_exit();
-err_types:
+	if (!err)
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(net6_tunnel_types); i++)
 		net6_link_unregister(&net6_tunnel_types[i]);
 	rtnl_link_unregister(&net6_tunnel_link_ops);

@@ -162,7 +162,7 @@ void net6_tunnel_fill_header(const struct net6_iface *iface, const u8 *lladdr, u
 /* tunnel_xmit.c, tunnel_rcv.c */
 netdev_tx_t net6_tunnel_xmit(struct sk_buff *skb, struct net_device *dev);
 struct rtable *net6_tunnel_route(struct net6_tunnel *t, __be32 daddr, u8 tos, __be32 *saddr);
-int net6_tunnel_rcv_init(void);
+int net6_tunnel_rcv_get(void);
 void net6_tunnel_rcv_exit(void);
 
 /* sixover4.c. RTNL held. */

@@ -4,6 +4,7 @@
  * to the kernel's own.
  */
 #include <linux/icmp.h>
+#include <linux/module.h>
 #include <net/dsfield.h>
 #include <net/ip_tunnels.h>
 #include <net/ipv6.h>
@@ -14,6 +15,7 @@
 #include "../core/icmp.h"
 #include "../observe/note.h"
 #include "tunnel.h"
+#include "tunnel4.h"
 
 /* The kernel's tunnels have 1 and 2, and take what we do not. */
 #define NET6_TUNNEL_PRIORITY	0
@@ -288,14 +290,47 @@ static struct xfrm_tunnel net6_tunnel_handler __read_mostly = {
 	.priority	= NET6_TUNNEL_PRIORITY,
 };
 
-/**
- * net6_tunnel_rcv_init() - take packets of protocol 41
- *
- * Context: process. Return: 0 or -EEXIST.
- */
-int net6_tunnel_rcv_init(void)
+/* Set by the first tunnel. Both are under net6_tunnel_rcv_lock. */
+static void (*net6_tunnel_rcv_undo)(struct xfrm_tunnel *handler);
+static bool net6_tunnel_rcv_over;
+static DEFINE_MUTEX(net6_tunnel_rcv_lock);
+
+static int net6_tunnel_rcv_start(void)
 {
-	return xfrm4_tunnel_register(&net6_tunnel_handler, AF_INET6);
+	int (*take)(struct xfrm_tunnel *handler) = symbol_request(net6_tunnel4_register);
+	int err;
+
+	if (!take)
+		return -EOPNOTSUPP;
+	/* The same module's, which the first one holds. */
+	net6_tunnel_rcv_undo = symbol_get(net6_tunnel4_deregister);
+	err = take(&net6_tunnel_handler);
+	if (err) {
+		symbol_put(net6_tunnel4_deregister);
+		net6_tunnel_rcv_undo = NULL;
+	}
+	/* One reference is enough. */
+	symbol_put(net6_tunnel4_register);
+	return err;
+}
+
+/**
+ * net6_tunnel_rcv_get() - take packets of protocol 41, if not done yet
+ *
+ * Loads net6_tunnel4, and tunnel4 with it, when it is installed.
+ * Context: process, sleeps, no RTNL. Return: 0; -EOPNOTSUPP without the module; -EEXIST.
+ */
+int net6_tunnel_rcv_get(void)
+{
+	int err = 0;
+
+	mutex_lock(&net6_tunnel_rcv_lock);
+	if (net6_tunnel_rcv_over)
+		err = -EOPNOTSUPP;
+	else if (!net6_tunnel_rcv_undo)
+		err = net6_tunnel_rcv_start();
+	mutex_unlock(&net6_tunnel_rcv_lock);
+	return err;
 }
 
 /**
@@ -305,5 +340,11 @@ int net6_tunnel_rcv_init(void)
  */
 void net6_tunnel_rcv_exit(void)
 {
-	xfrm4_tunnel_deregister(&net6_tunnel_handler, AF_INET6);
+	mutex_lock(&net6_tunnel_rcv_lock);
+	net6_tunnel_rcv_over = true;
+	if (net6_tunnel_rcv_undo) {
+		net6_tunnel_rcv_undo(&net6_tunnel_handler);
+		symbol_put(net6_tunnel4_deregister);
+	}
+	mutex_unlock(&net6_tunnel_rcv_lock);
 }

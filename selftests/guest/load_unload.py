@@ -201,7 +201,7 @@ def one_round(busy):
 
 
 def setup():
-    ktap.run("modprobe", "-q", "-a", "libsha256", "tunnel4", check=False)
+    ktap.run("modprobe", "-q", "-a", "libsha256", check=False)
     # Without what only debuggers read they load ten times as fast.
     for module in MODULES:
         ktap.run("strip", "--strip-debug", "-o", f"/tmp/{module}.ko",

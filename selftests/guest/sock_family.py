@@ -16,7 +16,7 @@ MODULE = f"{ktap.BUILD}/net6/net6.ko"
 
 
 def setup():
-    ktap.run("modprobe", "-q", "-a", "libsha256", "tunnel4", check=False)
+    ktap.run("modprobe", "-q", "-a", "libsha256", check=False)
 
 
 def insmod(*parameters):

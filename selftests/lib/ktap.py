@@ -247,7 +247,7 @@ def kmod(*names):
 
 
 def net6_load(*parameters):
-    run("modprobe", "-q", "-a", "libsha256", "tunnel4", check=False)
+    run("modprobe", "-q", "-a", "libsha256", check=False)
     run("insmod", f"{BUILD}/net6/net6.ko", *parameters)
     at_exit(unload, "net6")
 

@@ -21,7 +21,7 @@ kmod() {
 
 # net6_load [PARAMETER=VALUE...], khttpd_load: as above; unloaded at the end.
 net6_load() {
-	kmod libsha256 tunnel4 >/dev/null 2>&1
+	kmod libsha256 >/dev/null 2>&1
 	insmod "$NET6_BUILD/net6/net6.ko" "$@" || return 1
 	at_exit net6_unload
 }
