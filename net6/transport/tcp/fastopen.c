@@ -155,6 +155,7 @@ int net6_tcp_fastopen_start(struct sock *sk)
  * @sk: socket, owned by the caller
  * @msg: data and, with MSG_FASTOPEN, the address
  * @size: bytes
+ * @uarg: who is told when they are not needed any more, or NULL
  * @copied: filled with how many are queued
  *
  * As on the native stack a blocking call waits for the handshake; another one returns with
@@ -162,7 +163,8 @@ int net6_tcp_fastopen_start(struct sock *sk)
  * Context: process, may sleep.
  * Return: 0 when connected, -EINPROGRESS, or another -errno.
  */
-int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, int *copied)
+int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size,
+			   struct ubuf_info *uarg, int *copied)
 {
 	struct sockaddr *addr = msg->msg_name;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -186,6 +188,7 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, int
 		return -ENOBUFS;
 	tp->fastopen_req->data = msg;
 	tp->fastopen_req->size = size;
+	tp->fastopen_req->uarg = uarg;
 	if (deferred && net6_tcp_send_syn(sk))
 		fo_failed(sk);
 	err = __inet_stream_connect(sk->sk_socket, deferred ? NULL : addr, msg->msg_namelen,
@@ -198,6 +201,16 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, int
 	}
 	net6_opt_set(sk, DEFER_CONNECT, 0);
 	return err;
+}
+
+/* A program that wants to be told when its data are acknowledged learns that they were copied. */
+static void fo_zerocopy(const struct tcp_fastopen_request *fo, struct sk_buff *data)
+{
+	if (likely(!fo->uarg))
+		return;
+	skb_zcopy_set(data, fo->uarg, NULL);
+	if (fo->uarg != fo->data->msg_ubuf)
+		uarg_to_msgzc(fo->uarg)->zerocopy = 0;
 }
 
 /* The data that fit, into the write queue; NULL if there is none. */
@@ -229,6 +242,7 @@ static struct sk_buff *fo_queue(struct sock *sk, struct tcp_fastopen_request *fo
 	TCP_SKB_CB(data)->tcp_flags |= TCPHDR_PSH;
 	WRITE_ONCE(tp->write_seq, tp->write_seq + n);
 	fo->copied = n;
+	fo_zerocopy(fo, data);
 	/* Nothing that a blocking call still has to queue. */
 	if (n == fo->size)
 		fo->data = NULL;

@@ -13,7 +13,8 @@ static inline bool net6_tcp_deferred(const struct sock *sk)
 }
 
 int  net6_tcp_fastopen_connect(struct sock *sk);
-int  net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size, int *copied);
+int  net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size,
+			    struct ubuf_info *uarg, int *copied);
 int  net6_tcp_fastopen_start(struct sock *sk);
 void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn);
 void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o);

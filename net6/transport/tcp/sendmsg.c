@@ -167,6 +167,7 @@ static int net6_tcp_copy_frag(struct sock *sk, struct sk_buff *skb, struct iov_i
 	if (!merge && i >= NET6_COMPAT_MAX_FRAGS)
 		return -EMSGSIZE;
 	copy = min_t(int, copy, pfrag->size - pfrag->offset);
+	skb_zcopy_downgrade_managed(skb);
 	copy = net6_tcp_wmem_schedule(sk, copy);
 	if (!copy)
 		return 0;
@@ -379,17 +380,55 @@ int net6_tcp_send_end(struct net6_tcp_send *s, int err)
 	return err;
 }
 
-static struct ubuf_info *net6_tcp_zerocopy(struct sock *sk, struct msghdr *msg, size_t size)
+/* Who is to be told when the data are not needed any more; NULL: nobody, they are copied.
+ * io_uring brings its own (msg_ubuf), which holds the pages: buffers may have no references.
+ */
+static int net6_tcp_zerocopy(struct sock *sk, const struct msghdr *msg, size_t size,
+			     struct ubuf_info **uarg)
 {
-	struct sk_buff *tail = tcp_write_queue_tail(sk);
+	struct sk_buff *tail;
 
-	return msg_zerocopy_realloc(sk, size, tail ? skb_zcopy(tail) : NULL);
+	*uarg = NULL;
+	if (likely(!(msg->msg_flags & MSG_ZEROCOPY)) || !size)
+		return 0;
+	if (msg->msg_ubuf) {
+		*uarg = msg->msg_ubuf;
+	} else if (sock_flag(sk, SOCK_ZEROCOPY)) {
+		tail = tcp_write_queue_tail(sk);
+		*uarg = msg_zerocopy_realloc(sk, size, tail ? skb_zcopy(tail) : NULL);
+		if (!*uarg)
+			return -ENOBUFS;
+	}
+	return 0;
+}
+
+static int net6_tcp_send_msg(struct net6_tcp_send *s, struct msghdr *msg, size_t size,
+			     struct ubuf_info *uarg)
+{
+	struct sock *sk = s->sk;
+	int err;
+
+	if (unlikely(s->flags & MSG_FASTOPEN || net6_tcp_deferred(sk))) {
+		err = net6_tcp_fastopen_send(sk, msg, size, uarg, &s->copied);
+		if (err == -EINPROGRESS && s->copied)
+			return s->copied;
+		if (err)
+			return sk_stream_error(sk, s->flags, err);
+	}
+	err = net6_tcp_send_begin(s, msg);
+	if (unlikely(net6_compat_splices(msg))) {
+		if (!err)
+			err = net6_tcp_splice_loop(s, msg);
+	} else if (!err) {
+		err = net6_tcp_send_loop(s, msg, uarg);
+	}
+	return net6_tcp_send_end(s, err);
 }
 
 /**
  * net6_tcp_sendmsg_locked() - sendmsg(2) with the socket owned
  * @sk: socket, owned by the caller
- * @msg: data, flags, ancillary data
+ * @msg: data, flags, ancillary data; its msg_ubuf is held by the caller until this returns
  * @size: bytes
  *
  * Context: process.
@@ -398,30 +437,14 @@ static struct ubuf_info *net6_tcp_zerocopy(struct sock *sk, struct msghdr *msg, 
 int net6_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
 {
 	struct net6_tcp_send s = { .sk = sk, .flags = msg->msg_flags };
-	struct ubuf_info *uarg = NULL;
+	struct ubuf_info *uarg;
 	int err;
 
-	if (unlikely(s.flags & MSG_FASTOPEN || net6_tcp_deferred(sk))) {
-		err = net6_tcp_fastopen_send(sk, msg, size, &s.copied);
-		if (err == -EINPROGRESS && s.copied)
-			return s.copied;
-		if (err)
-			return sk_stream_error(sk, s.flags, err);
-	}
-	if (unlikely(s.flags & MSG_ZEROCOPY) && size && sock_flag(sk, SOCK_ZEROCOPY)) {
-		uarg = net6_tcp_zerocopy(sk, msg, size);
-		if (!uarg)
-			return sk_stream_error(sk, s.flags, -ENOBUFS);
-	}
-	err = net6_tcp_send_begin(&s, msg);
-	if (unlikely(net6_compat_splices(msg))) {
-		if (!err)
-			err = net6_tcp_splice_loop(&s, msg);
-	} else if (!err) {
-		err = net6_tcp_send_loop(&s, msg, uarg);
-	}
-	err = net6_tcp_send_end(&s, err);
-	if (unlikely(uarg)) {
+	err = net6_tcp_zerocopy(sk, msg, size, &uarg);
+	if (unlikely(err))
+		return sk_stream_error(sk, s.flags, err);
+	err = net6_tcp_send_msg(&s, msg, size, uarg);
+	if (unlikely(uarg && uarg != msg->msg_ubuf)) {
 		if (err > 0)
 			net_zcopy_put(uarg);
 		else

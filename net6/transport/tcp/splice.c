@@ -33,6 +33,7 @@ static int net6_tcp_take_page(struct sock *sk, struct sk_buff *skb, struct page 
 	n = net6_tcp_wmem_schedule(sk, n);
 	if (!n)
 		return 0;
+	skb_zcopy_downgrade_managed(skb);
 	if (merge) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
 	} else {
@@ -212,6 +213,7 @@ int net6_tcp_splice_loop(struct net6_tcp_send *s, struct msghdr *msg)
 				return err;
 			continue;
 		}
+		skb_zcopy_downgrade_managed(skb);
 		n = net6_compat_splice_from_iter(skb, &msg->msg_iter, n);
 		if (n == -EMSGSIZE) {
 			s->fresh = true;
