@@ -199,9 +199,9 @@ void net6_dad_start(struct net6_addr *addr, bool delay);
 void net6_dad_set_router(struct net6_iface *iface);	/* no optimistic address */
 void net6_dad_timer(struct net6_addr *addr, struct net6_dad_probe *probe);
 void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe);
-bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool unspecified,
+bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool probe,
 		 const u8 *nonce, unsigned int nonce_len);	/* true: was tentative */
-bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target);
+bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target, bool looped);
 
 /* nn->lock held (core/mcast.c). */
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,

@@ -254,14 +254,14 @@ static void net6_dad_looped(struct net6_addr *addr)
  * net6_dad_ns() - a Neighbor Solicitation whose target may be tentative here
  * @iface: interface it came in on
  * @target: its target
- * @unspecified: its source is ::
+ * @probe: its source is ::, and no program of ours has sent it
  * @nonce: body of its Nonce option, NULL if none
  * @nonce_len: bytes
  *
  * RFC 4862 5.4.3. Context: softirq; takes nn->lock.
  * Return: true if the target is not ours (yet): no answer.
  */
-bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool unspecified,
+bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool probe,
 		 const u8 *nonce, unsigned int nonce_len)
 {
 	struct net6_addr *addr;
@@ -272,7 +272,7 @@ bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool u
 	/* "If the source address of the NS is a unicast address, the sender is
 	 * performing address resolution: silently ignored."
 	 */
-	if (addr && net6_addr_in_dad(addr) && unspecified) {
+	if (addr && net6_addr_in_dad(addr) && probe) {
 		if (nonce && nonce_len == NET6_NONCE_LEN &&
 		    !memcmp(nonce, addr->nonce, NET6_NONCE_LEN))
 			net6_dad_looped(addr);
@@ -289,11 +289,12 @@ bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool u
  * net6_dad_na() - a Neighbor Advertisement whose target may be tentative here
  * @iface: interface it came in on
  * @target: its target
+ * @looped: a program of ours has sent it: no other node's claim
  *
  * RFC 4862 5.4.4. Context: softirq; takes nn->lock.
  * Return: true if the target is an address of ours or was to be one.
  */
-bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target)
+bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target, bool looped)
 {
 	struct net6_addr *addr;
 	bool ours;
@@ -302,11 +303,14 @@ bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target)
 	addr = net6_addr_find_locked(iface, target);
 	/* A duplicate is a neighbor's. */
 	ours = addr && addr->state != NET6_ADDR_DUPLICATE;
-	if (addr && net6_addr_in_dad(addr))
+	if (!addr || looped)
+		goto unlock;
+	if (net6_addr_in_dad(addr))
 		net6_dad_failed(addr);
-	else if (addr && net6_addr_is_assigned(addr))
+	else if (net6_addr_is_assigned(addr))
 		net_warn_ratelimited("%s: another node advertises our address %pI6c\n",
 				     iface->dev->name, target);
+unlock:
 	spin_unlock_bh(&iface->nn->lock);
 	return ours;
 }

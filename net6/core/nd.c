@@ -73,6 +73,12 @@ drop:
 	return false;
 }
 
+/* A program of this host has sent it, by multicast or to itself. */
+static bool net6_nd_looped(const struct sk_buff *skb)
+{
+	return net6_rx_cb(skb)->flags & NET6_RX_LOOPBACK;
+}
+
 static bool net6_nd_has_lladdr(const struct net6_iface *iface)
 {
 	return iface->ops->addr_len && (iface->ops->flags & NET6_LINK_ND);
@@ -147,8 +153,9 @@ static enum net6_nd_reply net6_nd_reply(struct net6_iface *iface, const struct s
 					const struct net6_nd_opts *opts)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
+	bool probe = ipv6_addr_any(&h->saddr) && !net6_nd_looped(skb);
 
-	if (!net6_dad_ns(iface, target, ipv6_addr_any(&h->saddr), opts->nonce, opts->nonce_len))
+	if (!net6_dad_ns(iface, target, probe, opts->nonce, opts->nonce_len))
 		return NET6_ND_REPLY_OWN;
 	if (net6_anycast_find(iface, target))
 		return NET6_ND_REPLY_LATER;
@@ -262,7 +269,7 @@ static void net6_nd_na_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	news.router = na->icmp.icmp6_router;
 	/* RFC 4861 7.2.5: no entry is made for an advertisement. */
 	reason = NET6_DROP_ND_IGNORED;
-	if (net6_dad_na(iface, &na->target) ||
+	if (net6_dad_na(iface, &na->target, net6_nd_looped(skb)) ||
 	    (!news.solicited && net6_conf(iface, NET6_PARAM_DROP_UNSOLICITED_NA)) ||
 	    !net6_neigh_learn(iface, &na->target, &news))
 		goto drop;

@@ -8,6 +8,7 @@
 # timeout: 120
 
 import os
+import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -110,6 +111,33 @@ def own_probe_that_comes_back_is_no_conflict():
     wire.exactly(3, lambda f: is_probe(f) and f.target == probe.target,
                  "probes sent in addition (RFC 7527 4.1)")
     ktap.wait_for(5, "the address is assigned", lambda: answers(probe.target))
+
+
+@ktap.test
+def what_a_program_of_ours_sends_is_no_conflict():
+    """RFC 4862 5.4.3, 5.4.4: another node's is. Who adds an address may announce it at once."""
+    address = "fd00::a1"
+    with A:
+        index = socket.if_nametoindex("a0")
+    sock = ktap.net6_socket(socket.SOCK_RAW, 58, A)
+    sock.setsockopt(41, socket.IPV6_MULTICAST_HOPS, 255)
+    whole = ktap.net6_socket(socket.SOCK_RAW, 255, A)
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "3")
+    nd.net6ctl(A, "add", "address", f"{address}/64", "dev", "a0")
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
+    wire.expect(lambda f: is_probe(f) and nd.same(f.target, address), "probe")
+    before = nd.counter(A, "Icmp6InNeighborAdvertisements")
+    sock.sendto(nd.na(address, address, tlla=wire.peer)[40:], (nd.ALL_NODES, 0, 0, index))
+    whole.sendto(nd.ns("::", address), (nd.solicited_node(address), 0, 0, index))
+    ktap.wait_for(5, "it has come back", lambda: nd.counter(
+        A, "Icmp6InNeighborAdvertisements") > before)
+    ktap.wait_for(20, "the address is good",
+                  lambda: nd.find(A, "addresses", address)["state"] != "tentative")
+    ktap.equal(nd.find(A, "addresses", address)["state"], "preferred", "state")
+    # and afterwards
+    sock.sendto(nd.na(address, address, tlla=wire.peer)[40:], (nd.ALL_NODES, 0, 0, index))
+    ktap.true(answers(address), "answered for")
+    nd.net6ctl(A, "del", "address", f"{address}/64", "dev", "a0")
 
 
 @ktap.test
