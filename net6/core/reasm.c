@@ -19,6 +19,7 @@
  * @whole: which octets are there
  * @ifindex: interface that the first fragment came in on
  * @nhoff: offset from its IPv6 header of the octet that names the Fragment header
+ * @refused: nothing of the packet is kept, and what comes until its time is over is dropped
  * @ecn: set of the ECN codepoints seen, as ip_frag_ecn_table wants it
  */
 struct net6_reasm {
@@ -26,6 +27,7 @@ struct net6_reasm {
 	struct net6_reasm_whole	whole;
 	int			ifindex;
 	u16			nhoff;
+	bool			refused;
 	u8			ecn;
 };
 
@@ -104,6 +106,11 @@ static void net6_reasm_expire(struct timer_list *t)
 		goto out;
 	}
 	net6_compat_frag_kill(q, &refs);
+	/* The sender is not told, and it was counted when it was refused. */
+	if (reasm->refused) {
+		spin_unlock(&q->lock);
+		goto out;
+	}
 	NET6_INC(nn, Ip6ReasmFails);
 	if (reasm->whole.first)
 		head = inet_frag_pull_head(q);
@@ -181,6 +188,19 @@ static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buf
 	return skb;
 }
 
+/* RFC 5722 section 4: the whole packet is discarded, "including those not yet received". So
+ * the queue stays until its time is over, and counts against limits.frag_memory without its
+ * fragments. q->lock held.
+ */
+static void net6_reasm_refuse(struct net6_reasm *reasm)
+{
+	struct sk_buff *skb;
+
+	reasm->refused = true;
+	while ((skb = inet_frag_pull_head(&reasm->q)))
+		kfree_skb(skb);
+}
+
 /* Put a fragment in; q->lock held. Data of @skb is the fragment's. Returns the whole
  * packet if this was the last piece. @reason: NET6_DROP_MAX, or why nothing is left
  * of the packet, then *left is what the caller has to drop. @refs: as above.
@@ -199,10 +219,10 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 	*left = skb;
 	*reason = NET6_DROP_FRAG_INVALID;
 	/* A namespace that goes away may have lost what was there. */
-	if (q->flags & INET_FRAG_COMPLETE || READ_ONCE(q->fqdir->dead))
+	if (q->flags & INET_FRAG_COMPLETE || reasm->refused || READ_ONCE(q->fqdir->dead))
 		return NULL;
 	if (!net6_reasm_grow(&reasm->whole, piece))
-		goto kill;
+		goto refuse;
 
 	err = inet_frag_queue_insert(q, skb, piece->offset, piece->offset + piece->len);
 	/* All octets of it are there. An exact duplicate may be ignored: RFC 8200 4.5. */
@@ -210,7 +230,7 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 		return NULL;
 	*reason = NET6_DROP_FRAG_OVERLAP;
 	if (err)			/* RFC 5722: all of it "MUST be silently discarded" */
-		goto kill;
+		goto refuse;
 
 	*left = NULL;
 	*reason = NET6_DROP_MAX;
@@ -231,8 +251,8 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 	skb->dev = dev;
 	*net6_rx_cb(skb) = cb;
 	return skb;
-kill:
-	net6_compat_frag_kill(q, refs);
+refuse:
+	net6_reasm_refuse(reasm);
 	return NULL;
 }
 

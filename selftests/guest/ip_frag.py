@@ -254,6 +254,41 @@ def time_exceeded_quotes_the_first_fragment():
 
 
 @ktap.test
+def what_follows_a_refused_packet_is_refused_in_silence():
+    """RFC 5722 section 4: "including those not yet received". Then the time is over."""
+    message = echo_message(data=DATA[:1016], seq=240)
+    first, rest = (0, True, 512), (512, False, 1024)
+    limits(frag_timeout=3)
+    ip.tokens()
+    for n, pieces in enumerate((
+            (first, (8, True, 520), first), (first, (8, True, 520), first, rest),
+            ((512, True, 520), (512, False, 516), first),
+            (rest, (1024, True, 1024 + 8), first, rest))):
+        ident, drops = 3300 + n, ip.Delta()
+        ip.wire.flush()
+        for start, more, end in pieces:
+            ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, start, more, ident)
+                              + message[start:end].ljust(end - start, b"x"), 64))
+        alive()
+        # Another packet's Time Exceeded says that the time of the refused one was over.
+        ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, True, ident + 100)
+                          + message[:64], 64))
+        error = ip.wire.expect(lambda f: f.type == ip.TIME, "a Time Exceeded", 30)
+        ktap.equal(struct.unpack("!I", error.payload[52:56])[0], ident + 100,
+                   f"the packet that is told of, not that of {pieces}")
+        ip.wire.silence(lambda f: f.type == ip.TIME, "a second Time Exceeded", 0.3)
+        ktap.true(not [f for f in ip.wire.seen if ip.is_reply(f) and f.seq == 240],
+                  f"silence about {pieces}")
+        ktap.equal(drops.drops().get("FRAG_TIMEOUT"), 1, "drops FRAG_TIMEOUT")
+        # The identification is free again.
+        for start, more, end in (first, rest):
+            ip.wire.send(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, start, more, ident)
+                              + message[start:end], 64))
+        ktap.equal(reply_data(240, "the next packet of that identification"), message[8:], "data")
+    limits(frag_timeout=60)
+
+
+@ktap.test
 def flood_of_first_fragments_is_bounded_and_passes():
     message = echo_message(data=bytes(1392))
     limits(frag_memory=262144, frag_timeout=5)
