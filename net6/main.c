@@ -24,32 +24,31 @@
 
 unsigned int net6_net_id __read_mostly;
 
-static void net6_limits_init(struct net6_limits *l)
-{
-	l->max_addrs = 16;
-	l->max_prefixes = 64;
-	l->max_routers = 16;
-	l->max_neighs = 1024;
-	l->max_dests = 4096;
-	l->max_proxies = 1024;
-	l->max_manual = 16384;
-	l->max_groups = 4096;
-	l->neigh_queue = 16;
-	l->icmp_rate = 1000;
-	l->max_routes = 131072;
-	l->max_ra_routes = 64;
-	l->max_exthdrs = 8;
-	l->max_dst_options = 8;
-	l->max_hbh_options = 8;
-	l->max_dst_length = S32_MAX;
-	l->max_hbh_length = S32_MAX;
-	l->unknown_dst_options = 1;
-	l->unknown_hbh_options = 1;
-	l->max_padding = 7;
-	l->frag_memory = 4 << 20;
+const struct net6_limits net6_limits_default = {
+	.max_addrs = 16,
+	.max_prefixes = 64,
+	.max_routers = 16,
+	.max_neighs = 1024,
+	.max_dests = 4096,
+	.max_proxies = 1024,
+	.max_manual = 16384,
+	.max_groups = 4096,
+	.neigh_queue = 16,
+	.icmp_rate = 1000,
+	.max_routes = 131072,
+	.max_ra_routes = 64,
+	.max_exthdrs = 8,
+	.max_dst_options = 8,
+	.max_hbh_options = 8,
+	.max_dst_length = S32_MAX,
+	.max_hbh_length = S32_MAX,
+	.unknown_dst_options = 1,
+	.unknown_hbh_options = 1,
+	.max_padding = 7,
+	.frag_memory = 4 << 20,
 	/* RFC 8200 4.5: "within 60 seconds of the reception of the first-arriving fragment" */
-	l->frag_timeout = 60;
-}
+	.frag_timeout = 60,
+};
 
 static void net6_settings_init(struct net6_settings *s)
 {
@@ -76,7 +75,7 @@ static int __net_init net6_net_init(struct net *net)
 	INIT_LIST_HEAD(&nn->ifaces);
 	get_random_bytes(&nn->secret, sizeof(nn->secret));
 	get_random_bytes(&nn->iid_secret, sizeof(nn->iid_secret));
-	net6_limits_init(&nn->limits);
+	nn->limits = net6_limits_default;
 	net6_settings_init(&nn->settings);
 
 	nn->mib = alloc_percpu_gfp(struct net6_mib, GFP_KERNEL_ACCOUNT);

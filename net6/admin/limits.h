@@ -30,4 +30,8 @@ static inline u32 *net6_limit(struct net6_net *nn, const struct net6_limit_bound
 	return (void *)&nn->limits + bounds->offset;
 }
 
+bool net6_limit_is_raise(struct net6_net *nn, const struct net6_limit_bounds *bounds, u32 value);
+int  net6_limit_set(struct net6_net *nn, const struct net6_limit_bounds *bounds, u32 value,
+		    bool host);
+
 #endif /* _NET6_ADMIN_LIMITS_H */

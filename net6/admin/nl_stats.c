@@ -122,6 +122,47 @@ const struct net6_limit_bounds net6_limit_bounds[NET6_LIMITS] = {
 	  offsetof(struct net6_limits, frag_timeout) },
 };
 
+/**
+ * net6_limit_is_raise() - may only the host's root set this?
+ * @nn: namespace
+ * @bounds: of the limit
+ * @value: new value, within its bounds
+ *
+ * Limits bound the host's memory and time. A user namespace's root may have what each
+ * namespace begins with, and keep what the host's root gave it.
+ * Context: nn->lock held.
+ */
+bool net6_limit_is_raise(struct net6_net *nn, const struct net6_limit_bounds *bounds, u32 value)
+{
+	const u32 *initial = (const void *)&net6_limits_default + bounds->offset;
+
+	lockdep_assert_held(&nn->lock);
+	return value > *initial && value > *net6_limit(nn, bounds);
+}
+
+/**
+ * net6_limit_set() - give a limit another value
+ * @nn: namespace
+ * @bounds: of the limit
+ * @value: new value, within its bounds
+ * @host: CAP_NET_ADMIN in the initial user namespace
+ *
+ * Context: process; takes nn->lock. Return: 0, or -EPERM if it is the host's root's to set.
+ */
+int net6_limit_set(struct net6_net *nn, const struct net6_limit_bounds *bounds, u32 value,
+		   bool host)
+{
+	int err = 0;
+
+	spin_lock_bh(&nn->lock);
+	if (!host && net6_limit_is_raise(nn, bounds, value))
+		err = -EPERM;
+	else
+		WRITE_ONCE(*net6_limit(nn, bounds), value);
+	spin_unlock_bh(&nn->lock);
+	return err;
+}
+
 static int net6_nl_limits_put(struct sk_buff *skb, struct net6_net *nn)
 {
 	int i;
@@ -149,17 +190,39 @@ int net6_nl_limits_get(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
-int net6_nl_limits_set(struct sk_buff *skb, struct genl_info *info)
+static int net6_nl_limits_check(struct net6_net *nn, struct genl_info *info)
 {
-	struct net6_net *nn = net6_nl_nn(info);
 	int i;
 
 	for (i = 0; i < NET6_LIMITS; i++) {
 		const struct nlattr *attr = info->attrs[net6_limit_bounds[i].attr];
 
+		if (attr && net6_limit_is_raise(nn, &net6_limit_bounds[i], nla_get_u32(attr))) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "only the host's root raises a limit above its default");
+			return -EPERM;
+		}
+	}
+	return 0;
+}
+
+/* All of them or none. */
+int net6_nl_limits_set(struct sk_buff *skb, struct genl_info *info)
+{
+	bool host = netlink_capable(skb, CAP_NET_ADMIN);
+	struct net6_net *nn = net6_nl_nn(info);
+	int i, err;
+
+	spin_lock_bh(&nn->lock);
+	err = host ? 0 : net6_nl_limits_check(nn, info);
+	for (i = 0; !err && i < NET6_LIMITS; i++) {
+		const struct nlattr *attr = info->attrs[net6_limit_bounds[i].attr];
+
 		if (attr)
 			WRITE_ONCE(*net6_limit(nn, &net6_limit_bounds[i]), nla_get_u32(attr));
 	}
-	net6_reasm_set_limits(nn);
-	return 0;
+	spin_unlock_bh(&nn->lock);
+	if (!err)
+		net6_reasm_set_limits(nn);
+	return err;
 }

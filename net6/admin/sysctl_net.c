@@ -65,14 +65,14 @@ static const struct {
 /* Linux has two limits in one value: below zero no unknown option is allowed. */
 struct net6_sysctl_options {
 	const char	*name;
-	size_t		number;
+	int		attr;		/* of the number */
 	size_t		unknown;
 };
 
 static const struct net6_sysctl_options net6_sysctl_options[] = {
-	{ "max_dst_opts_number", offsetof(struct net6_limits, max_dst_options),
+	{ "max_dst_opts_number", NET6_A_LIMITS_MAX_DST_OPTIONS,
 	  offsetof(struct net6_limits, unknown_dst_options) },
-	{ "max_hbh_opts_number", offsetof(struct net6_limits, max_hbh_options),
+	{ "max_hbh_opts_number", NET6_A_LIMITS_MAX_HBH_OPTIONS,
 	  offsetof(struct net6_limits, unknown_hbh_options) },
 };
 
@@ -99,21 +99,17 @@ struct net6_sysctl_own {
 
 static unsigned int net6_sysctl_own_id __read_mostly;
 
-static int net6_sysctl_u32(u32 *field, unsigned int min, unsigned int max, int write,
+static int net6_sysctl_u32(unsigned int *value, unsigned int min, unsigned int max, int write,
 			   void *buffer, size_t *lenp, loff_t *ppos)
 {
-	unsigned int value = READ_ONCE(*field);
 	struct ctl_table tmp = {
-		.data	= &value,
-		.maxlen	= sizeof(value),
+		.data	= value,
+		.maxlen	= sizeof(*value),
 		.extra1	= &min,
 		.extra2	= &max,
 	};
-	int err = proc_douintvec_minmax(&tmp, write, buffer, lenp, ppos);
 
-	if (!err && write)
-		WRITE_ONCE(*field, value);
-	return err;
+	return proc_douintvec_minmax(&tmp, write, buffer, lenp, ppos);
 }
 
 static int net6_sysctl_limit(net6_compat_ctl_table *ctl, int write, void *buffer, size_t *lenp,
@@ -121,10 +117,13 @@ static int net6_sysctl_limit(net6_compat_ctl_table *ctl, int write, void *buffer
 {
 	const struct net6_limit_bounds *bounds = ctl->extra1;
 	struct net6_net *nn = ctl->data;
-	int err = net6_sysctl_u32(net6_limit(nn, bounds), bounds->min, bounds->max, write, buffer,
-				  lenp, ppos);
+	unsigned int value = READ_ONCE(*net6_limit(nn, bounds));
+	int err = net6_sysctl_u32(&value, bounds->min, bounds->max, write, buffer, lenp, ppos);
 
-	if (!err && write)
+	if (err || !write)
+		return err;
+	err = net6_limit_set(nn, bounds, value, capable(CAP_NET_ADMIN));
+	if (!err)
 		net6_reasm_set_limits(nn);
 	return err;
 }
@@ -134,19 +133,32 @@ static int net6_sysctl_setting(net6_compat_ctl_table *ctl, int write, void *buff
 {
 	const struct net6_sysctl_setting *setting = ctl->extra1;
 	struct net6_net *nn = ctl->data;
+	u32 *field = (void *)&nn->settings + setting->offset;
+	unsigned int value = READ_ONCE(*field);
+	int err = net6_sysctl_u32(&value, setting->min, setting->max, write, buffer, lenp, ppos);
 
-	return net6_sysctl_u32((void *)&nn->settings + setting->offset, setting->min, setting->max,
-			       write, buffer, lenp, ppos);
+	if (!err && write)
+		WRITE_ONCE(*field, value);
+	return err;
+}
+
+static const struct net6_limit_bounds *net6_sysctl_bounds(int attr)
+{
+	unsigned int i = 0;
+
+	while (net6_limit_bounds[i].attr != attr)
+		i++;
+	return &net6_limit_bounds[i];
 }
 
 static int net6_sysctl_number(net6_compat_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 			      loff_t *ppos)
 {
 	const struct net6_sysctl_options *options = ctl->extra1;
+	const struct net6_limit_bounds *bounds = net6_sysctl_bounds(options->attr);
 	struct net6_net *nn = ctl->data;
-	u32 *number = (void *)&nn->limits + options->number;
 	u32 *unknown = (void *)&nn->limits + options->unknown;
-	int value = READ_ONCE(*number), min = -S32_MAX, max = S32_MAX;
+	int value = READ_ONCE(*net6_limit(nn, bounds)), min = -S32_MAX, max = S32_MAX;
 	struct ctl_table tmp = {
 		.data	= &value,
 		.maxlen	= sizeof(value),
@@ -160,9 +172,10 @@ static int net6_sysctl_number(net6_compat_ctl_table *ctl, int write, void *buffe
 	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
 	if (err || !write)
 		return err;
-	WRITE_ONCE(*number, abs(value));
-	WRITE_ONCE(*unknown, value >= 0);
-	return 0;
+	err = net6_limit_set(nn, bounds, abs(value), capable(CAP_NET_ADMIN));
+	if (!err)
+		WRITE_ONCE(*unknown, value >= 0);
+	return err;
 }
 
 /* Whatever is written: as in Linux, of which the value is a delay that has no effect. */
@@ -203,15 +216,6 @@ static struct ctl_table *net6_sysctl_settings(struct ctl_table *table, struct ne
 	for (; n--; settings++)
 		table = net6_sysctl_file(table, nn, settings->name, net6_sysctl_setting, settings);
 	return table;
-}
-
-static const struct net6_limit_bounds *net6_sysctl_bounds(int attr)
-{
-	unsigned int i = 0;
-
-	while (net6_limit_bounds[i].attr != attr)
-		i++;
-	return &net6_limit_bounds[i];
 }
 
 static void net6_sysctl_own_fill(struct net6_sysctl_own *so, struct net6_net *nn)

@@ -47,6 +47,9 @@ struct net6_limits {
 	u32	frag_timeout;		/* seconds that a packet's rest is waited for, default 60 */
 };
 
+/* What a namespace begins with, and the most that a user namespace's root may ask for. */
+extern const struct net6_limits net6_limits_default;
+
 /* What else an administrator chooses for a namespace, by sysctl: admin/sysctl_net.c. */
 struct net6_settings {
 	u32	bindv6only;		/* what new sockets have as IPV6_V6ONLY, default 0 */
