@@ -206,7 +206,7 @@ static int net6_tcp_port_connect(struct sock *sk, u16 port, struct net6_tcp_tw *
 	struct net6_tcp_port *tb;
 	int err = -EADDRINUSE;
 
-	spin_lock(&bucket->lock);
+	spin_lock_bh(&bucket->lock);
 	tb = net6_tcp_port_find(bucket, net, port);
 	if (tb && !tb->connect_only)
 		goto out;
@@ -228,10 +228,11 @@ static int net6_tcp_port_connect(struct sock *sk, u16 port, struct net6_tcp_tw *
 	net6_tcp_port_own(sk, tb);
 	err = 0;
 out:
-	spin_unlock(&bucket->lock);
+	spin_unlock_bh(&bucket->lock);
 	return err;
 }
 
+/* Softirqs run between two ports: with most of them in use the search is long. */
 static int net6_tcp_port_search(struct sock *sk, struct net6_tcp_tw **twp)
 {
 	struct net *net = sock_net(sk);
@@ -257,6 +258,8 @@ static int net6_tcp_port_search(struct sock *sk, struct net6_tcp_tw **twp)
 			WRITE_ONCE(*counter, offset - ((u32)hash & ~1U) + 2);
 			return err;
 		}
+		if (!(i & 0xff))
+			cond_resched();
 	}
 	return -EADDRNOTAVAIL;
 }
@@ -265,7 +268,7 @@ static int net6_tcp_port_search(struct sock *sk, struct net6_tcp_tw **twp)
  * net6_tcp_connect_port() - give a connecting socket its port and place in the table
  * @sk: addresses and destination port set; bound to a port or not
  *
- * Context: process, sk owned.
+ * Context: process, sk owned, sleeps.
  * Return: 0, -EADDRNOTAVAIL if no port is left or the bound one has this connection
  * already, -ENOMEM.
  */
@@ -274,12 +277,14 @@ int net6_tcp_connect_port(struct sock *sk)
 	struct net6_tcp_tw *tw = NULL;
 	int err = 0;
 
-	local_bh_disable();
-	if (!net6_tcp_sk(sk)->port)
+	if (!net6_tcp_sk(sk)->port) {
 		err = net6_tcp_port_search(sk, &tw);
-	else if (!net6_tcp_hash_unique(sk, &tw))
-		err = -EADDRNOTAVAIL;
-	local_bh_enable();
+	} else {
+		local_bh_disable();
+		if (!net6_tcp_hash_unique(sk, &tw))
+			err = -EADDRNOTAVAIL;
+		local_bh_enable();
+	}
 	if (tw) {
 		tcp_sk(sk)->rx_opt.ts_recent = tw->ts_recent;
 		tcp_sk(sk)->rx_opt.ts_recent_stamp = tw->ts_recent_stamp;
