@@ -127,9 +127,9 @@ int net6_nf_iface_init(struct net6_iface *iface)
 		return -ENOMEM;
 	iface->rt = rt;
 	/* Some look for a route's device here; nobody else knows of it. */
-	idev = kzalloc(sizeof(*idev), GFP_KERNEL);
+	idev = kzalloc(sizeof(*idev), GFP_KERNEL_ACCOUNT);
 	if (idev)
-		idev->stats.ipv6 = alloc_percpu(struct ipstats_mib);
+		idev->stats.ipv6 = alloc_percpu_gfp(struct ipstats_mib, GFP_KERNEL_ACCOUNT);
 	rt->rt6i_idev = idev;
 	if (!idev || !idev->stats.ipv6) {
 		dst_release(&rt->dst);
@@ -198,11 +198,11 @@ int net6_nf_net_init(struct net6_net *nn)
 
 	if (!static_branch_unlikely(&net6_nf_key))
 		return 0;
-	nf = kzalloc(sizeof(*nf), GFP_KERNEL);
+	nf = kzalloc(sizeof(*nf), GFP_KERNEL_ACCOUNT);
 	if (!nf)
 		return -ENOMEM;
 	nf->none = net6_nf_rt_alloc(NULL);
-	net->mib.ipv6_statistics = alloc_percpu(struct ipstats_mib);
+	net->mib.ipv6_statistics = alloc_percpu_gfp(struct ipstats_mib, GFP_KERNEL_ACCOUNT);
 	if (!nf->none || !net->mib.ipv6_statistics) {
 		nn->nf = nf;
 		net6_nf_net_exit(nn);
@@ -326,7 +326,7 @@ int net6_nf_init(void)
 
 	if (ipv6_mod_enabled())
 		return 0;
-	net6_nf_dst_ops.kmem_cachep = KMEM_CACHE(rt6_info, SLAB_HWCACHE_ALIGN);
+	net6_nf_dst_ops.kmem_cachep = KMEM_CACHE(rt6_info, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
 	if (!net6_nf_dst_ops.kmem_cachep)
 		return -ENOMEM;
 	err = register_kprobe(&net6_nf_probe);
