@@ -186,6 +186,7 @@ int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
 const struct super_block *khttpd_lookup_sb(struct khttpd_site *site,
 					   struct khttpd_path *path);
 int khttpd_entry_variants(const struct khttpd_entry *entry, unsigned int flags);
+bool khttpd_lookup_hidden(const struct khttpd_site *site, const char *name, size_t len);
 int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
 struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
 					const struct khttpd_path *path,

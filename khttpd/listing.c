@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Listing of a directory, as HTML or JSON: names sorted, those with a dot in
- * front left out, escaped for where they stand. Bounded; what does not fit is
+/* Listing of a directory, as HTML or JSON: names sorted, those that are
+ * hidden left out, escaped for where they stand. Bounded; what does not fit is
  * said to be missing.
  */
 #include <linux/cred.h>
@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include "compat/fs.h"
+#include "hidden.h"
 #include "khttpd.h"
 
 /* Most names, and most bytes that they may have together. */
@@ -44,7 +45,7 @@ static bool khttpd_listing_add(struct dir_context *ctx, const char *name,
 						   ctx);
 	char *to = list->bytes + list->used;
 
-	if (len <= 0 || name[0] == '.')
+	if (len <= 0 || (type == DT_DIR ? name[0] == '.' : khttpd_hidden(name, len)))
 		return true;
 	list->full = list->count == KHTTPD_LISTING_NAMES ||
 		     list->used + len + 2 > sizeof(list->bytes);

@@ -8,6 +8,7 @@
 #include <linux/stat.h>
 #include <linux/timekeeping.h>
 #include "compat/fs.h"
+#include "hidden.h"
 #include "khttpd.h"
 
 /* Mounts below the root are told apart down to this depth. */
@@ -73,6 +74,20 @@ const struct super_block *khttpd_lookup_sb(struct khttpd_site *site,
 }
 
 /**
+ * khttpd_lookup_hidden() - is a path as if there were nothing?
+ * @site: where
+ * @name: normalised path
+ * @len: its length
+ *
+ * No file of such a path is ever in the cache. Context: any.
+ * Return: true for names that are hidden by default, unless a rule serves them.
+ */
+bool khttpd_lookup_hidden(const struct khttpd_site *site, const char *name, size_t len)
+{
+	return khttpd_hidden(name, len) && !khttpd_rules_serve(site->options.rules, name, len);
+}
+
+/**
  * khttpd_lookup_try() - ask the dentry cache what a path is
  * @site: where
  * @path: what
@@ -87,6 +102,8 @@ int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path)
 	umode_t mode;
 	int err;
 
+	if (khttpd_lookup_hidden(site, path->name, path->len))
+		return -ENOENT;
 	err = khttpd_walk(site, path->name, LOOKUP_CACHED, &found);
 	if (err)
 		return err;
@@ -307,6 +324,8 @@ struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
 	int err;
 
 	might_sleep();
+	if (khttpd_lookup_hidden(site, path->name, path->len))
+		return ERR_PTR(-ENOENT);
 	khttpd_count(lookups);
 	entry = khttpd_entry_alloc(site, path, coding);
 	if (!entry)

@@ -5,6 +5,7 @@
  */
 #include <linux/namei.h>
 #include <linux/slab.h>
+#include "hidden.h"
 #include "khttpd.h"
 #include "negative.h"
 
@@ -16,6 +17,15 @@ static enum khttpd_coding khttpd_wish_coding(const struct khttpd_wish *wish,
 	return khttpd_accept_choose(&wish->codings, entry->variants);
 }
 
+/* Is a directory as if it were not there? A rule for its index file counts for it. */
+static bool khttpd_dir_hidden(const struct khttpd_site *site, const struct khttpd_wish *wish)
+{
+	const struct khttpd_path *path = &wish->path;
+
+	return khttpd_hidden_dir(path->name, wish->dir_len) &&
+	       !khttpd_rules_serve(site->options.rules, path->name, path->len);
+}
+
 /* There is no index file. Is there the directory? */
 static int khttpd_dir_error(struct khttpd_site *site,
 			    const struct khttpd_wish *wish, unsigned int flags)
@@ -25,6 +35,8 @@ static int khttpd_dir_error(struct khttpd_site *site,
 	char *dir;
 	int err;
 
+	if (khttpd_dir_hidden(site, wish))
+		return -ENOENT;
 	if (!wish->dir_len)
 		return -EACCES;
 	dir = kstrndup(path->name, wish->dir_len, GFP_KERNEL);
@@ -200,7 +212,8 @@ void khttpd_resolve(struct khttpd_site *site, struct khttpd_wish *wish,
 		return;
 	if (wish->dir_len >= 0 && found->error == -ENOENT) {
 		/* Without index file: list it, or do not tell what is in it. */
-		found->error = site->options.listing ?
+		found->error = site->options.listing &&
+			!khttpd_dir_hidden(site, wish) ?
 			khttpd_listing(site, wish, &found->text, &found->len) :
 			khttpd_dir_error(site, wish, 0);
 		if (!found->error)

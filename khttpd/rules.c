@@ -206,6 +206,34 @@ static bool rule_matches(const struct khttpd_rules *rules,
 			       len);
 }
 
+/* The first of serve, pass, deny and status that matches; KHTTPD_RULE_KINDS for none. */
+static enum khttpd_rule_kind first_action(const struct khttpd_rules *rules, const char *name,
+					  size_t len)
+{
+	int i;
+
+	for (i = 0; i < rules->count; i++) {
+		if (rules->rule[i].kind <= KHTTPD_RULE_STATUS &&
+		    rule_matches(rules, &rules->rule[i], name, len))
+			return rules->rule[i].kind;
+	}
+	return KHTTPD_RULE_KINDS;
+}
+
+/**
+ * khttpd_rules_serve() - does a rule say that a path's file is sent?
+ * @rules: a site's rules, or NULL
+ * @name: normalised path
+ * @len: its length
+ *
+ * Return: false if none says so, or another comes first.
+ */
+bool khttpd_rules_serve(const struct khttpd_rules *rules, const char *name, size_t len)
+{
+	return rules && rules->kinds & BIT(KHTTPD_RULE_SERVE) &&
+	       first_action(rules, name, len) == KHTTPD_RULE_SERVE;
+}
+
 /**
  * khttpd_rules_action() - whose is a path?
  * @rules: a site's rules, or NULL
@@ -217,18 +245,14 @@ static bool rule_matches(const struct khttpd_rules *rules,
 enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
 					  const char *name, size_t len)
 {
-	int i;
+	enum khttpd_rule_kind kind;
 
 	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_PASS) |
 					BIT(KHTTPD_RULE_DENY) |
 					BIT(KHTTPD_RULE_STATUS))))
 		return KHTTPD_RULE_SERVE;
-	for (i = 0; i < rules->count; i++) {
-		if (rules->rule[i].kind <= KHTTPD_RULE_STATUS &&
-		    rule_matches(rules, &rules->rule[i], name, len))
-			return rules->rule[i].kind;
-	}
-	return KHTTPD_RULE_SERVE;
+	kind = first_action(rules, name, len);
+	return kind == KHTTPD_RULE_KINDS ? KHTTPD_RULE_SERVE : kind;
 }
 
 /**

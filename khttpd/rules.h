@@ -62,6 +62,7 @@ struct khttpd_rules {
 
 bool khttpd_rules_parse(struct khttpd_rules *rules, const char *text,
 			size_t len);
+bool khttpd_rules_serve(const struct khttpd_rules *rules, const char *name, size_t len);
 enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
 					  const char *name, size_t len);
 bool khttpd_rules_cookie(const struct khttpd_rules *rules, const u8 *value,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules: which lines are taken, which paths they match, in which order. */
 #include "unit.h"
+#include "../../khttpd/hidden.c"
 #include "../../khttpd/rules.c"
 
 static struct khttpd_rules rules;
@@ -64,6 +65,56 @@ TEST(the_first_that_matches_counts)
 	EXPECT_TRUE(parse(""));
 	EXPECT_EQ(action("x"), KHTTPD_RULE_SERVE);
 	EXPECT_EQ(khttpd_rules_action(NULL, "x", 1), KHTTPD_RULE_SERVE);
+}
+
+TEST(hidden_names)
+{
+	static const struct {
+		const char *name;
+		bool hidden;
+	} cases[] = {
+		{ "", false }, { "a", false }, { "a.html", false }, { "a/b", false },
+		{ ".git", true }, { ".git/config", true }, { "a/.env", true }, { "a/.b/c", true },
+		{ ".well-known/acme/x", false }, { ".well-known/", false },
+		{ ".well-known", true },
+		{ ".well-known/.x", true }, { ".well-knownx/y", true },
+		{ "a/.well-known/x", true },
+		{ "index.php", true }, { "a/Index.PHP", true }, { "php", false }, { "a.php/b", false },
+		{ "a.php.txt", false }, { "a.txt.php", true }, { "x.d/php", false },
+		{ "example.pl/index.html", false }, { "a.bak", true }, { "a.html~", true },
+		{ "~user/a", false }, { "a~/b", false }, { "a.", false }, { "a..php", true },
+		{ "a.php5", true }, { "a.ph", false }, { "a.phpx", false },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t len = strlen(cases[i].name);
+		char *copy = malloc(len ? len : 1);
+
+		unit_case(cases[i].name);
+		memcpy(copy, cases[i].name, len);
+		EXPECT_EQ(khttpd_hidden(copy, len), cases[i].hidden);
+		free(copy);
+	}
+}
+
+TEST(hidden_directories)
+{
+	EXPECT_TRUE(khttpd_hidden_dir(".git", 4));
+	EXPECT_TRUE(khttpd_hidden_dir("a/.b/c", 6));
+	EXPECT_TRUE(!khttpd_hidden_dir("example.pl", 10));
+	EXPECT_TRUE(!khttpd_hidden_dir(".well-known/a", 13));
+	EXPECT_TRUE(!khttpd_hidden_dir("", 0));
+}
+
+TEST(a_rule_serves_what_is_hidden)
+{
+	EXPECT_TRUE(parse("serve /a/\ndeny *.php\nserve /b/"));
+	EXPECT_TRUE(khttpd_rules_serve(&rules, "a/x.php", 7));
+	EXPECT_TRUE(!khttpd_rules_serve(&rules, "b/x.php", 7));
+	EXPECT_TRUE(khttpd_rules_serve(&rules, "b/.x", 4));
+	EXPECT_TRUE(!khttpd_rules_serve(&rules, "c", 1));
+	EXPECT_TRUE(!khttpd_rules_serve(NULL, "a/x", 3));
 }
 
 TEST(what_is_no_rule_is_refused)
