@@ -5,15 +5,50 @@
 #include "../../compat/timer.h"
 #include "engine.h"
 
-/* A BPF program that controls congestion can have the native stack send an ACK
- * (bpf_tcp_send_ack()). It would go by here, and does not go far: ours is sent when what has
- * arrived is processed.
+/* What native's functions change of a socket in front of queue_xmit() and is to be as if they had
+ * not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which the
+ * next one tells the same: window, acknowledgment.
+ */
+static void tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
+{
+	const struct tcphdr *th = tcp_hdr(skb);
+	unsigned int len = skb->len - __tcp_hdrlen(th);
+	int segs = skb_shinfo(skb)->gso_segs;
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (len) {
+		WRITE_ONCE(tp->data_segs_out, tp->data_segs_out - segs);
+		WRITE_ONCE(tp->bytes_sent, tp->bytes_sent - len);
+	}
+	tp->segs_out -= segs;
+	if (!len || after(ntohl(th->seq) + len, tp->snd_nxt))
+		TCP_ADD_STATS(sock_net(sk), TCP_MIB_OUTSEGS, -segs);
+	if (th->cwr)
+		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+}
+
+/* The kernel's own users of sockets call native's functions on ours (tcp_sock_set_cork(),
+ * tcp_sock_set_quickack(), tcp_read_sock(), bpf_tcp_send_ack()). Whatever those send comes by
+ * here. It is not sent, and the error keeps native from taking data for sent: queues, sequence
+ * numbers and timers stay. What is due is sent by us, as soon as the socket is released, or when
+ * this softirq is done with what has arrived.
  */
 static int tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
 {
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	tcp_native_undo(sk, skb);
+	if (unlikely(icsk->icsk_ack.pending & NET6_TCP_ACK_HELD))
+		net6_tcp_held_forget(sk);
+	icsk->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
+	if (!sock_owned_by_user(sk))
+		set_bit(TSQ_THROTTLED, &sk->sk_tsq_flags);
+	else if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+		sock_hold(sk);
+	/* Native's would have native's tasklet go on with our socket. */
+	skb->destructor = net6_tcp_wfree;
 	consume_skb(skb);
-	inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
-	return 0;
+	return -ENOBUFS;
 }
 
 static void tcp_native_check(struct sock *sk, struct sk_buff *skb)
@@ -23,6 +58,7 @@ static void tcp_native_check(struct sock *sk, struct sk_buff *skb)
 static const struct inet_connection_sock_af_ops tcp_native_ops = {
 	.queue_xmit	= tcp_native_xmit,
 	.send_check	= tcp_native_check,
+	.net_header_len	= sizeof(struct ipv6hdr),	/* for tcp_mtu_probe() */
 };
 
 /* What is not zero in a new socket, a child and a disconnected socket. */

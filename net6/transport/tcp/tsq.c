@@ -19,6 +19,18 @@ struct net6_tcp_tsq {
 
 static DEFINE_PER_CPU(struct net6_tcp_tsq, net6_tcp_tsq);
 
+/* Native's functions decided to send something, which they cannot (engine.c): data that may go,
+ * and an ACK if nothing went that carries it.
+ */
+static void tcp_tsq_for_native(struct sock *sk)
+{
+	if ((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT | TCPF_SYN_RECV))
+		return;
+	net6_tcp_push_ready(sk);
+	if (inet_csk(sk)->icsk_ack.pending & ICSK_ACK_NOW)
+		net6_tcp_send_ack(sk);
+}
+
 /**
  * net6_tcp_tsq_write() - send on
  * @sk: socket, locked
@@ -27,6 +39,10 @@ void net6_tcp_tsq_write(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	if (unlikely(inet_csk(sk)->icsk_ack.pending & ICSK_ACK_NOW)) {
+		net6_tcp_clock(tp);
+		tcp_tsq_for_native(sk);
+	}
 	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_CLOSING |
 				     TCPF_CLOSE_WAIT | TCPF_LAST_ACK)) &&
 	    !tcp_passive_fastopen(sk))
