@@ -121,10 +121,11 @@ static void net6_diag_timer(const struct sock *sk, struct inet_diag_msg *r)
 			icsk->icsk_retransmits;
 		r->idiag_expires =
 			jiffies_delta_to_msecs(READ_ONCE(icsk->icsk_timeout) - jiffies);
-	} else if (timer_pending(&sk->sk_timer)) {
+	} else if (timer_pending(net6_compat_keepalive_timer(sk))) {
 		r->idiag_timer = 2;
 		r->idiag_retrans = icsk->icsk_probes_out;
-		r->idiag_expires = jiffies_delta_to_msecs(sk->sk_timer.expires - jiffies);
+		r->idiag_expires =
+			jiffies_delta_to_msecs(net6_compat_keepalive_timer(sk)->expires - jiffies);
 	}
 }
 

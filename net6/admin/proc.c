@@ -97,9 +97,9 @@ static void net6_proc_tcp_timer(struct net6_proc_sock *s, const struct sock *sk)
 	}
 	if (s->timer) {
 		s->when = READ_ONCE(icsk->icsk_timeout) - jiffies;
-	} else if (timer_pending(&sk->sk_timer)) {
+	} else if (timer_pending(net6_compat_keepalive_timer(sk))) {
 		s->timer = 2;
-		s->when = sk->sk_timer.expires - jiffies;
+		s->when = net6_compat_keepalive_timer(sk)->expires - jiffies;
 	}
 }
 

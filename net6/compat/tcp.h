@@ -119,6 +119,28 @@ static inline u32 net6_compat_tw_isn(const struct sk_buff *skb)
 #endif
 }
 
+/* Keepalive's timer, which tcp_sock_set_keepidle() arms. It got a field of its own behind the one
+ * for delayed ACKs in 6.19 and in what took that over (6.1.192 did): no number tells which.
+ */
+static inline size_t net6_compat_keepalive_offset(void)
+{
+	const size_t behind = offsetof(struct inet_connection_sock, icsk_delack_timer) +
+			      sizeof(struct timer_list);
+
+	return offsetof(struct inet_connection_sock, icsk_rto) <
+	       behind + sizeof(struct timer_list) ? offsetof(struct sock, sk_timer) : behind;
+}
+
+static inline struct timer_list *net6_compat_keepalive_timer(const struct sock *sk)
+{
+	return (struct timer_list *)((char *)sk + net6_compat_keepalive_offset());
+}
+
+static inline struct sock *net6_compat_keepalive_sk(struct timer_list *timer)
+{
+	return (struct sock *)((char *)timer - net6_compat_keepalive_offset());
+}
+
 /* What later kernels expect of a new socket's fields. The share of the receive buffer that is
  * window, half of it, is the socket's from 6.6 on; pages of devices, of which we have none, are
  * from 6.12 on.

@@ -441,7 +441,7 @@ static void advance(u32 ticks)
 {
 	struct timer_list *timers[] = {
 		&inet_csk(sk)->icsk_retransmit_timer, &inet_csk(sk)->icsk_delack_timer,
-		&sk->sk_timer,
+		net6_compat_keepalive_timer(sk),
 	};
 	unsigned long end = jiffies + ticks, at;
 	int i, next, steps = 0;

@@ -18,7 +18,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
 import tcpapi  # pylint: disable=wrong-import-position
-from tcpapi import TCP_CORK, TCP_INFO, TCP_QUICKACK, \
+from tcpapi import TCP_CORK, TCP_INFO, TCP_QUICKACK, TCP_USER_TIMEOUT, \
     outcome, scenario  # pylint: disable=wrong-import-position
 
 TCP = socket.IPPROTO_TCP
@@ -175,6 +175,24 @@ def a_stream_read_by_the_kernel_goes_on(p, note):
     ktap.wait_for(20, "all is acknowledged", lambda: acked(client))
     counts = info(client, "bytes_sent", "bytes_retrans")
     note("sent", counts["bytes_sent"] - counts["bytes_retrans"])
+
+
+@scenario
+def settings_are_those_of_the_options(p, note):
+    client, _, listener = p.pair()
+    for sock in (client, listener, p.socket()):
+        call("keepalive", sock)
+        note("on", sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+        for name, option, good, bad in (("keepidle", socket.TCP_KEEPIDLE, 5, 0),
+                                        ("keepintvl", socket.TCP_KEEPINTVL, 7, 40000),
+                                        ("keepcnt", socket.TCP_KEEPCNT, 3, 128),
+                                        ("syncnt", socket.TCP_SYNCNT, 2, 128)):
+            call(name, sock, good)
+            note(name, sock.getsockopt(TCP, option))
+            note(f"{name} {bad}", outcome(call, name, sock, bad))
+            note(name, sock.getsockopt(TCP, option))
+        call("user_timeout", sock, 1234)
+        note("user_timeout", sock.getsockopt(TCP, TCP_USER_TIMEOUT))
 
 
 @scenario

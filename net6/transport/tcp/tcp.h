@@ -196,7 +196,7 @@ void net6_tcp_cleanup_rbuf(struct sock *sk, int copied);	/* reader took data: AC
 void net6_tcp_rcv_space_adjust(struct sock *sk);
 void net6_tcp_queue_rcv(struct sock *sk, struct sk_buff *skb);	/* in-order, coalesces, consumes */
 
-/* timer.c. Own callbacks on icsk_retransmit_timer, icsk_delack_timer, sk_timer. */
+/* timer.c. Own callbacks on icsk_retransmit_timer, icsk_delack_timer, keepalive's. */
 void net6_tcp_timers_init(struct sock *sk);
 
 /* Did this socket ever begin to connect, or is it a listener's child? Only then it has
@@ -231,7 +231,7 @@ void net6_tcp_cong_module_exit(void);
  * engine_established() is called. handshake_rtt: the first RTT sample (RFC 6298
  * 2.2), us; called before engine_established when the handshake gave one.
  * release_cb: struct proto's; does what timers, TSQ and Packet Too Big deferred in
- * sk_tsq_flags with the kernel's bits. sk_timer also ends FIN-WAIT-2 of orphans:
+ * sk_tsq_flags with the kernel's bits. Keepalive's timer also ends FIN-WAIT-2 of orphans:
  * connections arm it with net6_tcp_reset_sk_timer(), the callback does as the
  * kernel's tcp_keepalive_timer() does, with net6_tcp_time_wait().
  */
@@ -241,7 +241,7 @@ void net6_tcp_release_cb(struct sock *sk);
 
 static inline void net6_tcp_reset_sk_timer(struct sock *sk, unsigned long delay)
 {
-	sk_reset_timer(sk, &sk->sk_timer, jiffies + delay);
+	sk_reset_timer(sk, net6_compat_keepalive_timer(sk), jiffies + delay);
 }
 
 /* ---- connections: sock hash port listen request cookies timewait user calls ---- */

@@ -407,7 +407,7 @@ again:
 
 static void net6_tcp_sk_timer(struct timer_list *t)
 {
-	struct sock *sk = from_timer(sk, t, sk_timer);
+	struct sock *sk = net6_compat_keepalive_sk(t);
 
 	bh_lock_sock(sk);
 	if (sock_owned_by_user(sk)) {
@@ -440,7 +440,7 @@ void net6_tcp_timers_init(struct sock *sk)
 
 	timer_setup(&icsk->icsk_retransmit_timer, net6_tcp_write_timer, 0);
 	timer_setup(&icsk->icsk_delack_timer, net6_tcp_delack_timer, 0);
-	timer_setup(&sk->sk_timer, net6_tcp_sk_timer, 0);
+	timer_setup(net6_compat_keepalive_timer(sk), net6_tcp_sk_timer, 0);
 	icsk->icsk_pending = 0;
 	icsk->icsk_ack.pending = 0;
 	net6_compat_hrtimer_setup(&tp->pacing_timer, net6_tcp_pace_kick,
@@ -465,7 +465,7 @@ void net6_tcp_timers_clear(struct sock *sk)
 	icsk->icsk_ack.pending = 0;
 	sk_stop_timer(sk, &icsk->icsk_retransmit_timer);
 	sk_stop_timer(sk, &icsk->icsk_delack_timer);
-	sk_stop_timer(sk, &sk->sk_timer);
+	sk_stop_timer(sk, net6_compat_keepalive_timer(sk));
 	if (hrtimer_try_to_cancel(&tcp_sk(sk)->pacing_timer) == 1)
 		__sock_put(sk);
 }
@@ -484,5 +484,5 @@ void net6_tcp_set_keepalive(struct sock *sk, int on)
 	if (on && !sock_flag(sk, SOCK_KEEPOPEN))
 		net6_tcp_reset_sk_timer(sk, keepalive_time_when(tcp_sk(sk)));
 	else if (!on)
-		sk_stop_timer(sk, &sk->sk_timer);
+		sk_stop_timer(sk, net6_compat_keepalive_timer(sk));
 }
