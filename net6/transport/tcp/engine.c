@@ -213,6 +213,8 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 	struct tcp_sock *tp = tcp_sk(child);
 
 	net6_tcp_timers_init(child);
+	/* SMC's, if its listener is SMC's, go with that. */
+	inet_csk(child)->icsk_af_ops = &tcp_native_ops;
 	child->sk_tsq_flags = 0;
 	tcp_fresh(child);
 	tcp_fresh_counters(tp);
@@ -236,6 +238,8 @@ void net6_tcp_engine_established(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_dest *dest;
 
+	/* No peer ever says that it speaks SMC: we do not send that option, nor look at it. */
+	tp->syn_smc = 0;
 	dest = net6_sk_dest(sk);
 	net6_tcp_sync_mss(sk, IS_ERR(dest) ? NET6_MIN_MTU : net6_dest_mtu(dest));
 	net6_tcp_mtup_init(sk);
