@@ -238,8 +238,10 @@ void net6_tcp_engine_established(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_dest *dest;
 
+#if IS_ENABLED(CONFIG_SMC)
 	/* No peer ever says that it speaks SMC: we do not send that option, nor look at it. */
 	tp->syn_smc = 0;
+#endif
 	dest = net6_sk_dest(sk);
 	net6_tcp_sync_mss(sk, IS_ERR(dest) ? NET6_MIN_MTU : net6_dest_mtu(dest));
 	net6_tcp_mtup_init(sk);
