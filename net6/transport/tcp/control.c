@@ -7,7 +7,7 @@
 #include "engine.h"
 #include "fastopen.h"
 
-/* A bare segment; charged to nobody, freed by the device. */
+/* A bare segment; charged to the socket once it is sent. */
 static struct sk_buff *tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
 {
 	unsigned int room = net6_tcp_headroom(sk);
@@ -64,6 +64,8 @@ void net6_tcp_send_ack(struct sock *sk)
 		sk_reset_timer(sk, &icsk->icsk_delack_timer, icsk->icsk_ack.timeout);
 		return;
 	}
+	/* It keeps the socket, but nothing waits for its memory. */
+	skb_set_tcp_pure_ack(skb);
 	net6_tcp_transmit(sk, skb, false, 0);
 }
 

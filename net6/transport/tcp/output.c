@@ -235,10 +235,13 @@ static void tcp_sent(struct sock *sk, struct sk_buff *oskb, u64 prior_wstamp)
 	net6_tcp_rate_sent(sk, oskb);
 }
 
-static void tcp_own(struct sock *sk, struct sk_buff *skb)
+/* Filters, programs and queueing disciplines know whose it is. For a pure ACK's two octets
+ * nobody waits: sock_wfree() wakes none of a socket with SOCK_USE_WRITE_QUEUE.
+ */
+static inline void tcp_own(struct sock *sk, struct sk_buff *skb)
 {
 	skb->sk = sk;
-	skb->destructor = net6_tcp_wfree;
+	skb->destructor = skb_is_tcp_pure_ack(skb) ? sock_wfree : net6_tcp_wfree;
 	refcount_add(skb->truesize, &sk->sk_wmem_alloc);
 }
 
@@ -308,8 +311,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 	tp->segs_out += segs;
 	NET6_ADD(dest->nn, TcpOutSegs, segs);
 
-	if (clone)
-		tcp_own(sk, skb);
+	tcp_own(sk, skb);
 	skb->priority = net6_priority(sk->sk_priority, np->tclass);
 	skb->mark = sk->sk_mark;
 	skb_set_hash_from_sk(skb, sk);

@@ -57,6 +57,8 @@ void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 	th->check = ~csum_ipv6_magic(r->saddr, r->daddr, len, IPPROTO_TCP, 0);
 	net6_push_header(skb, r->saddr, r->daddr, IPPROTO_TCP, r->hop_limit,
 			 htonl((u32)r->tclass << 20));
+	skb->mark = r->mark;
+	skb->priority = net6_priority(r->priority, r->tclass);
 	NET6_INC(nn, TcpOutSegs);
 	if (r->flags & TCPHDR_RST)
 		NET6_INC(nn, TcpOutRsts);
@@ -68,7 +70,7 @@ out:
 /**
  * net6_tcp_send_reset() - answer a segment with a reset
  * @nn: namespace; behind a backlog the device that tells it may be gone
- * @sk: socket whose traffic class and device apply, or NULL
+ * @sk: socket or TIME-WAIT entry whose traffic class, mark, priority and device apply, or NULL
  * @skb: the segment; borrowed; TCP_SKB_CB filled
  *
  * Context: BH disabled, RCU read lock held.
@@ -100,9 +102,16 @@ void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *s
 		r.ack = TCP_SKB_CB(skb)->end_seq;
 		r.flags |= TCPHDR_ACK;
 	}
-	if (sk && sk_fullsock(sk))
+	if (sk && sk_fullsock(sk)) {
 		r.tclass = inet6_sk(sk)->tclass;
+		r.mark = READ_ONCE(sk->sk_mark);
+		r.priority = READ_ONCE(sk->sk_priority);
+	} else if (sk && sk->sk_state == TCP_TIME_WAIT) {
+		r.tclass = ((struct net6_tcp_tw *)sk)->tclass;
+		r.mark = ((struct net6_tcp_tw *)sk)->mark;
+		r.priority = ((struct net6_tcp_tw *)sk)->priority;
+	}
 	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
-		r.oif = sk && sk_fullsock(sk) ? sk->sk_bound_dev_if : 0;
+		r.oif = sk ? sk->sk_bound_dev_if : 0;
 	net6_tcp_reply(nn, &r);
 }

@@ -129,6 +129,12 @@ static void net6_tcp_request_synack(const struct net6_tcp_request *req, bool coo
 			 htonl((u32)req->tclass << 20));
 	skb->mark = READ_ONCE(req->listener->sk_mark);
 	skb->priority = net6_priority(READ_ONCE(req->listener->sk_priority), req->tclass);
+	/* As on the native stack a cookie's is nobody's: in a flood that would cost too much. */
+	if (!cookie) {
+		sock_hold(req->listener);
+		skb->sk = req->listener;
+		skb->destructor = sock_efree;
+	}
 	NET6_INC(nn, TcpOutSegs);
 	net6_output(skb, req->dest);
 }
@@ -151,6 +157,8 @@ static void net6_tcp_request_ack(struct net6_tcp_request *req)
 		.tsval		= net6_compat_tcp_ts() + req->ts_offset,
 		.tsecr		= req->ts_recent,
 		.oif		= req->common.skc_bound_dev_if,
+		.mark		= READ_ONCE(req->listener->sk_mark),
+		.priority	= READ_ONCE(req->listener->sk_priority),
 	};
 
 	net6_tcp_reply(net6_tcp_request_nn(req), &r);

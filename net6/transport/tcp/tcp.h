@@ -273,7 +273,7 @@ struct net6_tcp_port {
  * @rcv_nxt, @snd_nxt, @rcv_wnd: what is left of the sequence state, bytes
  * @ts_recent, @ts_recent_stamp, @ts_offset: RFC 7323, for PAWS and RFC 6191
  * @last_ack: jiffies of the last ACK sent, rate limit
- * @tclass, @hop_limit: of our answers
+ * @tclass, @hop_limit, @mark, @priority: of our answers
  */
 struct net6_tcp_tw {
 	struct sock_common	common;
@@ -291,6 +291,8 @@ struct net6_tcp_tw {
 	u32			ts_recent_stamp;
 	u32			ts_offset;
 	u32			last_ack;
+	u32			mark;
+	u32			priority;
 };
 
 /**
@@ -465,6 +467,8 @@ struct net6_tcp_reply {
 	bool			tstamp_ok;
 	u32			tsval;
 	u32			tsecr;
+	u32			mark;
+	u32			priority;
 	int			oif;
 };
 

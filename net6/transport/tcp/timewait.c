@@ -107,6 +107,8 @@ static struct net6_tcp_tw *net6_tcp_tw_create(struct sock *sk, int state)
 	tw->tclass = inet6_sk(sk)->tclass;
 	tw->hop_limit = inet6_sk(sk)->hop_limit > 0 ? inet6_sk(sk)->hop_limit :
 						      NET6_DEFAULT_HOP_LIMIT;
+	tw->mark = sk->sk_mark;
+	tw->priority = sk->sk_priority;
 	tw->ts_ok = tp->rx_opt.tstamp_ok;
 	tw->rcv_nxt = tp->rcv_nxt;
 	tw->snd_nxt = tp->snd_nxt;
@@ -206,6 +208,8 @@ static void net6_tcp_tw_ack(struct net6_tcp_tw *tw)
 		.tsval		= net6_compat_tcp_ts() + tw->ts_offset,
 		.tsecr		= tw->ts_recent,
 		.oif		= tw->common.skc_bound_dev_if,
+		.mark		= tw->mark,
+		.priority	= tw->priority,
 	};
 
 	net6_tcp_reply(nn, &r);
@@ -272,7 +276,7 @@ static void net6_tcp_tw_fin_wait2(struct net6_tcp_tw *tw, struct sk_buff *skb,
 	if (!th->fin || cb->end_seq != tw->rcv_nxt + 1) {
 		NET6_INC(net6_tcp_tw_nn(tw), TcpAbortOnData);
 		net6_tcp_tw_kill(tw);
-		net6_tcp_send_reset(net6_tcp_tw_nn(tw), NULL, skb);
+		net6_tcp_send_reset(net6_tcp_tw_nn(tw), (struct sock *)tw, skb);
 		return;
 	}
 	tw->substate = TCP_TIME_WAIT;
