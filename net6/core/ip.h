@@ -5,6 +5,7 @@
 #ifndef _NET6_IP_H
 #define _NET6_IP_H
 
+#include <linux/bpf-cgroup.h>
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <net/ip6_checksum.h>
@@ -110,6 +111,13 @@ static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *
  */
 int net6_output(struct sk_buff *skb, struct net6_dest *dest);
 int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest);
+int net6_output_ask(struct net6_net *nn, struct sk_buff *skb);
+
+/* For who goes past net6_output_finish(); nothing while no control group has programs. */
+static inline int net6_output_egress(struct net6_net *nn, struct sk_buff *skb)
+{
+	return cgroup_bpf_enabled(CGROUP_INET_EGRESS) ? net6_output_ask(nn, skb) : 0;
+}
 
 static inline __wsum net6_checksum_pseudo(struct sk_buff *skb, int proto)
 {

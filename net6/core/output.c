@@ -62,14 +62,28 @@ static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
 }
 
 /**
- * net6_output_finish() - send a packet that netfilter has seen
- * @skb: complete, data at the IPv6 header, skb->dev set; consumed. skb->skb_iif is 0, or the
- *	interface that it counts as received on if it is for ourselves
- * @dest: where to, by an interface that is usable
+ * net6_output_ask() - ask the programs of a sender's control group about its packet
+ * @nn: namespace
+ * @skb: complete, data at the IPv6 header, behind netfilter and not yet in fragments; consumed
+ *	if they refuse it
  *
- * Context: BH disabled, RCU read lock held. Return: as net6_output().
+ * What has no socket, or a request's or TIME-WAIT's, is nobody's, as on the native stack.
+ * Callers ask by net6_output_egress(). Context: BH disabled, RCU read lock held.
+ * Return: 0, NET_XMIT_CN if the sender is to slow down, or why it is refused: -EPERM as a rule,
+ * -ENOBUFS if it is to slow down as well.
  */
-int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
+int net6_output_ask(struct net6_net *nn, struct sk_buff *skb)
+{
+	struct sock *sk = skb->sk;
+	int err = BPF_CGROUP_RUN_PROG_INET_EGRESS(sk, skb);
+
+	if (likely(err == NET_XMIT_SUCCESS || err == NET_XMIT_CN))
+		return err;
+	net6_drop(nn, skb, NET6_DROP_CGROUP_EGRESS);
+	return err > 0 ? -ENOBUFS : err;
+}
+
+static __always_inline int net6_output_send(struct sk_buff *skb, struct net6_dest *dest)
 {
 	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
 		if (dest->flags & NET6_DEST_LOCAL)
@@ -82,6 +96,29 @@ int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
 	if (unlikely(skb->len > READ_ONCE(dest->pmtu) && !skb_is_gso(skb)))
 		return net6_output_too_big(skb, dest);
 	return net6_neigh_output(dest->neigh, skb);
+}
+
+/* A control group somewhere has programs. */
+static noinline int net6_output_asked(struct sk_buff *skb, struct net6_dest *dest)
+{
+	int asked = net6_output_ask(dest->nn, skb);
+
+	return asked < 0 ? asked : net6_output_send(skb, dest) ?: asked;
+}
+
+/**
+ * net6_output_finish() - send a packet that netfilter has seen
+ * @skb: complete, data at the IPv6 header, skb->dev set; consumed. skb->skb_iif is 0, or the
+ *	interface that it counts as received on if it is for ourselves
+ * @dest: where to, by an interface that is usable
+ *
+ * Context: BH disabled, RCU read lock held. Return: as net6_output().
+ */
+int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
+{
+	if (cgroup_bpf_enabled(CGROUP_INET_EGRESS))
+		return net6_output_asked(skb, dest);
+	return net6_output_send(skb, dest);
 }
 
 int net6_output(struct sk_buff *skb, struct net6_dest *dest)

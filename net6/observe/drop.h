@@ -73,6 +73,7 @@ struct net6_net;
 	X(FORWARD_LRO,		NOT_SPECIFIED,	"packet to be forwarded was merged by the device")	\
 	X(NETFILTER,		NETFILTER_DROP,	"a rule of netfilter said no, or a program's own fragment would pass it by") \
 	/* output */								\
+	X(CGROUP_EGRESS,	BPF_CGROUP_EGRESS, "a program of the sender's control group said no") \
 	X(NO_ROUTE,		IP_OUTNOROUTES,	"no route to the destination")		\
 	X(OUT_TOO_BIG,		PKT_TOO_BIG,	"packet larger than the path MTU")	\
 	X(NO_MEMORY,		NOMEM,		"out of memory")			\

@@ -81,7 +81,9 @@ static int net6_ping_xmit(struct sock *sk, struct sk_buff *skb, struct net6_tx *
 	if (tx->sockc.tsflags)
 		net6_compat_tx_timestamp(skb, &tx->sockc);
 	NET6_INC_IFACE(dest->iface, Icmp6OutMsgs);
-	return net6_dgram_output(sk, skb, dest);
+	err = net6_dgram_output(sk, skb, dest);
+	/* As Linux: nobody is told of a full queue. */
+	return err == -ENOBUFS ? 0 : err;
 drop:
 	kfree_skb(skb);
 	return err;

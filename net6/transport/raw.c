@@ -159,7 +159,10 @@ static int net6_raw_xmit_whole(struct sock *sk, struct sk_buff *skb, const struc
 	skb->protocol = htons(ETH_P_IPV6);
 	net6_raw_settings(sk, skb, tx);
 	err = net6_output(skb, dest);
-	return err == NET_XMIT_CN ? 0 : err;
+	if (err == NET_XMIT_CN)
+		return 0;
+	/* As Linux for such packets, and for UDP's. */
+	return err == -ENOBUFS && !net6_opt(sk, RECVERR6) ? 0 : err;
 }
 
 /* Consumes @skb in any case, as does what sends it. */
