@@ -113,18 +113,27 @@ WAYS = (
 
 
 def sent(make):
-    """What each way of sending one packet returns, to the other host and to ourselves."""
-    for address in p.NATIVE_B, own(make):
-        for name, kind, proto, send in WAYS:
-            for recverr in 0, 1:
-                with make(kind, proto) as sock:
-                    make_of[sock] = make
-                    sock.setsockopt(V6, IPV6_RECVERR, recverr)
-                    yield name, address == p.NATIVE_B, recverr, send(sock, (address, PORT))
-                    del make_of[sock]
+    """What each way of sending one packet returns, to the other host and to ourselves; there is
+    a receiver, so that no error comes back between two sends.
+    """
+    with p.native(UDP, ns=p.B) as there, make(UDP) as here:
+        there.bind((p.NATIVE_B, PORT))
+        here.bind((own(make), PORT))
+        for address in p.NATIVE_B, own(make):
+            yield from sent_to(make, address)
     with make(UDP) as sock:
         sock.setsockopt(V6, socket.IPV6_MULTICAST_IF, p.index(p.A, "a0"))
         yield "a group", failing(sock.sendto, b"x", ("ff02::1234", PORT))
+
+
+def sent_to(make, address):
+    for name, kind, proto, send in WAYS:
+        for recverr in 0, 1:
+            with make(kind, proto) as sock:
+                make_of[sock] = make
+                sock.setsockopt(V6, IPV6_RECVERR, recverr)
+                yield name, address == p.NATIVE_B, recverr, send(sock, (address, PORT))
+                del make_of[sock]
 
 
 @ktap.test
