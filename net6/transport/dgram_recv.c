@@ -122,7 +122,8 @@ again:
 	if (msg->msg_name)
 		net6_dgram_name(sk, msg, skb, addr_len);
 	gso = skb_shinfo(skb)->gso_size;
-	if (unlikely(gso && net6_dgram_sk(sk)->gro))
+	if (unlikely(gso && net6_dgram_sk(sk)->gro &&
+		     !(skb_shinfo(skb)->gso_type & SKB_GSO_UDP)))
 		put_cmsg(msg, SOL_UDP, UDP_GRO, sizeof(gso), &gso);
 	if (np->rxopt.all)
 		net6_cmsg_recv(sk, msg, skb, net6_rx_cb(skb)->ifindex);

@@ -86,9 +86,11 @@ static void net6_udp_deliver_segments(struct sock *sk, struct sk_buff *skb)
 	}
 }
 
+/* SKB_GSO_UDP is one datagram that a virtual machine would have had sent in fragments. */
 static void net6_udp_deliver(struct sock *sk, struct sk_buff *skb)
 {
-	if (likely(!skb_is_gso(skb) || net6_dgram_sk(sk)->gro))
+	if (likely(!skb_is_gso(skb) || net6_dgram_sk(sk)->gro ||
+		   skb_shinfo(skb)->gso_type & SKB_GSO_UDP))
 		net6_udp_deliver_one(sk, skb);
 	else
 		net6_udp_deliver_segments(sk, skb);
