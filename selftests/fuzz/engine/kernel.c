@@ -547,6 +547,12 @@ int sock_wake_async(struct socket_wq *wq, int how, int band)
 	return 0;
 }
 
+void sock_wfree(struct sk_buff *skb)
+{
+	if (refcount_sub_and_test(skb->truesize, &skb->sk->sk_wmem_alloc))
+		abort();
+}
+
 void sk_free(struct sock *sk)
 {
 	if (refcount_dec_and_test(&sk->sk_wmem_alloc))
