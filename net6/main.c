@@ -33,7 +33,8 @@ const struct net6_limits net6_limits_default = {
 	.max_proxies = 1024,
 	.max_manual = 16384,
 	.max_groups = 4096,
-	.neigh_queue = 16,
+	/* What Linux has for unres_qlen_bytes: room for the fragments of three datagrams. */
+	.neigh_queue = 212992,
 	.icmp_rate = 1000,
 	.max_routes = 131072,
 	.max_ra_routes = 64,

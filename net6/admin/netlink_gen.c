@@ -52,6 +52,11 @@ static struct netlink_range_validation net6_range_16_65536 = {
 	.max = 65536,
 };
 
+static struct netlink_range_validation net6_range_4096_16777216 = {
+	.min = 4096,
+	.max = 16777216,
+};
+
 static struct netlink_range_validation net6_range_0_1000000 = {
 	.min = 0,
 	.max = 1000000,
@@ -223,7 +228,7 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_GROUP
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
 	[NET6_A_LIMITS_MAX_NEIGHS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_16_65536),
 	[NET6_A_LIMITS_MAX_DESTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_16_65536),
-	[NET6_A_LIMITS_NEIGH_QUEUE] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
+	[NET6_A_LIMITS_NEIGH_QUEUE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_4096_16777216),
 	[NET6_A_LIMITS_ICMP_RATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1000000),
 	[NET6_A_LIMITS_MAX_ROUTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1048576),
 	[NET6_A_LIMITS_MAX_RA_ROUTES] = NLA_POLICY_MAX(NLA_U32, 4096),

@@ -92,7 +92,7 @@ const struct net6_limit_bounds net6_limit_bounds[NET6_LIMITS] = {
 	  offsetof(struct net6_limits, max_manual) },
 	{ "max_groups",	NET6_A_LIMITS_MAX_GROUPS,	0, 65536,
 	  offsetof(struct net6_limits, max_groups) },
-	{ "neigh_queue",	NET6_A_LIMITS_NEIGH_QUEUE,	1, 1024,
+	{ "neigh_queue",	NET6_A_LIMITS_NEIGH_QUEUE,	4096, 16777216,
 	  offsetof(struct net6_limits, neigh_queue) },
 	{ "icmp_rate",	NET6_A_LIMITS_ICMP_RATE,	0, 1000000,
 	  offsetof(struct net6_limits, icmp_rate) },

@@ -131,7 +131,7 @@ static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step st
 		net6_neigh_disarm(neigh);
 
 	if (actions & (NET6_NEIGH_DO_FLUSH | NET6_NEIGH_DO_FAIL))
-		skb_queue_splice_tail_init(&neigh->queue, &todo->queue);
+		net6_neigh_take_queue(neigh, &todo->queue);
 	/* RFC 4861 6.3.6: a router that is lost or back changes the choice. */
 	if ((actions & NET6_NEIGH_DO_FAIL) || (!was_reachable && net6_neigh_reachable(neigh)))
 		actions |= NET6_NEIGH_DO_RECHOOSE;
@@ -297,28 +297,38 @@ static int net6_neigh_output_dead(struct net6_neigh *neigh, struct sk_buff *skb)
 	return err;
 }
 
-/* neigh->lock held. RFC 4861 7.2.2: "the new arrival SHOULD replace the oldest". */
-static struct sk_buff *net6_neigh_enqueue(struct net6_neigh *neigh, struct sk_buff *skb)
+/* neigh->lock held. RFC 4861 7.2.2: "the new arrival SHOULD replace the oldest". All fragments of
+ * a datagram have to find room. Those without go to @old.
+ */
+static void net6_neigh_enqueue(struct net6_neigh *neigh, struct sk_buff *skb,
+			       struct sk_buff_head *old)
 {
-	struct sk_buff *old = NULL;
+	u32 room = READ_ONCE(neigh->iface->nn->limits.neigh_queue);
+	struct sk_buff *oldest;
 
-	if (skb_queue_len(&neigh->queue) >= READ_ONCE(neigh->iface->nn->limits.neigh_queue))
-		old = __skb_dequeue(&neigh->queue);
+	while (neigh->queued + skb->truesize > room) {
+		oldest = __skb_dequeue(&neigh->queue);
+		if (!oldest)
+			break;
+		neigh->queued -= oldest->truesize;
+		__skb_queue_tail(old, oldest);
+	}
+	neigh->queued += skb->truesize;
 	__skb_queue_tail(&neigh->queue, skb);
-	return old;
 }
 
 static int net6_neigh_output_slow(struct net6_neigh *neigh, struct sk_buff *skb)
 {
 	struct net6_iface *iface = neigh->iface;
 	struct net6_neigh_todo todo;
-	struct sk_buff *old = NULL;
+	struct sk_buff_head old;
 
 	if (!net6_iface_usable(iface)) {
 		net6_drop(iface->nn, skb, NET6_DROP_IFACE_DOWN);
 		return -ENETDOWN;
 	}
 	net6_neigh_todo_init(&todo);
+	__skb_queue_head_init(&old);
 	spin_lock_bh(&neigh->lock);
 	if (unlikely(neigh->dead)) {
 		spin_unlock_bh(&neigh->lock);
@@ -327,13 +337,12 @@ static int net6_neigh_output_slow(struct net6_neigh *neigh, struct sk_buff *skb)
 	WRITE_ONCE(neigh->used, jiffies);
 	todo.actions = net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_PACKET, 0).actions;
 	if (todo.actions & NET6_NEIGH_DO_QUEUE)
-		old = net6_neigh_enqueue(neigh, skb);
+		net6_neigh_enqueue(neigh, skb, &old);
 	net6_neigh_apply(neigh, net6_neigh_fsm(neigh->state, NET6_NEIGH_EV_PACKET, 0),
 			 NULL, false, &todo);
 	spin_unlock_bh(&neigh->lock);
 
-	if (old)
-		net6_drop(iface->nn, old, NET6_DROP_NEIGH_QUEUE);
+	net6_neigh_drop_queue(iface, &old, NET6_DROP_NEIGH_QUEUE);
 	net6_neigh_finish(neigh, &todo);
 	if (todo.actions & NET6_NEIGH_DO_SEND)
 		return net6_neigh_send(neigh, skb);

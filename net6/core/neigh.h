@@ -44,6 +44,7 @@
  * @dead: removed from the table, under @lock
  * @lru_stamp: jiffies when it was put at its place in the LRU list
  * @unresolved: place in iface->neigh_unresolved, empty when it has left it
+ * @queued: octets of memory of the packets in @queue, under @lock
  * @queue: packets waiting for resolution, bounded by limits.neigh_queue
  */
 struct net6_neigh {
@@ -63,6 +64,7 @@ struct net6_neigh {
 	unsigned long		probed;
 	spinlock_t		lock;
 	u8			lladdr[MAX_ADDR_LEN];
+	u32			queued;
 	struct sk_buff_head	queue;
 	struct timer_list	timer;
 	struct list_head	lru;

@@ -91,7 +91,7 @@ static void net6_neigh_unlink(struct net6_neigh *neigh, struct sk_buff_head *que
 	neigh->dead = true;
 	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
 	net6_note_neigh(neigh, was, NET6_NOTE_DEL);
-	skb_queue_splice_tail_init(&neigh->queue, queue);
+	net6_neigh_take_queue(neigh, queue);
 	net6_neigh_disarm(neigh);
 	spin_unlock(&neigh->lock);
 	net6_neigh_put(neigh);
@@ -355,7 +355,7 @@ static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queu
 	neigh->flags &= ~(NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_LOST | NET6_NEIGH_F_PROBE);
 	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
 	net6_neigh_disarm(neigh);
-	skb_queue_splice_tail_init(&neigh->queue, queue);
+	net6_neigh_take_queue(neigh, queue);
 	spin_unlock(&neigh->lock);
 }
 

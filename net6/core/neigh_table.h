@@ -20,6 +20,14 @@ static inline bool net6_neigh_resolves(const struct net6_iface *iface,
 /* neigh_table.c */
 void net6_neigh_drop_queue(struct net6_iface *iface, struct sk_buff_head *queue,
 			   enum net6_drop_reason reason);
+
+/* neigh->lock held: what waits for an entry goes to @queue. */
+static inline void net6_neigh_take_queue(struct net6_neigh *neigh, struct sk_buff_head *queue)
+{
+	skb_queue_splice_tail_init(&neigh->queue, queue);
+	neigh->queued = 0;
+}
+
 void net6_neigh_write_header(struct net6_neigh *neigh);		/* neigh->lock held */
 
 /* neigh.c */

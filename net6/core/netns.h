@@ -33,7 +33,7 @@ struct net6_limits {
 	u32	max_proxies;		/* proxied addresses, default 1024 */
 	u32	max_manual;		/* set by hand, per interface (n_manual), default 16384 */
 	u32	max_groups;		/* that sockets join, per interface, default 4096 */
-	u32	neigh_queue;		/* packets waiting per unresolved neighbor, default 16 */
+	u32	neigh_queue;		/* octets waiting per unresolved neighbor, default 212992 */
 	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
 	u32	max_exthdrs;		/* extension headers per packet, default 8 */
 	u32	max_dst_options;	/* destination options but padding per header, default 8 */
