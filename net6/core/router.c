@@ -204,17 +204,22 @@ unsigned long net6_router_expire(struct net6_iface *iface)
 	return next;
 }
 
-/* Routers that have told the source's prefix first (RFC 8028 3.2), then reachable ones, then
- * by preference (RFC 4191 3.2).
+/* Routers that do not answer come last (RFC 4861 6.3.6), also for the sources of their prefixes:
+ * RFC 8028 3 prefers a router, it does not insist on it. Then those that have told the source's
+ * prefix (3.2), then reachable ones, then by preference (RFC 4191 3.2).
  */
 #define NET6_ROUTER_REACHABLE	4
 #define NET6_ROUTER_TOLD	8
+#define NET6_ROUTER_ALIVE	16
 
 static int net6_router_score(const struct net6_router *router, const struct in6_addr *saddr)
 {
+	const struct net6_neigh *neigh = READ_ONCE(router->neigh);
 	int score = READ_ONCE(router->preference) + 1;
 
-	if (net6_neigh_reachable(READ_ONCE(router->neigh)))
+	if (!net6_neigh_lost(neigh))
+		score += NET6_ROUTER_ALIVE;
+	if (net6_neigh_reachable(neigh))
 		score += NET6_ROUTER_REACHABLE;
 	if (saddr && net6_router_told(router, saddr))
 		score += NET6_ROUTER_TOLD;
@@ -263,7 +268,8 @@ static void net6_router_probe(struct net6_net *nn, int oif, const struct in6_add
 		if (!net6_router_serves(iface, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
-			score = net6_router_score(router, saddr) | NET6_ROUTER_REACHABLE;
+			score = net6_router_score(router, saddr) |
+				NET6_ROUTER_REACHABLE | NET6_ROUTER_ALIVE;
 			before &= router != best;
 			if (score > best_score || (score == best_score && before))
 				net6_neigh_probe(READ_ONCE(router->neigh));

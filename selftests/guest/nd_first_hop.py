@@ -6,7 +6,7 @@
 #
 #	A [a0 net6] ------ [b0 raw frames, routers fe80::1, fe80::2, fe80::3] B
 # guest: stock+
-# timeout: 120
+# timeout: 200
 
 import os
 import socket
@@ -20,7 +20,7 @@ import nd
 
 R1, R2, R3 = "fe80::1", "fe80::2", "fe80::3"
 MAC = {R1: "02:00:00:00:00:01", R2: "02:00:00:00:00:02", R3: "02:00:00:00:00:03"}
-P1, P2 = "2001:db8:1::", "2001:db8:2::"
+P1, P2, P3 = "2001:db8:1::", "2001:db8:2::", "2001:db8:33::"
 PORT = 4711
 A = B = wire = None
 OWN = {}
@@ -312,6 +312,40 @@ def a_lifetime_of_its_own():
     advertise(R3, lifetime=0)
     advertise(R2, P2)
     advertise(R1, P1)
+    barrier()
+    fits()
+
+
+def way_of(prefix):
+    """The router of a datagram of this source, None if it waits for one."""
+    dest = far()
+    wire.flush()
+    sockets[prefix].sendto(b"x", (dest, PORT))
+    frame = wire.wait(lambda f: f.proto == 17 and f.dest == dest, 1)
+    return frame and router_of(frame)
+
+
+@ktap.test
+def a_router_that_does_not_answer_gives_way_until_it_does():
+    nd.net6ctl(A, "del", "neighbor", R3, "dev", "a0")
+    wire.send(nd.ra(R3, options=nd.prefix_option(P3, flags=0x40, valid=3600, preferred=1800)))
+    OWN[P3] = ktap.wait_for(10, f"an address of {P3}", lambda: own_address(P3))
+    sockets[P3] = ktap.net6_socket(socket.SOCK_DGRAM, ns=A)
+    sockets[P3].bind((OWN[P3], PORT))
+    ktap.wait_for(30, "another one is taken", lambda: way_of(P3) in (R1, R2))
+    fits()
+
+    def answered():
+        if way_of(P3) == R3:
+            return True
+        ask = wire.wait(lambda f: f.type == nd.NS and f.target == R3, 1)
+        if ask:
+            wire.send(nd.na(R3, R3, ask.source, nd.SOLICITED | nd.OVERRIDE | nd.ROUTER,
+                            MAC[R3]))
+        return False
+    ktap.wait_for(90, "it is taken again", answered)
+    sockets.pop(P3).close()
+    advertise(R3, lifetime=0)
     barrier()
     fits()
 
