@@ -10,13 +10,13 @@
  */
 #include <linux/slab.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/udp.h>
 
+#include "../compat/ipv6_stubs.h"
 #include "../transport/dgram.h"
 #include "sock.h"
 
-static struct sock *net6_stub_udp_lookup(struct net *net, const struct in6_addr *saddr,
+static struct sock *net6_stub_udp_lookup(const struct net *net, const struct in6_addr *saddr,
 					 __be16 sport, const struct in6_addr *daddr, __be16 dport,
 					 int dif, int sdif, struct udp_table *tbl,
 					 struct sk_buff *skb)
@@ -30,8 +30,10 @@ static struct sock *net6_stub_udp_lookup(struct net *net, const struct in6_addr 
 		.protocol	= IPPROTO_UDP,
 	};
 
-	return net6_dgram_lookup(net, &key, NULL);
+	return net6_dgram_lookup((struct net *)net, &key, NULL);
 }
+
+NET6_COMPAT_STUB_LOOKUP(net6_stub_udp_lookup)
 
 /* Asked only for a route that fib6_lookup() has found, and that finds none. */
 static int net6_stub_get_saddr(struct net *net, const struct net_device *dst_dev,
@@ -81,7 +83,7 @@ int net6_stub_init(void)
 	bpf->ipv6_setsockopt = net6_setsockopt_bpf;
 	bpf->ipv6_getsockopt = net6_getsockopt_bpf;
 	bpf->ipv6_dev_get_saddr = net6_stub_get_saddr;
-	WRITE_ONCE(bpf->udp6_lib_lookup, net6_stub_udp_lookup);
+	WRITE_ONCE(bpf->udp6_lib_lookup, net6_compat_stub_lookup(bpf, net6_stub_udp_lookup));
 	/* Pairs with the dependency, as above. */
 	smp_store_release(&ipv6_bpf_stub, bpf);
 	return 0;
