@@ -23,7 +23,7 @@ def files():
     khttpd.write("empty.dir/x", b"x")
     khttpd.write("zero", b"")
     khttpd.write("ranged", RANGED)
-    khttpd.write("sp ace~", b"space")
+    khttpd.write("sp ~ace", b"space")
     khttpd.write("\udcc3\udca4.txt", b"umlaut")
     khttpd.write("%2e%2e", b"percent")
     khttpd.write("noread.txt", b"secret", 0o600)
@@ -191,8 +191,8 @@ ROWS = (
     (44, "raw 8-bit", get("/\xc3\xa4.txt"), 200, False, True),
     (44, "encoded 8-bit", get("/%c3%a4.txt"), 200, False, True),
     (44, "fragment", get("/a.txt#x"), 400, True, False),
-    (44, "space", get("/sp ace~"), 400, True, True),
-    (44, "encoded space", get("/sp%20ace~"), 200, False, True),
+    (44, "space", get("/sp ~ace"), 400, True, True),
+    (44, "encoded space", get("/sp%20~ace"), 200, False, True),
     (45, "long target", get("/" + "a" * 9000), 414, True, True),
     (45, "long name", get("/" + "a" * 300), 404, False, True),
     (45, "long path", get("/" + "a/" * 3000), 404, False, True),
