@@ -405,7 +405,8 @@ int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct n
 	const struct in6_addr *hop = &tx->daddr;
 	int err;
 
-	if (unlikely(tx->opt)) {
+	/* Options for the stops of a route are no header without one. */
+	if (unlikely(net6_exthdr_room(tx->opt))) {
 		/* No device promises to find the checksum behind extension headers. */
 		if (skb->ip_summed == CHECKSUM_PARTIAL) {
 			err = skb_checksum_help(skb);

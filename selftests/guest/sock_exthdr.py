@@ -364,6 +364,25 @@ def segments_have_no_extension_headers():
 
 
 @ktap.test
+def segments_go_where_no_header_is_sent():
+    """Options for the stops of a route are not, without a route."""
+    receiver = p.native(ns=p.B)
+    receiver.bind((p.NATIVE_B, 9))
+    s = p.net6()
+    s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 100)
+    for sticky in False, True:
+        if sticky:
+            s.setsockopt(V6, RTHDRDSTOPTS, options(1))
+            sent = s.sendto(bytes(250), (p.NATIVE_B, 9))
+        else:
+            sent = s.sendmsg([bytes(250)], [(V6, RTHDRDSTOPTS, options(1))], 0, (p.NATIVE_B, 9))
+        ktap.equal(sent, 250, "octets sent")
+        ktap.equal([len(receiver.recv(300)) for _ in range(3)], [100, 100, 50], "segments")
+    s.close()
+    receiver.close()
+
+
+@ktap.test
 def received_headers_are_told():
     sender = p.native(ns=p.B)
     for chain, size in itertools.product(CHAINS[:2] + CHAINS[4:5], (5, 4000)):
