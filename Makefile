@@ -7,7 +7,8 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
-kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz tools
+kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz \
+	fuzz-guest tools
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -36,7 +37,7 @@ endif
 endif
 
 .PHONY: all modules tools install modules_install check check-full check-programs unit fuzz \
-	demo bench bench-quick sparse style clean help
+	fuzz-guest demo bench bench-quick sparse style clean help
 
 all: modules tools
 
@@ -76,6 +77,9 @@ unit:
 fuzz:
 	@$(MAKE) -C selftests/fuzz check
 
+fuzz-guest:
+	@scripts/fuzz-guest '$(or $(MODE),side)' '$(or $(MINUTES),5)' $(SEED)
+
 demo:
 	@scripts/demo
 
@@ -95,7 +99,7 @@ style:
 
 clean:
 	rm -rf build demo .guest net6/*.ko khttpd/*.ko
-	@for dir in tools selftests/unit selftests/fuzz; do \
+	@for dir in tools selftests/unit selftests/fuzz selftests/fuzz/guest; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 
 help:
@@ -108,6 +112,8 @@ help:
 	@echo 'make bench-quick  the same with fewer points (six minutes of processor time)'
 	@echo 'make unit       user-space unit tests under ASan and UBSan'
 	@echo 'make fuzz       the fuzz targets, a minute each (FUZZ_SECONDS=)'
+	@echo 'make fuzz-guest system calls and packets at random on the checking kernel; MODE=side|takeover'
+	@echo '                MINUTES=5 SEED=N, THREADS=1 to repeat a run exactly'
 	@echo 'make install    modules (with depmod), tools and manual pages, as root'
 	@echo 'make sparse     sparse over both modules'
 	@echo 'make style      checkpatch --strict and kernel-doc over everything'

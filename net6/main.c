@@ -19,6 +19,7 @@
 #include "core/nfhook.h"
 #include "core/policy.h"
 #include "link/tunnel.h"
+#include "observe/cover.h"
 #include "socket/sock.h"
 #include "transport/tcp/tcp.h"
 
@@ -170,6 +171,9 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } net6_parts[] = {
+#ifdef NET6_COVER
+	{ "coverage",		net6_cover_init,	net6_cover_exit },
+#endif
 	{ "destination cache",	net6_dest_init,		net6_dest_exit },
 	{ "output",		net6_output_init,	net6_output_exit },
 	{ "input",		net6_input_init,	net6_input_exit },

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The peer behind the tap device: answers Neighbor Discovery, TCP, UDP and echo for all addresses
+ * that are not the host's, mostly as it should; and sends what nobody asked for.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include "fuzz.h"
+
+#define VNET	10	/* octets of struct virtio_net_hdr */
+#define FLOWS	16
+
+/* A connection as last seen in a segment of the host. */
+struct flow {
+	struct in6_addr us, host;
+	uint16_t port, host_port;
+	uint32_t seq, ack;	/* ours, and what we acknowledge */
+};
+
+uint8_t tap_address[16] = { 0x20, 1, 0xd, 0xb8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+uint8_t tap_link_local[16] = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+static const struct in6_addr router = { { { 0xfe, 0x80, [15] = 2 } } };
+static int tap = -1;
+static struct flow flows[FLOWS];
+static struct packet last;	/* what the host sent */
+
+static void get32(const void *from, uint32_t *to)
+{
+	memcpy(to, from, 4);
+	*to = ntohl(*to);
+}
+
+static void put16(void *to, uint16_t v)
+{
+	v = htons(v);
+	memcpy(to, &v, 2);
+}
+
+static void put32(void *to, uint32_t v)
+{
+	v = htonl(v);
+	memcpy(to, &v, 4);
+}
+
+static void emit(struct packet *p)
+{
+	uint8_t buf[VNET + sizeof(p->frame)] = { };
+	struct virtio_net_hdr *v = (void *)buf;
+
+	memcpy(buf + VNET, p->frame, 14 + p->len);
+	/* As a virtio guest sends: one large packet for several. */
+	if (one_in(12) && p->len > 200) {
+		v->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+		v->csum_start = 54;
+		v->csum_offset = p->frame[20] == IPPROTO_TCP ? 16 : 6;
+		v->gso_type = p->frame[20] == IPPROTO_TCP ? VIRTIO_NET_HDR_GSO_TCPV6 :
+			      one_in(2) ? VIRTIO_NET_HDR_GSO_UDP : 5 /* GSO_UDP_L4 */;
+		v->gso_size = 100 + rnd(1200);
+		v->hdr_len = 54 + (p->frame[20] == IPPROTO_TCP ? 20 : 8);
+	}
+	if (write(tap, buf, VNET + 14 + p->len) < 0)
+		errno = 0;
+}
+
+/* In pieces, the last first now and then, or overlapping. */
+static void emit_fragments(struct packet *p)
+{
+	size_t len = p->len - 40, step = 8 * (1 + rnd(60)), n = (len + step - 1) / step;
+	const uint8_t *ip = p->frame + 14;
+	uint32_t id = one_in(4) ? 7 : rnd64();
+	bool backwards = one_in(2);
+
+	for (size_t i = 0; i < n && i < 40; i++) {
+		size_t k = backwards ? n - 1 - i : i, at = k * step;
+		size_t part = at + step < len ? step : len - at;
+		uint8_t body[8 + 600] = { ip[6] };
+		struct packet f;
+
+		if (one_in(30))
+			continue;
+		put16(body + 2, at | (at + part < len));
+		if (one_in(40))
+			put16(body + 2, (at ^ 8) | 1);
+		put32(body + 4, id);
+		memcpy(body + 8, ip + 40 + at, part);
+		wire_start(&f, (void *)(ip + 8), (void *)(ip + 24), 44, body, 8 + part);
+		f.frame[14 + 7] = 64;
+		emit(&f);
+	}
+}
+
+static void send_packet(struct packet *p, unsigned int odd)
+{
+	if (one_in(odd)) {
+		wire_mutate(p);
+		if (p->len < 40)
+			return;
+		if (!one_in(6))
+			wire_checksum(p);
+	}
+	if (one_in(odd))
+		wire_exthdr(p);
+	if (one_in(3 * odd))
+		wire_exthdr(p);
+	if (p->len > 60 && one_in(2 * odd))
+		emit_fragments(p);
+	else
+		emit(p);
+}
+
+static void reply(const struct in6_addr *from, const struct in6_addr *to, int next, void *body,
+		  size_t len)
+{
+	struct packet p;
+
+	wire_start(&p, from, to, next, body, len);
+	wire_checksum(&p);
+	send_packet(&p, 10);
+}
+
+/* TCP options that fit the segment. */
+static size_t tcp_options(uint8_t *to, bool syn, const struct flow *f)
+{
+	size_t n = 0;
+
+	if (syn) {
+		memcpy(to, "\2\4\5\xa0\4\2\3\3\7\1\1\1", 12);
+		n = 12;
+		if (one_in(3)) {	/* a cookie, or one is wanted */
+			to[n] = 34;
+			to[n + 1] = one_in(2) ? 2 : 10;
+			fill(to + n + 2, 8);
+			n += 12;
+			if (to[n - 11] == 2)
+				n -= 8;
+			else
+				memcpy(to + n - 2, "\1\1", 2);
+			if (n & 3)
+				n = (n + 3) & ~3;
+		}
+	}
+	if (one_in(4)) {
+		memcpy(to + n, "\1\1\x8\xa", 4);
+		put32(to + n + 4, rnd64());
+		put32(to + n + 8, rnd64());
+		n += 12;
+	}
+	if (!syn && one_in(4)) {	/* what is beyond the acknowledgment */
+		memcpy(to + n, "\1\1\5\xa", 4);
+		put32(to + n + 4, f->ack + 1000 + rnd(3000));
+		put32(to + n + 8, f->ack + 4000 + rnd(9000));
+		n += 12;
+	}
+	return n;
+}
+
+static void tcp_segment(struct flow *f, unsigned int flags, size_t data, unsigned int odd)
+{
+	uint8_t body[60 + 1500] = { };
+	size_t opts = tcp_options(body + 20, flags & TH_SYN, f);
+	struct packet p;
+
+	put16(body, f->port);
+	put16(body + 2, f->host_port);
+	put32(body + 4, f->seq);
+	put32(body + 8, f->ack);
+	body[12] = (20 + opts) << 2;
+	body[13] = flags;
+	put16(body + 14, one_in(8) ? 0 : one_in(4) ? rnd(65536) : 60000);
+	put16(body + 18, one_in(2) ? rnd(200) : 0);
+	fill(body + 20 + opts, data);
+	wire_start(&p, &f->us, &f->host, IPPROTO_TCP, body, 20 + opts + data);
+	wire_checksum(&p);
+	send_packet(&p, odd);
+}
+
+/* What the host's segment wants as an answer. */
+static void answer_tcp(const uint8_t *ip, const uint8_t *tcp, size_t len)
+{
+	struct flow *f = &flows[(tcp[1] ^ tcp[3]) % FLOWS];
+	size_t data = len - (tcp[12] >> 4) * 4;
+	uint32_t seq, ack;
+
+	if ((tcp[12] >> 4) * 4U > len)
+		return;
+	memcpy(&f->us, ip + 24, 16);
+	memcpy(&f->host, ip + 8, 16);
+	f->port = tcp[2] << 8 | tcp[3];
+	f->host_port = tcp[0] << 8 | tcp[1];
+	get32(tcp + 4, &seq);
+	get32(tcp + 8, &ack);
+	if (tcp[13] & TH_RST)
+		return;
+	f->ack = seq + data + !!(tcp[13] & (TH_SYN | TH_FIN));
+	if ((tcp[13] & (TH_SYN | TH_ACK)) == TH_SYN) {
+		f->seq = rnd64();
+		tcp_segment(f, one_in(12) ? TH_RST | TH_ACK :
+			       one_in(12) ? TH_SYN :
+			       TH_SYN | TH_ACK | (one_in(4) ? 0x40 : 0), 0, 20);
+		f->seq++;
+		return;
+	}
+	f->seq = ack;
+	if (one_in(10))		/* lost on the way */
+		return;
+	if (data && one_in(6))	/* or not all of it */
+		f->ack -= rnd(data);
+	if (data || tcp[13] & (TH_SYN | TH_FIN) || one_in(8))
+		tcp_segment(f, TH_ACK | (one_in(12) ? TH_FIN : 0) | (one_in(10) ? 0x40 : 0),
+			    one_in(3) ? rnd(1200) : 0, 16);
+}
+
+static void icmp(const struct in6_addr *from, const struct in6_addr *to, uint8_t type, uint8_t code,
+		 const void *rest, size_t len)
+{
+	uint8_t body[1600] = { type, code };
+
+	if (len > sizeof(body) - 4)
+		len = sizeof(body) - 4;
+	memcpy(body + 4, rest, len);
+	reply(from, to, IPPROTO_ICMPV6, body, 4 + len);
+}
+
+static void advertise(const struct in6_addr *target, const struct in6_addr *to)
+{
+	uint8_t rest[28] = { one_in(6) ? rnd(256) : 0x60 };
+
+	memcpy(rest + 4, target, 16);
+	memcpy(rest + 20, "\2\1\2\0\0\0\0\2", 8);
+	icmp(target, to, 136, 0, rest, sizeof(rest));
+}
+
+/* A Router Advertisement with every option that is read. */
+static void router_advertisement(void)
+{
+	uint8_t r[256] = { one_in(4) ? rnd(256) : 64, one_in(4) ? rnd(256) : 0, 0x07, 0x08 };
+	struct in6_addr all = { { { 0xff, 2, [15] = 1 } } };
+	size_t n = 12;
+
+	if (one_in(8)) {
+		r[2] = 0;
+		r[3] = 0;
+	}
+	put32(r + 4, one_in(4) ? value() : 0);
+	put32(r + 8, one_in(4) ? value() : 0);
+	memcpy(r + n, "\1\1\2\0\0\0\0\2", 8);
+	n += 8;
+	for (int i = 0; i < 2; i++) {		/* prefixes */
+		memcpy(r + n, "\3\4\x40\xc0", 4);
+		put32(r + n + 4, one_in(3) ? value() : 86400);
+		put32(r + n + 8, one_in(3) ? value() : 3600);
+		memcpy(r + n + 16, tap_address, 8);
+		r[n + 21] = i ? rnd(9) : 1;
+		n += 32;
+	}
+	if (one_in(2)) {
+		memcpy(r + n, "\5\1\0\0\0\0\5\x78", 8);
+		n += 8;
+	}
+	if (one_in(2)) {			/* a route */
+		memcpy(r + n, "\x18\2\x30\0\0\0\1\0\x20\1\xd\xb8\0\x77\0\0", 16);
+		r[n + 3] = rnd(4) << 3;
+		r[n + 7] = rnd(2);
+		n += 16;
+	}
+	if (one_in(2)) {			/* resolvers, and domains */
+		memcpy(r + n, "\x19\3\0\0\0\0\1\0", 8);
+		memcpy(r + n + 8, tap_address, 16);
+		memcpy(r + n + 24, "\x1f\2\0\0\0\0\1\0\3lan\0\0\0\0", 16);
+		n += 40;
+	}
+	if (one_in(6)) {
+		r[n] = rnd(256);
+		r[n + 1] = rnd(4);
+		n += 8;
+	}
+	icmp(&router, &all, 134, 0, r, n);
+}
+
+static void answer_icmp(const uint8_t *ip, const uint8_t *body, size_t len)
+{
+	struct in6_addr target, all = { { { 0xff, 2, [15] = 1 } } };
+	bool dad = IN6_IS_ADDR_UNSPECIFIED((struct in6_addr *)(ip + 8));
+
+	switch (body[0]) {
+	case 133:
+		router_advertisement();
+		break;
+	case 135:
+		if (len < 24)
+			return;
+		memcpy(&target, body + 8, 16);
+		if (dad ? one_in(20) : !one_in(10))
+			advertise(&target, dad ? &all : (void *)(ip + 8));
+		break;
+	case 128:
+		icmp((void *)(ip + 24), (void *)(ip + 8), 129, 0, body + 4, len - 4);
+		break;
+	}
+}
+
+/* About the last packet that the host sent. */
+static void icmp_error(void)
+{
+	static const uint8_t types[] = { 1, 1, 2, 2, 3, 4, 5, 127 };
+	uint8_t rest[1232] = { };
+	size_t len = last.len > 1200 ? 1200 : last.len;
+	uint8_t type = PICK(types);
+	struct in6_addr from;
+
+	if (last.len < 40)
+		return;
+	if (type == 2)
+		put32(rest, one_in(3) ? value() : 1280 + (int)rnd(220));
+	else if (type == 4)
+		rest[3] = rnd(60);
+	memcpy(rest + 4, last.frame + 14, len);
+	memcpy(&from, one_in(2) ? (void *)&router : last.frame + 38, 16);
+	icmp(&from, (void *)(last.frame + 22), type, rnd(8), rest, 4 + len);
+}
+
+static void answer_arp(uint8_t *frame)
+{
+	uint8_t p[VNET + 42] = { };
+
+	if (frame[21] != 1)
+		return;
+	memcpy(p + VNET, "\2\0\0\0\0\1\2\0\0\0\0\2\x8\6\0\1\x8\0\6\4\0\2\2\0\0\0\0\2", 28);
+	memcpy(p + VNET + 28, frame + 38, 4);
+	memcpy(p + VNET + 32, frame + 22, 10);
+	if (write(tap, p, sizeof(p)) < 0)
+		errno = 0;
+}
+
+static void answer(uint8_t *frame, size_t len)
+{
+	uint8_t *ip = frame + 14, *up = ip + 40;
+	uint8_t body[1500];
+	size_t n;
+
+	if (len >= 42 && frame[12] == 8 && frame[13] == 6)
+		answer_arp(frame);
+	if (len < 14 + 48 || frame[12] != 0x86 || frame[13] != 0xdd)
+		return;
+	n = len - 54;
+	if (n > sizeof(body))
+		n = sizeof(body);
+	if (ip[6] != IPPROTO_ICMPV6 || up[0] < 128) {
+		last.len = len - 14 > 1500 ? 1500 : len - 14;
+		memcpy(last.frame, frame, 14 + last.len);
+	}
+	switch (ip[6]) {
+	case IPPROTO_TCP:
+		if (n >= 20)
+			answer_tcp(ip, up, len - 54);
+		break;
+	case IPPROTO_ICMPV6:
+		answer_icmp(ip, up, n);
+		break;
+	case IPPROTO_UDP:
+		if (one_in(5)) {
+			icmp_error();
+			break;
+		}
+		memcpy(body, up, n);
+		memcpy(body, up + 2, 2);
+		memcpy(body + 2, up, 2);
+		if (ip[24] != 0xff)
+			reply((void *)(ip + 24), (void *)(ip + 8), IPPROTO_UDP, body, n);
+		break;
+	}
+}
+
+static void host_address(struct in6_addr *to)
+{
+	if (one_in(8))
+		address(to);
+	else if (last.len >= 40 && one_in(4))
+		memcpy(to, last.frame + 22, 16);
+	else
+		memcpy(to, tap_address, 16);
+}
+
+static void peer_address(struct in6_addr *to)
+{
+	if (one_in(4)) {
+		*to = router;
+		return;
+	}
+	memcpy(to, tap_address, 16);
+	to->s6_addr[15] = 2 + rnd(6);
+	if (one_in(20))
+		address(to);
+}
+
+/* TCP that the host did not start, and what does not fit its connections. */
+static void unasked_tcp(void)
+{
+	struct flow *f = &flows[rnd(FLOWS)], fresh = *f;
+
+	if (one_in(2) || !f->port) {
+		peer_address(&fresh.us);
+		host_address(&fresh.host);
+		fresh.port = 2000 + rnd(2000);
+		fresh.host_port = PORT_BASE + rnd(PORTS);
+		fresh.seq = rnd64();
+		tcp_segment(&fresh, TH_SYN | (one_in(6) ? 0xc0 : 0), one_in(4) ? rnd(100) : 0, 16);
+		return;
+	}
+	switch (rnd(8)) {
+	case 0:
+		fresh.seq += one_in(2) ? 0 : rnd(5000);
+		tcp_segment(&fresh, TH_RST | (one_in(2) ? TH_ACK : 0), 0, 10);
+		break;
+	case 1:		/* out of order */
+		fresh.seq += rnd(8000);
+		tcp_segment(&fresh, TH_ACK, 1 + rnd(1200), 16);
+		break;
+	case 2:		/* again */
+		fresh.seq -= rnd(3000);
+		tcp_segment(&fresh, TH_ACK, rnd(1200), 16);
+		break;
+	case 3:
+		tcp_segment(&fresh, TH_ACK | TH_FIN, 0, 16);
+		break;
+	case 4:
+		tcp_segment(&fresh, TH_ACK | TH_URG, rnd(300), 10);
+		break;
+	case 5:		/* duplicate acknowledgments */
+		for (int i = 0; i < 4; i++)
+			tcp_segment(&fresh, TH_ACK, 0, 30);
+		break;
+	case 6:
+		fresh.ack += value() % 65536;
+		tcp_segment(&fresh, rnd(256), rnd(100), 10);
+		break;
+	default:
+		tcp_segment(&fresh, TH_ACK | (one_in(3) ? TH_PUSH : 0), rnd(1400), 20);
+		f->seq = fresh.seq + 1;
+	}
+}
+
+static void unasked_udp(void)
+{
+	struct in6_addr us, host;
+	uint8_t body[1500];
+	size_t len = 8 + rnd(1300);
+
+	peer_address(&us);
+	host_address(&host);
+	put16(body, 2000 + rnd(2000));
+	put16(body + 2, PORT_BASE + rnd(PORTS));
+	put16(body + 4, len);
+	fill(body + 8, len - 8);
+	reply(&us, &host, IPPROTO_UDP, body, len);
+}
+
+/* Neighbor Discovery and MLD. */
+static void unasked_nd(void)
+{
+	struct in6_addr us, host, all = { { { 0xff, 2, [15] = 1 } } };
+	uint8_t r[128] = { };
+
+	peer_address(&us);
+	host_address(&host);
+	switch (rnd(8)) {
+	case 0:
+		router_advertisement();
+		break;
+	case 1:		/* for its address: a neighbor asks, or wants it */
+		memcpy(r + 4, &host, 16);
+		memcpy(r + 20, "\1\1\2\0\0\0\0\2", 8);
+		if (one_in(3))
+			memset(&us, 0, sizeof(us));
+		icmp(&us, one_in(2) ? &host : &all, 135, 0, r, one_in(2) ? 28 : 20);
+		break;
+	case 2:
+		advertise(one_in(3) ? &host : &us, one_in(2) ? &all : &host);
+		break;
+	case 3:		/* redirect */
+		peer_address((void *)(r + 4));
+		if (one_in(2))
+			memcpy(r + 4, &us, 16);
+		address((void *)(r + 20));
+		memcpy(r + 36, "\2\1\2\0\0\0\0\2", 8);
+		icmp(&router, &host, 137, 0, r, 44);
+		break;
+	case 4:		/* MLDv1 and MLDv2 queries, and a report */
+		put16(r, one_in(3) ? rnd(65536) : 10);
+		if (one_in(2))
+			memcpy(r + 4, "\xff\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\3", 16);
+		if (one_in(3)) {
+			r[20] = rnd(16);
+			put16(r + 22, 1);
+			address((void *)(r + 24));
+		}
+		reply(&router, &all, IPPROTO_ICMPV6,
+		      memmove(r + 4, r, 60) ? (put32(r, 130U << 24), r) : r,
+		      one_in(2) ? 24 : one_in(2) ? 28 : 44);
+		break;
+	case 5:
+		icmp(&us, one_in(3) ? &all : &host, 128, 0, r, rnd(100));
+		break;
+	case 6:
+		icmp(&us, &host, rnd(256), rnd(6), r, rnd(100));
+		break;
+	default:
+		memcpy(r + 4, &us, 16);
+		icmp(&us, &all, 133, 0, r, one_in(2) ? 4 : 12);
+	}
+}
+
+/* IPv6 in IPv4: from a tunnel's other end, or anybody. */
+static void unasked_tunnel(void)
+{
+	struct in6_addr us, host;
+	uint8_t ip4[20] = "\x45\0\0\0\0\0\0\0\x40\x29\0\0\xc0\0\2\2\xc0\0\2\1", echo[64] = { 128 };
+	struct packet inner, p;
+	uint32_t s = 0;
+
+	peer_address(&us);
+	host_address(&host);
+	wire_start(&inner, &us, &host, IPPROTO_ICMPV6, echo, 8 + rnd(50));
+	wire_checksum(&inner);
+	if (one_in(4))
+		wire_mutate(&inner);
+	put16(ip4 + 2, 20 + inner.len);
+	if (one_in(6))
+		ip4[15] = rnd(256);
+	if (one_in(6))
+		ip4[1] = rnd(256);
+	for (int i = 0; i < 20; i += 2)
+		s += ip4[i] << 8 | ip4[i + 1];
+	s = (s & 0xffff) + (s >> 16);
+	s += s >> 16;
+	put16(ip4 + 10, ~s);
+	memcpy(p.frame, "\2\0\0\0\0\1\2\0\0\0\0\2\x8\0", 14);
+	memcpy(p.frame + 14, ip4, 20);
+	memcpy(p.frame + 34, inner.frame + 14, inner.len);
+	p.len = 20 + inner.len;
+	emit(&p);
+}
+
+/* To be routed, of no protocol, or of nothing at all. */
+static void unasked_other(void)
+{
+	struct in6_addr us, host;
+	uint8_t body[600];
+	struct packet p;
+
+	peer_address(&us);
+	host_address(&host);
+	if (one_in(4))
+		inet_pton(AF_INET6, "2001:db8:2::2", &host);
+	fill(body, sizeof(body));
+	wire_start(&p, &us, &host, rnd(256), body, rnd(sizeof(body)));
+	send_packet(&p, 3);
+}
+
+void packet_step(void)
+{
+	struct pollfd pf = { .fd = tap, .events = POLLIN };
+	uint8_t buf[VNET + 70000];
+	ssize_t n;
+
+	if (tap < 0) {
+		usleep(10000);
+		return;
+	}
+	for (int i = 0; i < 16 && poll(&pf, 1, i ? 0 : 2) > 0; i++) {
+		n = read(tap, buf, sizeof(buf));
+		if (n > VNET + 14)
+			answer(buf + VNET, n - VNET);
+	}
+	switch (rnd(12)) {
+	case 0: case 1: case 2: case 3:
+		unasked_tcp();
+		break;
+	case 4: case 5:
+		unasked_udp();
+		break;
+	case 6: case 7:
+		unasked_nd();
+		break;
+	case 8:
+		icmp_error();
+		break;
+	case 9:
+		unasked_tunnel();
+		break;
+	default:
+		unasked_other();
+	}
+}
+
+void packet_setup(void)
+{
+	struct ifreq ifr = { .ifr_name = "t0", .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
+	struct sockaddr_in *sin = (void *)&ifr.ifr_addr;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	tap = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (tap < 0 || ioctl(tap, TUNSETIFF, &ifr)) {
+		perror("tap device");
+		exit(2);
+	}
+	ioctl(tap, TUNSETOFFLOAD, TUN_F_CSUM);
+	ifr.ifr_hwaddr.sa_family = 1;
+	memcpy(ifr.ifr_hwaddr.sa_data, "\2\0\0\0\0\1", 6);
+	ioctl(fd, SIOCSIFHWADDR, &ifr);
+	memset(sin, 0, sizeof(*sin));
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(0xc0000201);	/* 192.0.2.1 */
+	ioctl(fd, SIOCSIFADDR, &ifr);
+	ifr.ifr_flags = IFF_UP | IFF_RUNNING;
+	ioctl(fd, SIOCSIFFLAGS, &ifr);
+	close(fd);
+	net6_address("2001:db8:1::1", "t0");
+}
+
+const struct op packet_ops[] = {
+	{ "packet", 100, ADMIN, packet_step },
+	{ },
+};
