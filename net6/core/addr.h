@@ -203,13 +203,18 @@ bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool p
 		 const u8 *nonce, unsigned int nonce_len);	/* true: was tentative */
 bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target, bool looped);
 
-/* nn->lock held (core/mcast.c). */
+/* nn->lock held (core/accept.c). */
+struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_addr *addr,
+				    enum net6_accept_type type);
+void net6_accept_free(struct net6_accept *accept);
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
 		    enum net6_accept_type type);
 void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr,
 		     enum net6_accept_type type);
 struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr,
 				    enum net6_accept_type type);
+
+/* nn->lock held (core/mcast.c). */
 int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
 			     const struct net6_mld_filter *old,
 			     const struct net6_mld_filter *new);
