@@ -9,6 +9,7 @@
 #include <linux/random.h>
 
 #include "admin/admin.h"
+#include "core/addr.h"
 #include "core/dest.h"
 #include "core/exthdr.h"
 #include "core/icmp.h"
@@ -71,8 +72,6 @@ static int __net_init net6_net_init(struct net *net)
 	nn->net = net;
 	spin_lock_init(&nn->lock);
 	hash_init(nn->iface_hash);
-	hash_init(nn->addr_hash);
-	hash_init(nn->accept_hash);
 	hash_init(nn->proxy_hash);
 	INIT_LIST_HEAD(&nn->ifaces);
 	get_random_bytes(&nn->secret, sizeof(nn->secret));
@@ -86,9 +85,15 @@ static int __net_init net6_net_init(struct net *net)
 	nn->wq = alloc_ordered_workqueue("net6", 0);
 	if (!nn->wq)
 		goto err_mib;
-	err = net6_dest_net_init(nn);
+	err = net6_addr_net_init(nn);
 	if (err)
 		goto err_wq;
+	err = net6_accept_net_init(nn);
+	if (err)
+		goto err_addr;
+	err = net6_dest_net_init(nn);
+	if (err)
+		goto err_accept;
 	err = net6_reasm_net_init(nn);
 	if (err)
 		goto err_dest;
@@ -122,6 +127,10 @@ err_reasm:
 	net6_reasm_net_exit(nn);
 err_dest:
 	net6_dest_net_exit(nn);
+err_accept:
+	net6_accept_net_exit(nn);
+err_addr:
+	net6_addr_net_exit(nn);
 err_wq:
 	destroy_workqueue(nn->wq);
 err_mib:
@@ -153,6 +162,8 @@ static void __net_exit net6_net_exit(struct net *net)
 	net6_reasm_net_exit(nn);
 	net6_icmp_net_exit(nn);
 	net6_policy_net_exit(nn);
+	net6_accept_net_exit(nn);
+	net6_addr_net_exit(nn);
 	rcu_barrier();
 	free_percpu(nn->mib);
 }

@@ -91,17 +91,12 @@ int net6_nl_addr_get_start(struct netlink_callback *cb)
 	return net6_nl_dump_start(cb, &net6_nl_addr_dump_ops, NET6_A_ADDR_IFINDEX);
 }
 
-static void net6_nl_accept_collect(struct net6_net *nn, struct net6_nl_list *list)
+static void net6_nl_accept_take(struct net6_nl_list *list, const struct list_head *accepts)
 {
 	const struct net6_accept *accept;
 	struct net6_nl_accept *to;
-	int bkt;
 
-	BUILD_BUG_ON(NET6_ACCEPT_MULTICAST != (int)NET6_ACCEPT_TYPE_MULTICAST);
-	spin_lock_bh(&nn->lock);
-	hash_for_each(nn->accept_hash, bkt, accept, hash_node) {
-		if (list->filter && list->filter != accept->iface->ifindex)
-			continue;
+	list_for_each_entry(accept, accepts, list) {
 		to = net6_nl_next(list);
 		if (!to)
 			continue;
@@ -110,7 +105,24 @@ static void net6_nl_accept_collect(struct net6_net *nn, struct net6_nl_list *lis
 		to->type = accept->type;
 		to->users = accept->users;
 	}
-	spin_unlock_bh(&nn->lock);
+}
+
+static void net6_nl_accept_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	const struct net6_iface *iface;
+
+	BUILD_BUG_ON(NET6_ACCEPT_MULTICAST != (int)NET6_ACCEPT_TYPE_MULTICAST);
+	rcu_read_lock();
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (list->filter && list->filter != iface->ifindex)
+			continue;
+		spin_lock_bh(&nn->lock);
+		net6_nl_accept_take(list, &iface->unicast);
+		net6_nl_accept_take(list, &iface->anycast);
+		net6_nl_accept_take(list, &iface->groups);
+		spin_unlock_bh(&nn->lock);
+	}
+	rcu_read_unlock();
 }
 
 static int net6_nl_accept_put(struct sk_buff *skb, const void *item)

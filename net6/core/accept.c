@@ -1,40 +1,135 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Is it ours? The addresses that we receive for [ADE]. Groups among them are mcast.c's to join. */
+/* Is it ours? The addresses that we receive for [ADE], in two tables: one knows each entry by
+ * address and interface, the other each unicast and anycast address once, whatever the number
+ * of its interfaces. Groups among them are mcast.c's to join.
+ */
 #include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <net/ipv6.h>
 
 #include "addr.h"
 
-/* Link-local addresses and groups are accepted on their own interface only; a
- * link-local one also where our own packets to it come back up.
+/**
+ * struct net6_accept_key - what an entry is known by
+ * @on: address and interface; must be first, for only this is hashed
+ * @type: enum net6_accept_type
  */
-static bool net6_accept_on(const struct net6_accept *accept, const struct net6_iface *iface)
+struct net6_accept_key {
+	struct net6_addr_key	on;
+	u8			type;
+};
+
+static int net6_accept_own_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
-	if (accept->iface == iface)
-		return true;
-	if (accept->type == NET6_ACCEPT_MULTICAST)
+	const struct net6_accept_key *key = arg->key;
+	const struct net6_accept *accept = obj;
+
+	return accept->iface != key->on.iface || accept->type != key->type ||
+	       !ipv6_addr_equal(&accept->addr, &key->on.addr);
+}
+
+static const struct rhashtable_params net6_accept_own_params = {
+	.key_len		= sizeof(struct net6_addr_key),
+	.key_offset		= offsetof(struct net6_accept, addr),
+	.head_offset		= offsetof(struct net6_accept, own_node),
+	.obj_cmpfn		= net6_accept_own_cmp,
+	.automatic_shrinking	= true,
+};
+
+static int net6_accept_any_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct net6_accept *accept = obj;
+
+	return !ipv6_addr_equal(&accept->addr, arg->key);
+}
+
+static const struct rhashtable_params net6_accept_any_params = {
+	.key_len		= sizeof(struct in6_addr),
+	.key_offset		= offsetof(struct net6_accept, addr),
+	.head_offset		= offsetof(struct net6_accept, any_node),
+	.obj_cmpfn		= net6_accept_any_cmp,
+	.automatic_shrinking	= true,
+};
+
+/* Flattened, as net6_accept_find(). RCU read lock, BH disabled, or nn->lock held. */
+static noinline __flatten struct net6_accept *net6_accept_lookup(const struct net6_iface *iface,
+								 const struct in6_addr *addr,
+								 enum net6_accept_type type)
+{
+	const struct net6_accept_key key = {
+		.on.addr	= *addr,
+		.on.iface	= iface,
+		.type		= type,
+	};
+
+	return rhashtable_lookup_fast(&iface->nn->accept_own, &key, net6_accept_own_params);
+}
+
+/* Does the answer depend on the interface? Groups and link-local addresses are accepted on their
+ * own only; a link-local one also where our own packets to it come back up.
+ */
+static bool net6_accept_is_scoped(const struct in6_addr *addr, const struct net6_iface *iface)
+{
+	if (likely(addr->s6_addr[0] < 0xfe))
 		return false;
-	return !(ipv6_addr_type(&accept->addr) & IPV6_ADDR_LINKLOCAL) ||
-	       net6_iface_is_loopback(iface);
+	if (addr->s6_addr[0] == 0xff)
+		return true;
+	/* fe80::/10; fec0::/10 is like any other */
+	return !(addr->s6_addr[1] & 0x40) && addr->s6_addr[1] & 0x80 &&
+	       !net6_iface_is_loopback(iface);
+}
+
+static const struct net6_accept *net6_accept_scoped(const struct in6_addr *addr,
+						    const struct net6_iface *iface)
+{
+	if (!iface)
+		return NULL;
+	if (ipv6_addr_is_multicast(addr))
+		return net6_accept_lookup(iface, addr, NET6_ACCEPT_MULTICAST);
+	return net6_accept_lookup(iface, addr, NET6_ACCEPT_UNICAST) ?:
+	       net6_accept_lookup(iface, addr, NET6_ACCEPT_ANYCAST);
 }
 
 /**
  * net6_accept_find() - do we receive packets to this address?
  * @nn: namespace
  * @addr: destination address
- * @iface: interface the packet came in on
+ * @iface: interface the packet came in on; NULL is for addresses that no interface has for itself
  *
- * Context: RCU read lock held. Return: the entry or NULL.
+ * One look-up, whatever the number of interfaces and groups. It is on each packet's way, so the
+ * hash is computed here, for keys of one length.
+ * Context: RCU read lock held. Return: the entry or NULL; a unicast one before an anycast one.
  */
-const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
-					   const struct net6_iface *iface)
+__flatten const struct net6_accept *net6_accept_find(struct net6_net *nn,
+						     const struct in6_addr *addr,
+						     const struct net6_iface *iface)
+{
+	if (likely(!net6_accept_is_scoped(addr, iface)))
+		return rhashtable_lookup_fast(&nn->accept_any, addr, net6_accept_any_params);
+	return net6_accept_scoped(addr, iface);
+}
+
+/* The entry that stands for an address in the second table. RCU read lock, BH disabled,
+ * or nn->lock held.
+ */
+static struct net6_accept *net6_accept_lead(struct net6_net *nn, const struct in6_addr *addr)
+{
+	return rhashtable_lookup_fast(&nn->accept_any, addr, net6_accept_any_params);
+}
+
+/**
+ * net6_accept_assigned() - is it a unicast address of any interface?
+ * @nn: namespace
+ * @addr: address
+ *
+ * Context: RCU read lock held. Return: true if one has it assigned, be it as an optimistic one.
+ */
+bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr)
 {
 	const struct net6_accept *accept;
 
-	hlist_for_each_entry_rcu(accept, &nn->accept_hash[net6_addr_bucket(nn, addr)], hash_node)
-		if (ipv6_addr_equal(&accept->addr, addr) && net6_accept_on(accept, iface))
-			return accept;
-	return NULL;
+	accept = net6_accept_lead(nn, addr);
+	return accept && accept->type == NET6_ACCEPT_UNICAST;
 }
 
 /**
@@ -48,48 +143,98 @@ const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6
 struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr,
 				    enum net6_accept_type type)
 {
-	struct net6_net *nn = iface->nn;
-	struct net6_accept *accept;
+	lockdep_assert_held(&iface->nn->lock);
+	return net6_accept_lookup(iface, addr, type);
+}
 
-	lockdep_assert_held(&nn->lock);
-	hlist_for_each_entry(accept, &nn->accept_hash[net6_addr_bucket(nn, addr)], hash_node)
-		if (accept->iface == iface && accept->type == type &&
-		    ipv6_addr_equal(&accept->addr, addr))
-			return accept;
-	return NULL;
+/* Entries of one address are in a ring, of which the first is in the table: unicast ones in front,
+ * the newest first, then anycast ones. nn->lock held.
+ */
+static int net6_accept_enter(struct net6_net *nn, struct net6_accept *accept)
+{
+	struct net6_accept *lead = net6_accept_lead(nn, &accept->addr);
+	int err = 0;
+
+	INIT_LIST_HEAD(&accept->same);
+	if (!lead)
+		return rhashtable_insert_fast(&nn->accept_any, &accept->any_node,
+					      net6_accept_any_params);
+	if (accept->type == NET6_ACCEPT_UNICAST)
+		err = rhashtable_replace_fast(&nn->accept_any, &lead->any_node, &accept->any_node,
+					      net6_accept_any_params);
+	if (!err)
+		list_add_tail(&accept->same, &lead->same);
+	return err;
+}
+
+/* nn->lock held. */
+static void net6_accept_leave(struct net6_net *nn, struct net6_accept *accept)
+{
+	struct net6_accept *next;
+
+	if (net6_accept_lead(nn, &accept->addr) != accept) {
+		list_del(&accept->same);
+		return;
+	}
+	if (list_empty(&accept->same)) {
+		rhashtable_remove_fast(&nn->accept_any, &accept->any_node, net6_accept_any_params);
+		return;
+	}
+	next = list_first_entry(&accept->same, struct net6_accept, same);
+	list_del(&accept->same);
+	rhashtable_replace_fast(&nn->accept_any, &accept->any_node, &next->any_node,
+				net6_accept_any_params);
+}
+
+static struct list_head *net6_accept_list(struct net6_iface *iface, enum net6_accept_type type)
+{
+	switch (type) {
+	case NET6_ACCEPT_UNICAST:
+		return &iface->unicast;
+	case NET6_ACCEPT_ANYCAST:
+		return &iface->anycast;
+	case NET6_ACCEPT_MULTICAST:
+		break;
+	}
+	return &iface->groups;
 }
 
 /**
  * net6_accept_new() - a new entry, with one user
  * @iface: its interface
  * @addr: address that it has no entry of this type for
- * @type: enum net6_accept_type; a group's entry is put into iface->groups by the caller
+ * @type: enum net6_accept_type
  *
  * Context: nn->lock held. Return: entry or NULL (no memory).
  */
 struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_addr *addr,
 				    enum net6_accept_type type)
 {
-	struct net6_net *nn = iface->nn;
-	struct hlist_head *bucket = &nn->accept_hash[net6_addr_bucket(nn, addr)];
 	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC | __GFP_ACCOUNT);
+	struct net6_net *nn = iface->nn;
 
+	static_assert(offsetof(struct net6_accept, iface) - offsetof(struct net6_accept, addr) ==
+		      offsetof(struct net6_addr_key, iface));
+	lockdep_assert_held(&nn->lock);
 	if (!accept)
 		return NULL;
 	accept->addr = *addr;
 	accept->iface = iface;
 	accept->type = type;
 	accept->users = 1;
+	if (rhashtable_insert_fast(&nn->accept_own, &accept->own_node, net6_accept_own_params))
+		goto err_free;
+	if (type != NET6_ACCEPT_MULTICAST && net6_accept_enter(nn, accept))
+		goto err_own;
+	list_add_tail_rcu(&accept->list, net6_accept_list(iface, type));
 	iface->n_groups += type != NET6_ACCEPT_UNICAST;
-	INIT_LIST_HEAD(&accept->list);
-	/* Behind a unicast address of the same bits: that one is found. */
-	if (type == NET6_ACCEPT_ANYCAST) {
-		list_add_tail_rcu(&accept->list, &iface->anycast);
-		hlist_add_tail_rcu(&accept->hash_node, bucket);
-	} else {
-		hlist_add_head_rcu(&accept->hash_node, bucket);
-	}
 	return accept;
+
+err_own:
+	rhashtable_remove_fast(&nn->accept_own, &accept->own_node, net6_accept_own_params);
+err_free:
+	kfree_rcu(accept, rcu);
+	return NULL;
 }
 
 /**
@@ -100,11 +245,14 @@ struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_a
  */
 void net6_accept_free(struct net6_accept *accept)
 {
-	hlist_del_rcu(&accept->hash_node);
-	if (accept->type != NET6_ACCEPT_UNICAST) {
-		list_del_rcu(&accept->list);
-		accept->iface->n_groups--;
-	}
+	struct net6_net *nn = accept->iface->nn;
+
+	lockdep_assert_held(&nn->lock);
+	rhashtable_remove_fast(&nn->accept_own, &accept->own_node, net6_accept_own_params);
+	if (accept->type != NET6_ACCEPT_MULTICAST)
+		net6_accept_leave(nn, accept);
+	list_del_rcu(&accept->list);
+	accept->iface->n_groups -= accept->type != NET6_ACCEPT_UNICAST;
 	kfree_rcu(accept, rcu);
 }
 
@@ -139,4 +287,34 @@ void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr,
 
 	if (accept)
 		net6_accept_free(accept);
+}
+
+/**
+ * net6_accept_net_init() - a namespace that receives for nothing yet
+ * @nn: namespace
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int net6_accept_net_init(struct net6_net *nn)
+{
+	int err = rhashtable_init(&nn->accept_own, &net6_accept_own_params);
+
+	if (err)
+		return err;
+	err = rhashtable_init(&nn->accept_any, &net6_accept_any_params);
+	if (err)
+		rhashtable_destroy(&nn->accept_own);
+	return err;
+}
+
+/**
+ * net6_accept_net_exit() - end of the tables
+ * @nn: namespace; its interfaces are gone, and nobody looks
+ *
+ * Context: process, sleeps.
+ */
+void net6_accept_net_exit(struct net6_net *nn)
+{
+	rhashtable_destroy(&nn->accept_any);
+	rhashtable_destroy(&nn->accept_own);
 }

@@ -3,6 +3,7 @@
  * section 5.5.3 for addresses made from prefixes. DAD is in dad.c.
  */
 #include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
@@ -17,30 +18,40 @@
 
 static void net6_addr_timer_fn(struct timer_list *t);
 
+static int net6_addr_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct net6_addr_key *key = arg->key;
+	const struct net6_addr *addr = obj;
+
+	return addr->iface != key->iface || !ipv6_addr_equal(&addr->addr, &key->addr);
+}
+
+static const struct rhashtable_params net6_addr_params = {
+	.key_len		= sizeof(struct net6_addr_key),
+	.key_offset		= offsetof(struct net6_addr, addr),
+	.head_offset		= offsetof(struct net6_addr, node),
+	.obj_cmpfn		= net6_addr_cmp,
+	.automatic_shrinking	= true,
+};
+
 /**
- * net6_addr_find() - an address of ours, in whatever state
- * @nn: namespace
+ * net6_addr_find() - an address of an interface, in whatever state
+ * @iface: interface
  * @addr: address
- * @iface: interface it must be on, NULL for any
  *
  * Context: RCU read lock or nn->lock held. Return: borrowed entry or NULL.
  */
-struct net6_addr *net6_addr_find(struct net6_net *nn, const struct in6_addr *addr,
-				 const struct net6_iface *iface)
+struct net6_addr *net6_addr_find(const struct net6_iface *iface, const struct in6_addr *addr)
 {
-	struct net6_addr *a;
+	const struct net6_addr_key key = { .addr = *addr, .iface = iface };
 
-	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_bucket(nn, addr)], hash_node,
-				 lockdep_is_held(&nn->lock))
-		if (ipv6_addr_equal(&a->addr, addr) && (!iface || a->iface == iface))
-			return a;
-	return NULL;
+	return rhashtable_lookup_fast(&iface->nn->addrs, &key, net6_addr_params);
 }
 
 struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct in6_addr *addr)
 {
 	lockdep_assert_held(&iface->nn->lock);
-	return net6_addr_find(iface->nn, addr, iface);
+	return net6_addr_find(iface, addr);
 }
 
 /**
@@ -54,15 +65,14 @@ struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct i
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex)
 {
 	bool scoped = ipv6_addr_type(addr) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_LOOPBACK);
+	const struct net6_iface *iface;
 	const struct net6_addr *a;
 
-	hlist_for_each_entry_rcu(a, &nn->addr_hash[net6_addr_bucket(nn, addr)], hash_node) {
-		if (!ipv6_addr_equal(&a->addr, addr) || !net6_addr_is_assigned(a))
-			continue;
-		if (!scoped || !ifindex || a->iface->ifindex == ifindex)
-			return true;
-	}
-	return false;
+	if (!scoped || !ifindex)
+		return net6_accept_assigned(nn, addr);
+	iface = net6_iface_find(nn, ifindex);
+	a = iface ? net6_addr_find(iface, addr) : NULL;
+	return a && net6_addr_is_assigned(a);
 }
 
 /**
@@ -315,7 +325,7 @@ void net6_addr_remove(struct net6_addr *addr)
 	net6_addr_unassign(addr);
 	WRITE_ONCE(addr->state, NET6_ADDR_GONE);
 	net6_note_addr(addr, NET6_NOTE_DEL);
-	hlist_del_rcu(&addr->hash_node);
+	rhashtable_remove_fast(&addr->iface->nn->addrs, &addr->node, net6_addr_params);
 	list_del_rcu(&addr->iface_list);
 	if (addr->origin == NET6_ADDR_SLAAC || addr->origin == NET6_ADDR_TEMPORARY)
 		addr->iface->n_addrs--;
@@ -426,7 +436,10 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 	a->temp_preferred = preferred_lft;
 	timer_setup(&a->timer, net6_addr_timer_fn, 0);
 	refcount_set(&a->ref, 1);
-	hlist_add_head_rcu(&a->hash_node, &nn->addr_hash[net6_addr_bucket(nn, addr)]);
+	if (rhashtable_insert_fast(&nn->addrs, &a->node, net6_addr_params)) {
+		net6_addr_put(a);
+		return -ENOMEM;
+	}
 	list_add_tail_rcu(&a->iface_list, &iface->addrs);
 	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
 		iface->n_addrs++;
@@ -660,4 +673,28 @@ void net6_addr_iface_down(struct net6_iface *iface, bool remove_all)
 		net6_note_addr(a, NET6_NOTE_CHANGE);
 	}
 	spin_unlock_bh(&iface->nn->lock);
+}
+
+/**
+ * net6_addr_net_init() - a namespace without addresses
+ * @nn: namespace
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int net6_addr_net_init(struct net6_net *nn)
+{
+	static_assert(offsetof(struct net6_addr, iface) - offsetof(struct net6_addr, addr) ==
+		      offsetof(struct net6_addr_key, iface));
+	return rhashtable_init(&nn->addrs, &net6_addr_params);
+}
+
+/**
+ * net6_addr_net_exit() - end of the table
+ * @nn: namespace; its interfaces are gone, and nobody looks
+ *
+ * Context: process, sleeps.
+ */
+void net6_addr_net_exit(struct net6_net *nn)
+{
+	rhashtable_destroy(&nn->addrs);
 }

@@ -3,10 +3,9 @@
 #ifndef _NET6_ADDR_H
 #define _NET6_ADDR_H
 
-#include <linux/hash.h>
 #include <linux/in6.h>
-#include <linux/jhash.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/timer.h>
 
 #include "iface.h"
@@ -41,9 +40,19 @@ enum net6_addr_gen {
 #define NET6_NONCE_LEN		6	/* bytes, RFC 3971 5.3.2 */
 
 /**
+ * struct net6_addr_key - an address on an interface
+ * @addr: address
+ * @iface: interface, also one that is gone: it is compared only
+ */
+struct net6_addr_key {
+	struct in6_addr		addr;
+	const struct net6_iface	*iface;
+};
+
+/**
  * struct net6_addr - a unicast address of ours
  * @addr: the address; constant
- * @iface: interface it is assigned to; reference held
+ * @iface: interface it is assigned to; reference held. Both are its key: struct net6_addr_key
  * @plen: prefix length as configured or advertised, bits
  * @state: enum net6_addr_state, written under nn->lock
  * @origin: enum net6_addr_origin
@@ -59,6 +68,7 @@ enum net6_addr_gen {
  * @replaced: a temporary address whose successor has been made
  * @temp_preferred: most seconds that a temporary address is preferred, from @created
  * @timer: DAD while tentative, else the next lifetime event; holds a reference
+ * @node: in nn->addrs
  */
 struct net6_addr {
 	struct in6_addr		addr;
@@ -80,7 +90,7 @@ struct net6_addr {
 	unsigned long		updated;
 	unsigned long		created;
 	struct timer_list	timer;
-	struct hlist_node	hash_node;
+	struct rhash_head	node;
 	struct list_head	iface_list;
 	refcount_t		ref;
 	struct rcu_head		rcu;
@@ -97,41 +107,31 @@ enum net6_accept_type {
  * @addr: unicast, anycast or multicast
  * @iface: interface it is received on. A unicast address is accepted on every
  *	interface of the namespace (weak host, as Linux), except link-local ones and
- *	groups, which only @iface takes.
+ *	groups, which only @iface takes. With @addr its key: struct net6_addr_key
  * @type: enum net6_accept_type
  * @users: how many joined the group or anycast address; 1 for unicast. Under nn->lock
- * @list: groups: in iface->groups; anycast addresses: in iface->anycast
+ * @own_node: in nn->accept_own
+ * @any_node: in nn->accept_any, if it is the first of @same. Neither is a group
+ * @same: ring of the entries of @addr, under nn->lock
+ * @list: in iface->groups, iface->anycast or iface->unicast
  */
 struct net6_accept {
 	struct in6_addr		addr;
 	struct net6_iface	*iface;
 	u8			type;
 	u32			users;
-	struct hlist_node	hash_node;
+	struct rhash_head	own_node;
+	struct rhash_head	any_node;
+	struct list_head	same;
 	struct list_head	list;
 	struct rcu_head		rcu;
 };
 
-/**
- * net6_addr_bucket() - of an address in the tables of addresses, accepted and proxied ones
- * @nn: namespace
- * @addr: address
- *
- * Users, and routers by their prefixes, choose the bits: the secret goes in with them, not on top
- * of the result, and no word is folded into another before, as ipv6_addr_hash() and
- * __ipv6_addr_jhash() do. Context: any.
- */
-static inline u32 net6_addr_bucket(const struct net6_net *nn, const struct in6_addr *addr)
-{
-	return hash_32(jhash2((__force const u32 *)addr->s6_addr32, ARRAY_SIZE(addr->s6_addr32),
-			      (u32)nn->secret.key[0]), NET6_ADDR_HASH_BITS);
-}
-
 /* Look-ups: RCU read lock held by the caller. */
 const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
 					   const struct net6_iface *iface);
-struct net6_addr *net6_addr_find(struct net6_net *nn, const struct in6_addr *addr,
-				 const struct net6_iface *iface);
+bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr);
+struct net6_addr *net6_addr_find(const struct net6_iface *iface, const struct in6_addr *addr);
 bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr);
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex);
 
@@ -202,6 +202,11 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 bool net6_dad_ns(struct net6_iface *iface, const struct in6_addr *target, bool probe,
 		 const u8 *nonce, unsigned int nonce_len);	/* true: was tentative */
 bool net6_dad_na(struct net6_iface *iface, const struct in6_addr *target, bool looped);
+
+int net6_accept_net_init(struct net6_net *nn);
+void net6_accept_net_exit(struct net6_net *nn);
+int net6_addr_net_init(struct net6_net *nn);
+void net6_addr_net_exit(struct net6_net *nn);
 
 /* nn->lock held (core/accept.c). */
 struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_addr *addr,

@@ -267,6 +267,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	INIT_LIST_HEAD(&iface->routers);
 	INIT_LIST_HEAD(&iface->routes);
 	INIT_LIST_HEAD(&iface->groups);
+	INIT_LIST_HEAD(&iface->unicast);
 	INIT_LIST_HEAD(&iface->anycast);
 	refcount_set(&iface->ref, 1);
 	net6_nd_timers_init(iface);

@@ -66,6 +66,7 @@ enum {
  * @routers: struct net6_router.life.list; same
  * @routes: struct net6_fib_route.life.list; same
  * @groups: struct net6_accept.list of joined groups; same
+ * @unicast: those of its unicast addresses; same
  * @mld: what routers are told about them
  * @anycast: struct net6_accept.list of its anycast addresses; same
  * @answers: advertisements for them and for proxied addresses that are sent later; nn->lock
@@ -124,6 +125,7 @@ struct net6_iface {
 	struct list_head		routers;
 	struct list_head		routes;
 	struct list_head		groups;
+	struct list_head		unicast;
 	u32				n_addrs;
 	u32				n_prefixes;
 	u32				n_routers;

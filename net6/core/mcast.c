@@ -33,10 +33,8 @@ static int net6_group_first(struct net6_iface *iface, const struct in6_addr *gro
 	if (err)
 		goto err_link;
 	accept = net6_accept_new(iface, group, NET6_ACCEPT_MULTICAST);
-	if (accept) {
-		list_add_tail_rcu(&accept->list, &iface->groups);
+	if (accept)
 		return 0;
-	}
 	err = -ENOMEM;
 	net6_mld_change(iface, group, filter, NULL);
 err_link:

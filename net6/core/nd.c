@@ -132,7 +132,7 @@ static enum net6_drop_reason net6_nd_ns_check(const struct sk_buff *skb,
 
 static bool net6_nd_optimistic(const struct net6_iface *iface, const struct in6_addr *own)
 {
-	const struct net6_addr *addr = net6_addr_find(iface->nn, own, iface);
+	const struct net6_addr *addr = net6_addr_find(iface, own);
 
 	return addr && READ_ONCE(addr->state) == NET6_ADDR_OPTIMISTIC;
 }

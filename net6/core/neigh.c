@@ -147,7 +147,7 @@ static void net6_neigh_solicit(struct net6_neigh *neigh, const struct net6_neigh
 	const struct net6_addr *own;
 	struct in6_addr group;
 
-	own = net6_addr_find(iface->nn, &todo->saddr, iface);
+	own = net6_addr_find(iface, &todo->saddr);
 	if (own && net6_addr_is_assigned(own) && !net6_addr_in_dad(own))
 		saddr = &todo->saddr;
 	if (todo->actions & NET6_NEIGH_DO_UNICAST) {

@@ -17,7 +17,7 @@
 #include "trie.h"
 
 #define NET6_IFACE_HASH_BITS	5
-#define NET6_ADDR_HASH_BITS	8
+#define NET6_PROXY_HASH_BITS	8
 
 /* Bounds on what the network and users can make us remember, per namespace or interface.
  * Each is a field of struct net6_limits that `net6ctl set` changes.
@@ -74,8 +74,9 @@ struct net6_settings {
  * @ifaces: all interfaces, same rules
  * @loopback: the pseudo-loopback interface; lives as long as the namespace's lo, so
  *	NULL at the very beginning and end (READ_ONCE)
- * @addr_hash: struct net6_addr by address; written under @lock
- * @accept_hash: struct net6_accept by address; written under @lock
+ * @addrs: struct net6_addr by address and interface; written under @lock
+ * @accept_own: struct net6_accept by address and interface; same
+ * @accept_any: of those that are no groups, one for each address; same
  * @proxy_hash: struct net6_proxy by address; written under @lock
  * @n_proxies: its entries
  * @dests: struct net6_dest by destination, interface and router
@@ -106,9 +107,10 @@ struct net6_net {
 	DECLARE_HASHTABLE(iface_hash, NET6_IFACE_HASH_BITS);
 	struct list_head	ifaces;
 	struct net6_iface	*loopback;
-	DECLARE_HASHTABLE(addr_hash, NET6_ADDR_HASH_BITS);
-	DECLARE_HASHTABLE(accept_hash, NET6_ADDR_HASH_BITS);
-	DECLARE_HASHTABLE(proxy_hash, NET6_ADDR_HASH_BITS);
+	struct rhashtable	addrs;
+	struct rhashtable	accept_own;
+	struct rhashtable	accept_any;
+	DECLARE_HASHTABLE(proxy_hash, NET6_PROXY_HASH_BITS);
 	u32			n_proxies;
 	struct rhashtable	dests;
 	atomic_t		dest_count;

@@ -4,6 +4,8 @@
  * the operator to know: no Duplicate Address Detection, no unsolicited advertisements (which
  * 7.2.8 allows), no prefixes (RFC 4389).
  */
+#include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/rculist.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -15,9 +17,17 @@
 /* By what a Neighbor Solicitation for a proxied address is delivered; in no table. */
 static const struct net6_accept net6_proxy_unicast = { .type = NET6_ACCEPT_UNICAST };
 
-static struct hlist_head *net6_proxy_bucket(struct net6_net *nn, const struct in6_addr *addr)
+/* Users choose the bits: the secret goes in with them, not on top of the result, and no word is
+ * folded into another before, as ipv6_addr_hash() and __ipv6_addr_jhash() do.
+ */
+static struct hlist_head *net6_proxy_bucket(const struct net6_iface *iface,
+					    const struct in6_addr *addr)
 {
-	return &nn->proxy_hash[net6_addr_bucket(nn, addr)];
+	const struct net6_addr_key key = { .addr = *addr, .iface = iface };
+	struct net6_net *nn = iface->nn;
+	u32 hash = jhash2((const u32 *)&key, sizeof(key) / sizeof(u32), (u32)nn->secret.key[0]);
+
+	return &nn->proxy_hash[hash_32(hash, NET6_PROXY_HASH_BITS)];
 }
 
 /* RCU read lock or nn->lock held. */
@@ -26,7 +36,7 @@ static struct net6_proxy *net6_proxy_lookup(const struct net6_iface *iface,
 {
 	struct net6_proxy *proxy;
 
-	hlist_for_each_entry_rcu(proxy, net6_proxy_bucket(iface->nn, addr), hash_node,
+	hlist_for_each_entry_rcu(proxy, net6_proxy_bucket(iface, addr), hash_node,
 				 lockdep_is_held(&iface->nn->lock))
 		if (proxy->iface == iface && ipv6_addr_equal(&proxy->addr, addr))
 			return proxy;
@@ -101,7 +111,7 @@ static int net6_proxy_insert(struct net6_iface *iface, const struct in6_addr *ad
 	proxy->addr = *addr;
 	proxy->iface = iface;
 	proxy->router = router;
-	hlist_add_head_rcu(&proxy->hash_node, net6_proxy_bucket(nn, addr));
+	hlist_add_head_rcu(&proxy->hash_node, net6_proxy_bucket(iface, addr));
 	nn->n_proxies++;
 	WRITE_ONCE(iface->n_proxies, iface->n_proxies + 1);
 	return 0;

@@ -422,7 +422,7 @@ static void net6_ra_option(struct net6_iface *iface, const struct in6_addr *rout
 /* An address that was found to be another node's is not ours. */
 static bool net6_ra_is_from_us(struct net6_iface *iface, const struct in6_addr *saddr)
 {
-	const struct net6_addr *addr = net6_addr_find(iface->nn, saddr, iface);
+	const struct net6_addr *addr = net6_addr_find(iface, saddr);
 
 	return addr && READ_ONCE(addr->state) != NET6_ADDR_DUPLICATE;
 }

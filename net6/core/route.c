@@ -61,7 +61,7 @@ static const struct net6_accept *net6_route_own(struct net6_net *nn, const struc
 static int net6_route_local(struct net6_net *nn, const struct net6_accept *accept,
 			    const struct net6_iface *iface, struct net6_nexthop *nh)
 {
-	const struct net6_addr *addr = iface ? net6_addr_find(nn, &accept->addr, iface) : NULL;
+	const struct net6_addr *addr = iface ? net6_addr_find(iface, &accept->addr) : NULL;
 	int flags = net6_route_direct(nn->loopback, &accept->addr, NET6_DEST_LOCAL, nh);
 
 	nh->ifindex = addr && net6_addr_is_assigned(addr) ? iface->ifindex :

@@ -62,12 +62,15 @@ static int net6_sk_anycast_add(struct net6_net *nn, struct net6_sk_anycast *any,
 	return err;
 }
 
+/* Has any interface this unicast address, in whatever state? */
 static bool net6_sk_anycast_is_own(struct net6_net *nn, const struct in6_addr *addr)
 {
-	bool own;
+	const struct net6_iface *iface;
+	bool own = false;
 
 	rcu_read_lock();
-	own = net6_addr_find(nn, addr, NULL);
+	list_for_each_entry_rcu(iface, &nn->ifaces, list)
+		own = own || net6_addr_find(iface, addr);
 	rcu_read_unlock();
 	return own;
 }
