@@ -133,6 +133,20 @@ bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr)
 }
 
 /**
+ * net6_accept_on() - as net6_accept_own(), for readers
+ * @iface: interface
+ * @addr: address
+ * @type: one address may be unicast and anycast
+ *
+ * Context: RCU read lock held. Return: entry or NULL.
+ */
+const struct net6_accept *net6_accept_on(const struct net6_iface *iface,
+					 const struct in6_addr *addr, enum net6_accept_type type)
+{
+	return net6_accept_lookup(iface, addr, type);
+}
+
+/**
  * net6_accept_own() - the entry of an interface itself
  * @iface: interface
  * @addr: address

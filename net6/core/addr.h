@@ -110,6 +110,7 @@ enum net6_accept_type {
  *	groups, which only @iface takes. With @addr its key: struct net6_addr_key
  * @type: enum net6_accept_type
  * @users: how many joined the group or anycast address; 1 for unicast. Under nn->lock
+ * @mld: group: what routers are told of it, NULL for nothing; under nn->lock
  * @own_node: in nn->accept_own
  * @any_node: in nn->accept_any, if it is the first of @same. Neither is a group
  * @same: ring of the entries of @addr, under nn->lock
@@ -120,6 +121,7 @@ struct net6_accept {
 	struct net6_iface	*iface;
 	u8			type;
 	u32			users;
+	struct net6_mld_group	*mld;
 	struct rhash_head	own_node;
 	struct rhash_head	any_node;
 	struct list_head	same;
@@ -131,6 +133,8 @@ struct net6_accept {
 const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
 					   const struct net6_iface *iface);
 bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr);
+const struct net6_accept *net6_accept_on(const struct net6_iface *iface,
+					 const struct in6_addr *addr, enum net6_accept_type type);
 struct net6_addr *net6_addr_find(const struct net6_iface *iface, const struct in6_addr *addr);
 bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr);
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex);

@@ -135,12 +135,7 @@ void net6_anycast_leave(struct net6_iface *iface, const struct in6_addr *addr)
  */
 bool net6_anycast_find(const struct net6_iface *iface, const struct in6_addr *addr)
 {
-	const struct net6_accept *accept;
-
-	list_for_each_entry_rcu(accept, &iface->anycast, list)
-		if (ipv6_addr_equal(&accept->addr, addr))
-			return true;
-	return false;
+	return net6_accept_on(iface, addr, NET6_ACCEPT_ANYCAST);
 }
 
 /**

@@ -29,14 +29,14 @@ static int net6_group_first(struct net6_iface *iface, const struct in6_addr *gro
 	err = net6_group_link(iface, group, true);
 	if (err)
 		return err;
-	err = net6_mld_change(iface, group, NULL, filter);
-	if (err)
-		goto err_link;
-	accept = net6_accept_new(iface, group, NET6_ACCEPT_MULTICAST);
-	if (accept)
-		return 0;
 	err = -ENOMEM;
-	net6_mld_change(iface, group, filter, NULL);
+	accept = net6_accept_new(iface, group, NET6_ACCEPT_MULTICAST);
+	if (!accept)
+		goto err_link;
+	err = net6_mld_change(iface, accept, NULL, filter);
+	if (!err)
+		return 0;
+	net6_accept_free(accept);
 err_link:
 	net6_group_link(iface, group, false);
 	return err;
@@ -77,7 +77,7 @@ int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *gr
 		return net6_group_first(iface, group, new);
 	if (!old && accept->users == U32_MAX)
 		return -ENOBUFS;
-	err = net6_mld_change(iface, group, old, new);
+	err = net6_mld_change(iface, accept, old, new);
 	if (err)
 		return err;
 	accept->users += !!new - !!old;

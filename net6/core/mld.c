@@ -54,14 +54,27 @@ static unsigned long net6_mld_random(u32 ms)
 	return get_random_u32_below(msecs_to_jiffies(min(ms, NET6_MLD_DELAY_MAX_MS)) + 1);
 }
 
-static struct net6_mld_group *net6_mld_find_group(struct net6_mld *mld,
+/* A group that somebody is a member of; nn->lock held. */
+static struct net6_mld_group *net6_mld_find_group(struct net6_iface *iface,
 						  const struct in6_addr *addr)
+{
+	const struct net6_accept *accept = net6_accept_own(iface, addr, NET6_ACCEPT_MULTICAST);
+
+	return accept ? accept->mld : NULL;
+}
+
+/* One that was left, of the few that are still told of. nn->lock held. */
+static struct net6_mld_group *net6_mld_find_left(const struct net6_mld *mld,
+						 const struct in6_addr *addr)
 {
 	struct net6_mld_group *group;
 
-	list_for_each_entry(group, &mld->groups, list)
+	list_for_each_entry(group, &mld->groups, list) {
+		if (net6_mld_group_joined(group))
+			break;
 		if (ipv6_addr_equal(&group->addr, addr))
 			return group;
+	}
 	return NULL;
 }
 
@@ -104,7 +117,9 @@ static void net6_mld_tell_soon(struct net6_iface *iface)
 {
 	iface->mld.changed = true;
 	iface->mld.change_at = jiffies;
-	net6_mld_arm(iface);
+	/* Nothing is due sooner, so net6_mld_arm() need not look at all groups. */
+	if (net6_iface_usable(iface) && !test_bit(NET6_IFACE_DEAD, &iface->flags))
+		mod_timer(&iface->mld.timer, jiffies + 1);
 }
 
 /* All responses and retransmissions that are planned. */
@@ -168,19 +183,36 @@ void net6_mld_force_version(struct net6_iface *iface, u8 version)
 	net6_mld_check_version(iface);
 }
 
+/* Its number of members has changed. nn->lock held. */
+static void net6_mld_place(struct net6_mld *mld, struct net6_accept *accept,
+			   struct net6_mld_group *group, bool was_joined)
+{
+	bool joined = net6_mld_group_joined(group);
+
+	accept->mld = joined ? group : NULL;
+	if (joined == was_joined)
+		return;
+	if (joined)
+		list_move_tail(&group->list, &mld->groups);
+	else
+		list_move(&group->list, &mld->groups);
+	mld->n_left += was_joined - joined;
+}
+
 /**
  * net6_mld_change() - a member comes to a group, goes, or changes its filter
  * @iface: interface
- * @addr: group
+ * @accept: the interface's entry of the group
  * @old: what it wanted till now, NULL if it joins
  * @new: what it wants, NULL if it leaves
  *
  * Context: nn->lock held.
  * Return: 0, -ENOMEM, -ENOBUFS (too many sources); then nothing has changed.
  */
-int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
+int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
 		    const struct net6_mld_filter *old, const struct net6_mld_filter *new)
 {
+	const struct in6_addr *addr = &accept->addr;
 	struct net6_mld *mld = &iface->mld;
 	struct net6_mld_group *group;
 	bool joined;
@@ -190,7 +222,7 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 	if (!net6_mld_runs(iface) || !net6_mld_told_of(addr))
 		return 0;
 	net6_mld_check_version(iface);
-	group = net6_mld_find_group(mld, addr);
+	group = accept->mld ?: net6_mld_find_left(mld, addr);
 	if (!group && !new)
 		return 0;
 	if (!group) {
@@ -198,12 +230,12 @@ int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
 		if (!group)
 			return -ENOMEM;
 		group->addr = *addr;
-		list_add_tail(&group->list, &mld->groups);
+		list_add(&group->list, &mld->groups);
 		mld->n_left++;
 	}
 	joined = net6_mld_group_joined(group);
 	err = net6_mld_group_change(group, old, new, net6_mld_robustness(iface));
-	mld->n_left += joined - net6_mld_group_joined(group);
+	net6_mld_place(mld, accept, group, joined);
 	/* MLDv1 tells that, whatever the filter is. */
 	if (mld->v1 && net6_mld_group_joined(group) && !joined)
 		group->mode_left = net6_mld_robustness(iface);
@@ -534,9 +566,10 @@ static void net6_mld_asked_v1(struct net6_mld *mld, const struct in6_addr *addr,
 	}
 }
 
-static void net6_mld_asked(struct net6_mld *mld, const struct in6_addr *addr,
+static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr,
 			   const struct net6_mld_query *query)
 {
+	struct net6_mld *mld = &iface->mld;
 	unsigned long at = jiffies + net6_mld_random(query->delay_ms);
 	struct net6_mld_group *group;
 
@@ -548,8 +581,8 @@ static void net6_mld_asked(struct net6_mld *mld, const struct in6_addr *addr,
 		mld->answer_at = at;
 		return;
 	}
-	group = net6_mld_find_group(mld, addr);
-	if (!group || !net6_mld_group_joined(group))
+	group = net6_mld_find_group(iface, addr);
+	if (!group)
 		return;
 	net6_mld_plan(group, at);
 	net6_mld_group_ask(group, query->sources, query->n_sources);
@@ -577,7 +610,7 @@ static void net6_mld_query(struct net6_iface *iface, const struct net6_mld_query
 	if (mld->v1)
 		net6_mld_asked_v1(mld, &addr, query->delay_ms);
 	else
-		net6_mld_asked(mld, &addr, query);
+		net6_mld_asked(iface, &addr, query);
 	net6_mld_arm(iface);
 }
 
@@ -621,8 +654,8 @@ static void net6_mld_report_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	memcpy(&addr, skb->data + 8, sizeof(addr));
 	spin_lock_bh(&iface->nn->lock);
 	net6_mld_check_version(iface);
-	group = iface->mld.v1 ? net6_mld_find_group(&iface->mld, &addr) : NULL;
-	if (group && net6_mld_group_joined(group)) {
+	group = iface->mld.v1 ? net6_mld_find_group(iface, &addr) : NULL;
+	if (group) {
 		group->asked = false;
 		group->reporter = false;
 	}

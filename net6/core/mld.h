@@ -7,13 +7,14 @@
 
 #include "mld_group.h"
 
+struct net6_accept;
 struct net6_iface;
 
 /**
  * struct net6_mld - MLD on one interface; all under nn->lock
- * @groups: struct net6_mld_group
+ * @groups: struct net6_mld_group, in front those that nobody is a member of
  * @timer: the next of the times below
- * @n_left: entries of @groups that nobody is a member of
+ * @n_left: how many these are
  * @robustness: Querier's Robustness Variable (RFC 3810 9.1), 0: settings.mld_qrv
  * @interval: Query Interval of the querier, seconds (9.2)
  * @v1: the querier speaks MLDv1, believed until @v1_until (8.2.1)
@@ -40,7 +41,7 @@ struct net6_mld {
 extern const struct net6_mld_filter net6_mld_any;
 
 /* nn->lock held. */
-int net6_mld_change(struct net6_iface *iface, const struct in6_addr *addr,
+int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
 		    const struct net6_mld_filter *old, const struct net6_mld_filter *new);
 void net6_mld_announce(struct net6_iface *iface);	/* tell all groups anew */
 void net6_mld_iface_down(struct net6_iface *iface);	/* nothing is told any more */
