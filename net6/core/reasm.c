@@ -4,6 +4,8 @@
  * are never queued (RFC 6946), ECN marks are combined (RFC 3168 5.3).
  */
 #include <linux/jhash.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
@@ -256,34 +258,69 @@ refuse:
 	return NULL;
 }
 
-/* RFC 7112 section 5: the first fragment must have all headers up to the upper-layer
- * one. @start is the offset of what is behind the Fragment header from skb->data.
+/* The extension header at @at, which *nexthdr names; what follows it is named then. Inside a
+ * fragment that is not a first one no header has to follow.
+ * Returns its length, 0 if its first 8 octets are not all there.
  */
-static bool net6_reasm_chain_complete(const struct sk_buff *skb, unsigned int start, u8 nexthdr)
+static unsigned int net6_reasm_skip(const struct sk_buff *skb, unsigned int at, u8 *nexthdr)
 {
-	unsigned int need = 1;
-	__be16 frag_off;
-	int offset;
+	struct frag_hdr buf;
+	const struct frag_hdr *hdr = skb_header_pointer(skb, at, sizeof(buf), &buf);
+	const struct ipv6_opt_hdr *opt = (const struct ipv6_opt_hdr *)hdr;
+	u8 type = *nexthdr;
 
-	offset = ipv6_skip_exthdr(skb, start, &nexthdr, &frag_off);
-	if (offset < 0)
-		return false;
+	if (!hdr)
+		return 0;
+	*nexthdr = hdr->nexthdr;
+	if (type == NEXTHDR_AUTH)
+		return ipv6_authlen(opt);
+	if (type != NEXTHDR_FRAGMENT)
+		return ipv6_optlen(opt);
+	if (hdr->frag_off & htons(IP6_OFFSET))
+		*nexthdr = NEXTHDR_NONE;
+	return sizeof(*hdr);
+}
+
+/* Octets that the first fragment must have of what ends the chain. RFC 8200 4.7: nothing follows
+ * No Next Header. Of the others the smallest header.
+ */
+static unsigned int net6_reasm_upper_len(u8 nexthdr)
+{
 	switch (nexthdr) {
+	case NEXTHDR_NONE:
+		return 0;
 	case NEXTHDR_TCP:
-		need = 20;
-		break;
+		return sizeof(struct tcphdr);
 	case NEXTHDR_UDP:
+		return sizeof(struct udphdr);
 	case NEXTHDR_ICMP:
-		need = 8;
-		break;
+		return sizeof(struct icmp6hdr);
 	}
-	return offset + need <= skb->len;
+	return 1;
+}
+
+/* RFC 7112 section 5: the first fragment must have all headers up to the upper-layer
+ * one. @at is the offset of what is behind the Fragment header from skb->data.
+ */
+static bool net6_reasm_chain_complete(const struct sk_buff *skb, unsigned int at, u8 nexthdr)
+{
+	unsigned int len;
+
+	while (ipv6_ext_hdr(nexthdr) && nexthdr != NEXTHDR_NONE) {
+		len = net6_reasm_skip(skb, at, &nexthdr);
+		if (!len)
+			return false;
+		at += len;
+	}
+	return at + net6_reasm_upper_len(nexthdr) <= skb->len;
 }
 
 /* Returns false if the packet was consumed. */
 static bool net6_reasm_check(struct sk_buff *skb, const struct net6_reasm_piece *piece, u8 nexthdr)
 {
-	switch (net6_reasm_judge(piece)) {
+	enum net6_reasm_fault fault = net6_reasm_judge(piece);
+
+	switch (fault) {
 	case NET6_REASM_NOT_OCTETS:
 		/* RFC 8200 4.5: code 0, pointer to the Payload Length */
 		net6_exthdr_problem(skb, NET6_DROP_FRAG_INVALID, NET6_PARAM_HEADER_FIELD,
@@ -295,17 +332,20 @@ static bool net6_reasm_check(struct sk_buff *skb, const struct net6_reasm_piece 
 				    offsetof(struct frag_hdr, frag_off) - skb_network_offset(skb));
 		return false;
 	case NET6_REASM_EMPTY:
-		net6_drop(net6_rx_cb(skb)->iface->nn, skb, NET6_DROP_FRAG_INVALID);
-		return false;
 	case NET6_REASM_FINE:
 		break;
 	}
+	/* RFC 8200 4.5: "an ICMP Parameter Problem, Code 3, message should be sent to the source
+	 * of the fragment, with the Pointer field set to zero"; an empty one lacks them, too.
+	 */
 	if (!piece->offset &&
 	    !net6_reasm_chain_complete(skb, sizeof(struct frag_hdr), nexthdr)) {
 		net6_exthdr_problem(skb, NET6_DROP_FRAG_INVALID, NET6_PARAM_FIRST_FRAGMENT, 0);
 		return false;
 	}
-	return true;
+	if (fault == NET6_REASM_EMPTY)
+		net6_drop(net6_rx_cb(skb)->iface->nn, skb, NET6_DROP_FRAG_INVALID);
+	return fault == NET6_REASM_FINE;
 }
 
 /**

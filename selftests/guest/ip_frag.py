@@ -17,8 +17,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ip
 import ktap
 import nd
-from ip import (DEST, FRAGMENT, HOP, ICMP, OURS, PEER, UDP, alive, echo_message, expect_nothing,
-                expect_problem, fragment, fragments, ipv6, options)
+from ip import (DEST, FRAGMENT, HOP, ICMP, NONE, OURS, PEER, TCP, UDP, alive, echo_message,
+                expect_nothing, expect_problem, fragment, fragments, ipv6, options)
 
 DATA = bytes(i * 31 & 0xff for i in range(3000))
 
@@ -187,6 +187,71 @@ def impossible_fragments_are_refused():
                    "FRAG_INVALID", "an empty fragment")
     expect_nothing(ipv6(PEER, OURS, FRAGMENT, fragment(ICMP, 0, True, 5004)[:5], 64),
                    "EXTHDR_SHORT", "half a fragment header")
+
+
+def first(nexthdr, data, ident, dest=OURS):
+    return ipv6(PEER, dest, FRAGMENT, fragment(nexthdr, 0, True, ident) + data, 64)
+
+
+@ktap.test
+def first_fragments_without_all_headers_are_told_of():
+    """RFC 8200 4.5, RFC 7112 5: code 3. The upper-layer header has to be whole."""
+    for n, (nexthdr, data, what) in enumerate((
+            (UDP, b"", "an empty first fragment"),
+            (DEST, b"", "an empty one before options"),
+            (DEST, options(TCP), "options only"),
+            (DEST, options(DEST) * 2 + options(UDP), "options only, a long chain"),
+            (DEST, bytes([UDP, 3]) + bytes(14), "half of the options"),
+            (TCP, bytes(8), "8 octets of a TCP header"),
+            (TCP, bytes(16), "16 octets of a TCP header"),
+            (DEST, options(TCP) + bytes(16), "16 octets of it behind options"),
+            (FRAGMENT, fragment(UDP, 0, False, 1), "a Fragment header only"))):
+        ip.tokens()
+        expect_problem(first(nexthdr, data, 5400 + n), 3, 0, what)
+
+
+@ktap.test
+def first_fragments_with_all_headers_are_kept():
+    ip.tokens()
+    late = ip.numbers("drops").get("FRAG_TIMEOUT", 0)
+    limits(frag_timeout=1)
+    for n, (nexthdr, data, what) in enumerate((
+            (UDP, bytes(8), "a UDP header"), (TCP, bytes(24), "a TCP header"),
+            (ICMP, bytes(8), "an ICMPv6 header"), (99, bytes(8), "an unknown one"),
+            (NONE, bytes(8), "no next header"), (DEST, options(NONE), "none behind options"),
+            (DEST, options(NONE) + bytes(8), "none behind options, and octets"),
+            (FRAGMENT, fragment(DEST, 8, False, 1) + bytes(8), "a piece of another packet"))):
+        before = ip.numbers("drops").get("FRAG_INVALID", 0)
+        ip.wire.flush()
+        ip.wire.send(first(nexthdr, data, 5500 + n))
+        ip.wire.silence(lambda f: f.type == ip.PROBLEM, f"an error about {what}", 0.3)
+        ktap.equal(ip.numbers("drops").get("FRAG_INVALID", 0) - before, 0, f"dropped: {what}")
+    ktap.wait_for(15, "their time is over",
+                  lambda: ip.numbers("drops").get("FRAG_TIMEOUT", 0) - late == 8)
+    limits(frag_timeout=60)
+    ip.tokens()
+    expect_nothing(first(NONE, b"", 5520), "FRAG_INVALID", "an empty one that has no next header")
+
+
+@ktap.test
+def no_error_is_sent_about_a_fragment_to_a_group():
+    """RFC 4443 2.4 (e.3)"""
+    ip.tokens()
+    for n, data in enumerate((b"", options(UDP))):
+        expect_nothing(first(DEST, data, 5530 + n, nd.ALL_NODES), "FRAG_INVALID",
+                       f"{len(data)} octets to a group")
+
+
+@ktap.test
+def errors_about_first_fragments_are_rate_limited():
+    ip.tokens()
+    ip.wire.flush()
+    for n in range(100):
+        ip.wire.send(first(UDP, b"", 5600 + n))
+    told = len(ip.wire.collect(lambda f: f.type == ip.PROBLEM, 0.3))
+    ktap.true(0 < told < 50, f"{told} errors about 100 fragments")
+    ip.tokens()
+    alive()
 
 
 @ktap.test
