@@ -212,8 +212,25 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 /* Octets left in a page that are worth a reference to it, as for sk_page_frag_refill(). */
 #define NET6_DGRAM_SLIVER	32U
 
+/* Who may be sending to get memory back must leave the task's page alone (sk_page_frag()), and
+ * the socket's own one is for who has locked it: such a datagram has pages for itself.
+ */
+static bool net6_dgram_page(struct sock *sk, unsigned int left, struct page_frag *frag)
+{
+	if (frag == &current->task_frag) {
+		if (!skb_page_frag_refill(min(left, NET6_DGRAM_SLIVER), frag, sk->sk_allocation))
+			return false;
+		get_page(frag->page);
+		return true;
+	}
+	frag->page = alloc_page(sk->sk_allocation);
+	frag->offset = 0;
+	frag->size = PAGE_SIZE;
+	return frag->page;
+}
+
 /**
- * net6_dgram_add_pages() - room for a datagram's data in the task's page
+ * net6_dgram_add_pages() - room for a datagram's data in the task's page, or in new ones
  * @sk: socket that sends it, which is charged for octets, not for pages
  * @skb: the socket's, without pages yet; the room is still to be filled in
  * @len: octets, of one packet at most
@@ -222,17 +239,16 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
  */
 int net6_dgram_add_pages(struct sock *sk, struct sk_buff *skb, unsigned int len)
 {
-	struct page_frag *frag = &current->task_frag;
+	struct page_frag *frag = sk_page_frag(sk), own;
 	unsigned int left = len, size;
 	int i;
 
+	if (unlikely(frag != &current->task_frag))
+		frag = &own;
 	for (i = 0; left; i++, left -= size) {
-		if (unlikely(i == MAX_SKB_FRAGS ||
-			     !skb_page_frag_refill(min(left, NET6_DGRAM_SLIVER), frag,
-						   sk->sk_allocation)))
+		if (unlikely(i == MAX_SKB_FRAGS || !net6_dgram_page(sk, left, frag)))
 			return -ENOBUFS;
 		size = min(left, frag->size - frag->offset);
-		get_page(frag->page);
 		skb_fill_page_desc(skb, i, frag->page, frag->offset, size);
 		frag->offset += size;
 	}

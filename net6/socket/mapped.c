@@ -90,6 +90,9 @@ static void net6_mapped_copy_sock(const struct sock *sk, struct sock *inner)
 		inner->sk_sndbuf = sk->sk_sndbuf;
 	if (locks & SOCK_RCVBUF_LOCK)
 		inner->sk_rcvbuf = sk->sk_rcvbuf;
+	/* A socket by which memory is got back (NFS) must not ask for what does that. */
+	inner->sk_allocation = sk->sk_allocation;
+	inner->sk_use_task_frag = sk->sk_use_task_frag;
 	inner->sk_uid = sk->sk_uid;
 	inner->sk_priority = sk->sk_priority;
 	/* Both decide the way. */

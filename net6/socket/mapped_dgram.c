@@ -301,14 +301,14 @@ u32 net6_mapped_dgram_mtu(const struct sock *sk)
 /* IPv6's ancillary data in IPv4's words: what has none is left out, as on Linux. @msg's
  * control data is in kernel memory; *buf is to be freed.
  */
-static int net6_mapped_cmsg(struct msghdr *msg, void **buf)
+static int net6_mapped_cmsg(const struct sock *sk, struct msghdr *msg, void **buf)
 {
 	struct in_pktinfo info = {};
 	const struct in6_pktinfo *info6;
 	struct cmsghdr *cmsg, *out;
 	size_t used = 0;
 
-	*buf = kzalloc(CMSG_ALIGN(msg->msg_controllen), GFP_KERNEL);
+	*buf = kzalloc(CMSG_ALIGN(msg->msg_controllen), sk->sk_allocation);
 	if (!*buf)
 		return -ENOMEM;
 	for_each_cmsghdr(cmsg, msg) {
@@ -389,7 +389,7 @@ int net6_mapped_dgram_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	}
 	net6_mapped_dgram_sync(sk, inner);
 	if (m.msg_controllen)
-		err = net6_mapped_cmsg(&m, &buf);
+		err = net6_mapped_cmsg(sk, &m, &buf);
 	/* Notifications would come to the inner socket's error queue. */
 	m.msg_flags &= ~MSG_ZEROCOPY;
 	if (!err)

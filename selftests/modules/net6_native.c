@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls native TCP's functions on a program's socket, as the kernel's own users of sockets
  * (sunrpc, RDS, NVMe, iSCSI) call them: one of these words, a descriptor and a number, written to
- * /proc/net6_native. What is written returns the number of bytes read for "read".
+ * /proc/net6_native. What is written returns the number of bytes read for "read", and 1 for "send"
+ * if the task's page was used.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -29,6 +30,35 @@ static int native_read(struct sock *sk, int count)
 	return n;
 }
 
+/* As sunrpc has it for NFS, by which memory is got back. */
+static void native_reclaims(struct sock *sk)
+{
+	lock_sock(sk);
+	sk->sk_allocation = GFP_NOFS;
+	sk->sk_use_task_frag = false;
+	release_sock(sk);
+}
+
+static int native_send(struct sock *sk, int len)
+{
+	struct page_frag before = current->task_frag;
+	struct msghdr msg = {};
+	struct kvec data;
+	int err;
+
+	if (len <= 0 || len > 1 << 20)
+		return -EINVAL;
+	data.iov_len = len;
+	data.iov_base = kvzalloc(len, GFP_KERNEL);
+	if (!data.iov_base)
+		return -ENOMEM;
+	err = kernel_sendmsg(sk->sk_socket, &msg, &data, 1, len);
+	kvfree(data.iov_base);
+	if (err < 0)
+		return err;
+	return before.page != current->task_frag.page || before.offset != current->task_frag.offset;
+}
+
 static int native_call(struct sock *sk, const char *what, int value)
 {
 	if (!strcmp(what, "cork"))
@@ -49,6 +79,10 @@ static int native_call(struct sock *sk, const char *what, int value)
 		return tcp_sock_set_keepintvl(sk, value);
 	else if (!strcmp(what, "keepcnt"))
 		return tcp_sock_set_keepcnt(sk, value);
+	else if (!strcmp(what, "reclaims"))
+		native_reclaims(sk);
+	else if (!strcmp(what, "send"))
+		return native_send(sk, value);
 	else if (!strcmp(what, "read"))
 		return native_read(sk, value);
 	else
