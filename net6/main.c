@@ -10,6 +10,7 @@
 
 #include "admin/admin.h"
 #include "core/addr.h"
+#include "core/claim.h"
 #include "core/dest.h"
 #include "core/exthdr.h"
 #include "core/icmp.h"
@@ -91,9 +92,12 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_accept_net_init(nn);
 	if (err)
 		goto err_addr;
-	err = net6_dest_net_init(nn);
+	err = net6_claim_net_init(nn);
 	if (err)
 		goto err_accept;
+	err = net6_dest_net_init(nn);
+	if (err)
+		goto err_claim;
 	err = net6_reasm_net_init(nn);
 	if (err)
 		goto err_dest;
@@ -127,6 +131,8 @@ err_reasm:
 	net6_reasm_net_exit(nn);
 err_dest:
 	net6_dest_net_exit(nn);
+err_claim:
+	net6_claim_net_exit(nn);
 err_accept:
 	net6_accept_net_exit(nn);
 err_addr:
@@ -162,6 +168,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	net6_reasm_net_exit(nn);
 	net6_icmp_net_exit(nn);
 	net6_policy_net_exit(nn);
+	net6_claim_net_exit(nn);
 	net6_accept_net_exit(nn);
 	net6_addr_net_exit(nn);
 	rcu_barrier();

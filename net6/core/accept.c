@@ -241,7 +241,6 @@ struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_a
 	if (type != NET6_ACCEPT_MULTICAST && net6_accept_enter(nn, accept))
 		goto err_own;
 	list_add_tail_rcu(&accept->list, net6_accept_list(iface, type));
-	iface->n_groups += type != NET6_ACCEPT_UNICAST;
 	return accept;
 
 err_own:
@@ -266,7 +265,6 @@ void net6_accept_free(struct net6_accept *accept)
 	if (accept->type != NET6_ACCEPT_MULTICAST)
 		net6_accept_leave(nn, accept);
 	list_del_rcu(&accept->list);
-	accept->iface->n_groups -= accept->type != NET6_ACCEPT_UNICAST;
 	kfree_rcu(accept, rcu);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/timer.h>
+#include <linux/uidgid.h>
 
 #include "iface.h"
 #include "life.h"
@@ -227,15 +228,13 @@ struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_a
 int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
 			     const struct net6_mld_filter *old,
 			     const struct net6_mld_filter *new);
-bool net6_accept_full(struct net6_iface *iface, const struct in6_addr *addr,
-		      enum net6_accept_type type);
 int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group);
 int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group);
 void net6_group_leave_all(struct net6_iface *iface);
 
-/* Groups (core/mcast.c); counted. Any context; join returns 0 or -errno. */
+/* Groups (core/mcast.c); counted. Any context; 0 or -errno. The second is for sockets. */
 int net6_group_join(struct net6_iface *iface, const struct in6_addr *group);
-int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
+int net6_group_change(struct net6_iface *iface, const struct in6_addr *group, kuid_t uid,
 		      const struct net6_mld_filter *old, const struct net6_mld_filter *new);
 
 /* Source selection, RFC 6724 section 5 (core/srcaddr.c). RCU read lock held.

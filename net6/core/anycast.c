@@ -9,6 +9,7 @@
 
 #include "addr.h"
 #include "anycast.h"
+#include "claim.h"
 #include "forward.h"
 #include "nd.h"
 
@@ -90,24 +91,30 @@ static bool net6_anycast_on_subnet(const struct net6_iface *iface, const struct 
 }
 
 /**
- * net6_anycast_join() - receive for an anycast address, or one user more
+ * net6_anycast_join() - receive for an anycast address, or one socket more
  * @iface: interface
  * @addr: address, neither a group nor an address of ours
+ * @uid: the socket's owner
  *
  * A host has only addresses of its links' subnets: routes would have to lead to others.
  * Context: any but hard interrupts; takes nn->lock.
  * Return: 0; -EADDRNOTAVAIL (a host, and not of this link); -ENODEV (the interface is
- * going), -ENOMEM, -ENOBUFS (too many users or addresses), or what the link says of the group.
+ * going), -ENOMEM, -ENOBUFS (too many sockets or addresses), or what the link says of the group.
  */
-int net6_anycast_join(struct net6_iface *iface, const struct in6_addr *addr)
+int net6_anycast_join(struct net6_iface *iface, const struct in6_addr *addr, kuid_t uid)
 {
-	int err = -EADDRNOTAVAIL;
+	int err;
 
 	spin_lock_bh(&iface->nn->lock);
-	if (net6_accept_full(iface, addr, NET6_ACCEPT_ANYCAST))
-		err = -ENOBUFS;
-	else if (net6_forward_on(iface) || net6_anycast_on_subnet(iface, addr))
+	err = net6_claim_take(iface, addr, uid);
+	if (err)
+		goto unlock;
+	err = -EADDRNOTAVAIL;
+	if (net6_forward_on(iface) || net6_anycast_on_subnet(iface, addr))
 		err = net6_anycast_inc(iface, addr);
+	if (err)
+		net6_claim_give(iface, addr, uid);
+unlock:
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }
@@ -116,12 +123,14 @@ int net6_anycast_join(struct net6_iface *iface, const struct in6_addr *addr)
  * net6_anycast_leave() - undo one join
  * @iface: interface; may be gone, and its addresses with it
  * @addr: address
+ * @uid: the socket's owner when it joined
  *
  * Context: any but hard interrupts; takes nn->lock.
  */
-void net6_anycast_leave(struct net6_iface *iface, const struct in6_addr *addr)
+void net6_anycast_leave(struct net6_iface *iface, const struct in6_addr *addr, kuid_t uid)
 {
 	spin_lock_bh(&iface->nn->lock);
+	net6_claim_give(iface, addr, uid);
 	net6_anycast_dec(iface, addr);
 	spin_unlock_bh(&iface->nn->lock);
 }

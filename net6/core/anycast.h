@@ -4,13 +4,14 @@
 #define _NET6_ANYCAST_H
 
 #include <linux/in6.h>
+#include <linux/uidgid.h>
 
 struct net6_addr;
 struct net6_iface;
 
 /* Process or softirq; take nn->lock. */
-int net6_anycast_join(struct net6_iface *iface, const struct in6_addr *addr);
-void net6_anycast_leave(struct net6_iface *iface, const struct in6_addr *addr);
+int net6_anycast_join(struct net6_iface *iface, const struct in6_addr *addr, kuid_t uid);
+void net6_anycast_leave(struct net6_iface *iface, const struct in6_addr *addr, kuid_t uid);
 
 /* RCU read lock held. */
 bool net6_anycast_find(const struct net6_iface *iface, const struct in6_addr *addr);

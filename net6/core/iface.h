@@ -73,7 +73,6 @@ enum {
  * @n_proxies: proxied addresses (core/proxy.c); written under nn->lock
  * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes alike
  * @n_manual: addresses, prefixes and default routers that were set by hand
- * @n_groups: entries of @groups and @anycast
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
@@ -131,7 +130,6 @@ struct net6_iface {
 	u32				n_routers;
 	u32				n_routes;
 	u32				n_manual;
-	u32				n_groups;
 
 	struct timer_list		rs_timer;
 	struct timer_list		life_timer;

@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 
 #include "addr.h"
+#include "claim.h"
 
 static int net6_group_link(struct net6_iface *iface, const struct in6_addr *group, bool join)
 {
@@ -126,56 +127,48 @@ void net6_group_leave_all(struct net6_iface *iface)
 }
 
 /**
- * net6_accept_full() - one more group or anycast address of a socket is too many
- * @iface: interface
- * @addr: it; may be joined already
- * @type: NET6_ACCEPT_MULTICAST or NET6_ACCEPT_ANYCAST
- *
- * Our own (solicited-node groups, ...) are as few as what they belong to, and not asked for.
- * Context: nn->lock held. Return: true after it was counted.
- */
-bool net6_accept_full(struct net6_iface *iface, const struct in6_addr *addr,
-		      enum net6_accept_type type)
-{
-	if (iface->n_groups < READ_ONCE(iface->nn->limits.max_groups) ||
-	    net6_accept_own(iface, addr, type))
-		return false;
-	NET6_INC(iface->nn, MldGroupLimit);
-	return true;
-}
-
-/**
  * net6_group_change() - as net6_group_change_locked(), for sockets
  * @iface: interface
  * @group: multicast address
+ * @uid: the socket's owner when it joined
  * @old: what the socket wanted till now, NULL if it joins
  * @new: what it wants, NULL if it leaves
  *
  * Context: any but hard interrupts; takes nn->lock.
  * Return: as there; -ENOBUFS also beyond limits.max_groups.
  */
-int net6_group_change(struct net6_iface *iface, const struct in6_addr *group,
+int net6_group_change(struct net6_iface *iface, const struct in6_addr *group, kuid_t uid,
 		      const struct net6_mld_filter *old, const struct net6_mld_filter *new)
 {
-	int err;
+	int err = 0;
 
 	spin_lock_bh(&iface->nn->lock);
-	if (!old && net6_accept_full(iface, group, NET6_ACCEPT_MULTICAST))
-		err = -ENOBUFS;
-	else
-		err = net6_group_change_locked(iface, group, old, new);
+	if (!old)
+		err = net6_claim_take(iface, group, uid);
+	if (err)
+		goto unlock;
+	err = net6_group_change_locked(iface, group, old, new);
+	/* What is left is given back even if the interface has forgotten it. */
+	if (!new || (!old && err))
+		net6_claim_give(iface, group, uid);
+unlock:
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }
 
 /**
- * net6_group_join() - a socket that names no sources joins
+ * net6_group_join() - as net6_group_join_locked(), for net6 itself
  * @iface: interface
  * @group: multicast address
  *
- * Context: any but hard interrupts; takes nn->lock. Return: as net6_group_change().
+ * No limit applies. Context: any but hard interrupts; takes nn->lock. Return: as there.
  */
 int net6_group_join(struct net6_iface *iface, const struct in6_addr *group)
 {
-	return net6_group_change(iface, group, NULL, &net6_mld_any);
+	int err;
+
+	spin_lock_bh(&iface->nn->lock);
+	err = net6_group_join_locked(iface, group);
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
 }

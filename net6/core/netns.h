@@ -32,7 +32,7 @@ struct net6_limits {
 	u32	max_ra_routes;		/* of them learned, per interface, default 64 */
 	u32	max_proxies;		/* proxied addresses, default 1024 */
 	u32	max_manual;		/* set by hand, per interface (n_manual), default 16384 */
-	u32	max_groups;		/* that sockets join, per interface, default 4096 */
+	u32	max_groups;		/* of one user's sockets, per interface, default 4096 */
 	u32	neigh_queue;		/* octets waiting per unresolved neighbor, default 212992 */
 	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
 	u32	max_exthdrs;		/* extension headers per packet, default 8 */
@@ -77,6 +77,7 @@ struct net6_settings {
  * @addrs: struct net6_addr by address and interface; written under @lock
  * @accept_own: struct net6_accept by address and interface; same
  * @accept_any: of those that are no groups, one for each address; same
+ * @claims: struct net6_claim, what users' sockets have joined; under @lock
  * @proxy_hash: struct net6_proxy by address; written under @lock
  * @n_proxies: its entries
  * @dests: struct net6_dest by destination, interface and router
@@ -110,6 +111,7 @@ struct net6_net {
 	struct rhashtable	addrs;
 	struct rhashtable	accept_own;
 	struct rhashtable	accept_any;
+	struct rhashtable	claims;
 	DECLARE_HASHTABLE(proxy_hash, NET6_PROXY_HASH_BITS);
 	u32			n_proxies;
 	struct rhashtable	dests;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Anycast addresses that a socket has joined. Memory is charged to the socket's option
- * memory, which bounds their number.
+ * memory, which bounds their number, as limits.max_groups does those of a user's sockets.
  */
 #include <net/if_inet6.h>
 #include <net/ipv6.h>
@@ -15,10 +15,12 @@
  * struct net6_sk_anycast - an anycast address that a socket has joined
  * @acl: in ipv6_pinfo.ipv6_ac_list, under the socket's lock
  * @iface: interface; reference held
+ * @uid: the socket's owner when it was joined
  */
 struct net6_sk_anycast {
 	struct ipv6_ac_socklist	acl;
 	struct net6_iface	*iface;
+	kuid_t			uid;
 };
 
 /* The interface that a join without index means: where the address is joined already, where
@@ -51,7 +53,7 @@ static int net6_sk_anycast_add(struct net6_net *nn, struct net6_sk_anycast *any,
 	rcu_read_lock_bh();
 	iface = ifindex ? net6_iface_find(nn, ifindex) : net6_sk_anycast_iface(nn, addr);
 	if (iface)
-		err = net6_anycast_join(iface, addr);
+		err = net6_anycast_join(iface, addr, any->uid);
 	else
 		err = ifindex ? -ENODEV : -EADDRNOTAVAIL;
 	if (!err) {
@@ -104,6 +106,7 @@ int net6_sk_anycast_join(struct sock *sk, int ifindex, const struct in6_addr *ad
 	if (!any)
 		return -ENOMEM;
 	any->acl.acl_addr = *addr;
+	any->uid = sk->sk_uid;
 	err = net6_sk_anycast_add(nn, any, ifindex);
 	if (err) {
 		sock_kfree_s(sk, any, sizeof(*any));
@@ -121,7 +124,7 @@ static void net6_sk_anycast_drop(struct sock *sk, struct ipv6_ac_socklist **link
 
 	*link = any->acl.acl_next;
 	/* The interface may have gone, and its addresses with it. */
-	net6_anycast_leave(any->iface, &any->acl.acl_addr);
+	net6_anycast_leave(any->iface, &any->acl.acl_addr, any->uid);
 	net6_iface_put(any->iface);
 	sock_kfree_s(sk, any, sizeof(*any));
 }

@@ -96,7 +96,7 @@ static int net6_sk_filter_replace(struct sock *sk, struct net6_sk_group *g,
 	struct net6_sk_filter *before = net6_sk_group_filter(sk, g);
 	struct net6_mld_filter old = net6_sk_filter_wish(before);
 	struct net6_mld_filter new = net6_sk_filter_wish(filter);
-	int err = net6_group_change(g->iface, &g->addr, &old, &new);
+	int err = net6_group_change(g->iface, &g->addr, g->uid, &old, &new);
 
 	if (err) {
 		net6_sk_filter_free(sk, filter);

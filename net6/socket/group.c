@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Multicast groups that a datagram socket has joined. Memory is charged to the
- * socket's option memory, which bounds their number. Their sources are filter.c's.
+ * socket's option memory, which bounds their number; those of all sockets of a user on an
+ * interface are bounded by limits.max_groups. Their sources are filter.c's.
  */
 #include <linux/rculist.h>
 
@@ -68,12 +69,13 @@ int net6_sk_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr
 	g = sock_kmalloc(sk, sizeof(*g), GFP_KERNEL);
 	if (!g)
 		return -ENOMEM;
+	g->uid = sk->sk_uid;
 
 	rcu_read_lock_bh();
 	if (!ifindex)
 		ifindex = net6_group_ifindex(nn, addr);
 	iface = ifindex ? net6_iface_find(nn, ifindex) : NULL;
-	err = iface ? net6_group_change(iface, addr, NULL, &wanted) : -ENODEV;
+	err = iface ? net6_group_change(iface, addr, g->uid, NULL, &wanted) : -ENODEV;
 	if (!err)
 		g->iface = net6_iface_get(iface);
 	rcu_read_unlock_bh();
@@ -104,7 +106,7 @@ void net6_sk_group_drop(struct sock *sk, struct net6_sk_group *g)
 	hlist_del_rcu(&g->node);
 	/* The interface may have gone, and its memberships with it. */
 	rcu_read_lock_bh();
-	net6_group_change(g->iface, &g->addr, &wanted, NULL);
+	net6_group_change(g->iface, &g->addr, g->uid, &wanted, NULL);
 	rcu_read_unlock_bh();
 	net6_iface_put(g->iface);
 	net6_sk_filter_free(sk, filter);

@@ -98,6 +98,7 @@ struct net6_sk_filter {
  * @addr: group
  * @ifindex: interface it was joined on, never 0
  * @iface: the same, referenced: it may be gone, and another one have its number
+ * @uid: the socket's owner when it was joined
  * @filter: sources, NULL for any
  * @rcu: freed after a grace period
  */
@@ -105,6 +106,7 @@ struct net6_sk_group {
 	struct hlist_node	node;
 	struct in6_addr		addr;
 	int			ifindex;
+	kuid_t			uid;
 	struct net6_iface	*iface;
 	struct net6_sk_filter __rcu *filter;
 	struct rcu_head		rcu;

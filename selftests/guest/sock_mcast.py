@@ -23,6 +23,8 @@ V6 = socket.IPPROTO_IPV6
 JOIN, LEAVE = 42, 45
 BLOCK, UNBLOCK, JOIN_SOURCE, LEAVE_SOURCE, FILTER = 43, 44, 46, 47, 48
 EXCLUDE, INCLUDE = 0, 1
+NOBODY = 65534
+FULL = os.strerror(errno.ENOBUFS)
 GROUP, ONE, TWO, THREE = "ff05::99", "fd00::b", "fd00::bb", "fd00::bbb"
 wire = a0 = None
 
@@ -202,29 +204,89 @@ def routers_are_told():
     told("BLOCK", [ONE])
 
 
+def limit(groups):
+    nd.net6ctl(p.A, "set", "limits", "max-groups", str(groups))
+
+
+def of(user, number):
+    """That many sockets of a user."""
+    socks = [p.net6() for _ in range(number)]
+    for sock in socks:
+        os.fchown(sock.fileno(), user, user)
+    return socks
+
+
+def joined(sock, number, groups=20):
+    """What a socket is told that joins so many groups of its own."""
+    return [setopt(sock, JOIN, member(group=f"ff05::{number}:{i:x}"))
+            for i in range(1, groups + 1)]
+
+
 @ktap.test
-def groups_of_all_sockets_on_an_interface_have_a_limit():
-    full, left = os.strerror(errno.ENOBUFS), 0
-    nd.net6ctl(p.A, "set", "limits", "max-groups", "40")
+def groups_of_a_user_on_an_interface_have_a_limit():
+    limit(40)
+    ktap.at_exit(limit, 4096)
     before = nd.counter(p.A, "MldGroupLimit")
-    socks = [p.net6() for _ in range(4)]
-    for number, sock in enumerate(socks, 1):
-        for i in range(1, 21):
-            got = setopt(sock, JOIN, member(group=f"ff05::{number}:{i:x}"))
-            left += got == full
-            ktap.true(got == (full if left else 0), f"{number}, {i}: {got}")
-    ktap.true(40 < left < 80, f"{left} were refused")
-    ktap.equal(nd.counter(p.A, "MldGroupLimit") - before, left, "MldGroupLimit")
-    ktap.equal(setopt(socks[3], JOIN, member(group="ff05::1:1")), 0, "another joined it before")
-    ktap.equal(setopt(socks[3], JOIN_SOURCE, source(ONE, group="ff05::9:1")), full, "by source")
-    nd.net6ctl(p.A, "add", "address", "fd00::77/64", "dev", "a0")
-    nd.net6ctl(p.A, "del", "address", "fd00::77", "dev", "a0")
+    socks = of(NOBODY, 4)
+    ktap.equal([joined(sock, n) for n, sock in enumerate(socks, 1)],
+               [[0] * 20] * 2 + [[FULL] * 20] * 2, "four times 20 of 40")
+    ktap.equal(nd.counter(p.A, "MldGroupLimit") - before, 40, "MldGroupLimit")
+    ktap.equal(setopt(socks[3], JOIN, member(group="ff05::1:1")), 0, "the user has joined it")
+    ktap.equal(setopt(socks[3], JOIN_SOURCE, source(ONE, group="ff05::9:1")), FULL, "by source")
+    ktap.equal(setopt(socks[3], JOIN, member(p.index(p.A, "a1"))), 0, "on another interface")
     socks[0].close()
-    ktap.equal([setopt(socks[3], JOIN, member(group=f"ff05::4:{i:x}")) for i in range(1, 21)],
-               [0] * 19 + [full], "there is room again")
-    nd.net6ctl(p.A, "set", "limits", "max-groups", "4096")
+    ktap.equal(joined(socks[3], 4), [0] * 19 + [FULL], "there is room, but for the shared one")
     for sock in socks:
         sock.close()
+
+
+@ktap.test
+def one_user_shuts_out_nobody():
+    limit(40)
+    greedy, other = of(NOBODY, 3), of(NOBODY - 1, 2)
+    ktap.equal([joined(sock, n) for n, sock in enumerate(greedy, 1)],
+               [[0] * 20] * 2 + [[FULL] * 20], "40 of one user")
+    ktap.equal([joined(other[0], 1), joined(other[1], 7)], [[0] * 20] * 2,
+               "40 of another, 20 of them the same")
+    # What one of them leaves is not his any more, though the other has joined it, too.
+    greedy[0].close()
+    ktap.equal(joined(greedy[2], 3), [0] * 20, "40 of the first again")
+    os.fchown(greedy[2].fileno(), NOBODY - 1, NOBODY - 1)
+    ktap.equal(setopt(greedy[2], JOIN, member(group="ff05::9:9")), FULL,
+               "a socket that was given to the other")
+    greedy[2].close()
+    greedy[0] = of(NOBODY, 1)[0]
+    ktap.equal(joined(greedy[0], 5), [0] * 20, "it was the first one's who joined")
+    for sock in greedy + other:
+        sock.close()
+
+
+@ktap.test
+def what_net6_joins_itself_has_no_limit():
+    limit(0)
+    ktap.equal(joined(p.net6(), 1, 1), [FULL], "a socket's")
+    p.ctl(p.A, "detach", "dev", "a1")
+    p.ctl(p.A, "attach", "dev", "a1")
+    p.ctl(p.A, "add", "address", "fd01::77/64", "dev", "a1")
+    ktap.wait_for(15, "fd01::77 is preferred", lambda: p.preferred(p.A, "a1", "fd01::77"))
+    seen = {e["address"] for e in nd.show(p.A, "groups") if e["dev"] == "a1"}
+    for group in (nd.ALL_NODES, "ff01::1", nd.solicited_node("fd01::77"), "fd01::77"):
+        ktap.true(str(group) in seen, f"{group} is received on a1: {seen}")
+    limit(4096)
+
+
+@ktap.test
+def anycast_addresses_of_a_user_count_too():
+    limit(2)
+    sock = p.net6()
+    join = [setopt(sock, 27, nd.packed(f"fd00::a:{i}") + struct.pack("=I", a0))
+            for i in (1, 2, 3)]
+    ktap.equal(join, [0, 0, FULL], "JOIN_ANYCAST")
+    ktap.equal(setopt(sock, JOIN, member()), FULL, "a group then")
+    ktap.equal(setopt(sock, 28, nd.packed("fd00::a:1") + struct.pack("=I", a0)), 0, "left")
+    ktap.equal(setopt(sock, JOIN, member()), 0, "a group now")
+    sock.close()
+    limit(4096)
 
 
 @ktap.test
