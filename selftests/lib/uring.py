@@ -13,6 +13,7 @@ SETUP, ENTER, REGISTER = 425, 426, 427
  OP_WRITE, OP_SEND, OP_RECV, OP_SPLICE, OP_PROVIDE_BUFFERS, OP_SHUTDOWN, OP_SOCKET, OP_SEND_ZC,
  OP_SENDMSG_ZC) = (0, 1, 2, 4, 5, 6, 7, 9, 10, 13, 14, 15, 16, 19, 22, 23, 26, 27, 30, 31, 34,
                    45, 47, 48)
+OP_URING_CMD, OP_READ_MULTISHOT, OP_BIND, OP_LISTEN = 46, 49, 56, 57	# 6.1, 6.7, 6.11, 6.11
 REGISTER_BUFFERS, UNREGISTER_BUFFERS, REGISTER_FILES, REGISTER_PBUF_RING = 0, 1, 2, 22
 FIXED_FILE, LINK, ASYNC, BUFFER_SELECT = 1, 4, 16, 32	# flags of a request
 POLL_FIRST, RECV_MULTISHOT, FIXED_BUF = 1, 2, 4		# its ioprio: sends and receives
@@ -74,14 +75,14 @@ class Uring:
         return struct.unpack_from("I", ring, at)[0]
 
     def queue(self, operation, fd, address=0, length=0, *, offset=0, flags=0, ioprio=0,
-              op_flags=0, data=0, index=0, file=0):
+              op_flags=0, data=0, index=0, file=0, third=0):
         """One request, to go with the next enter(). @index: of a registered buffer, or the group
-        of provided ones; @file: file_index, splice_fd_in or the address's length.
+        of provided ones; @file: file_index, splice_fd_in or the address's length; @third: addr3.
         """
         tail = self._get(self.sq, self.sq_tail)
         at = tail & self._get(self.sq, self.sq_mask)
-        struct.pack_into("=BBHiQQIIQHHI16x", self.entries, 64 * at, operation, flags, ioprio,
-                         fd, offset, address, length, op_flags, data, index, 0, file)
+        struct.pack_into("=BBHiQQIIQHHIQ8x", self.entries, 64 * at, operation, flags, ioprio,
+                         fd, offset, address, length, op_flags, data, index, 0, file, third)
         struct.pack_into("I", self.sq, self.sq_array + 4 * at, at)
         struct.pack_into("I", self.sq, self.sq_tail, (tail + 1) & 0xffffffff)
 
