@@ -33,16 +33,9 @@ def setup():
     ktap.at_exit(os.rmdir, group)
 
 
-def store(data, at):
-    """Octets to the stack, at frame pointer - at."""
-    data += bytes(-len(data) % 4)
-    return b"".join(bpf.insn(0x62, 10, off=-at + i, imm=struct.unpack_from("=i", data, i)[0])
-                    for i in range(0, len(data), 4))
-
-
 def keep(fd):
     """r0 becomes the value of the array's only entry."""
-    return bpf.insn(0xbf, 6, 0) + store(bytes(4), 4) + bpf.the_map(1, fd) + bpf.frame(2, -4) + \
+    return bpf.insn(0xbf, 6, 0) + bpf.store(bytes(4), 4) + bpf.the_map(1, fd) + bpf.frame(2, -4) + \
         bpf.helper(bpf.LOOKUP) + bpf.insn(0x15, 0, off=1) + bpf.insn(0x7b, 0, 6)
 
 
@@ -65,12 +58,12 @@ def asked(code, kind, prepare=lambda s: None, to="fd00::1"):
 def binding(address, port):
     sockaddr = struct.pack("=H", socket.AF_INET6) + struct.pack("!HI", port, 0) + \
         socket.inet_pton(socket.AF_INET6, address) + bytes(4)
-    return store(sockaddr, 32) + bpf.copy(1, 7) + bpf.frame(2, -32) + bpf.mov(3, 28) + \
+    return bpf.store(sockaddr, 32) + bpf.copy(1, 7) + bpf.frame(2, -32) + bpf.mov(3, 28) + \
         bpf.helper(BIND)
 
 
 def option(helper, name, value=0, length=4):
-    return store(struct.pack("=i", value), 8) + bpf.copy(1, 7) + bpf.mov(2, socket.IPPROTO_IPV6) + \
+    return bpf.store(struct.pack("=i", value), 8) + bpf.copy(1, 7) + bpf.mov(2, socket.IPPROTO_IPV6) + \
         bpf.mov(3, name) + bpf.frame(4, -8) + bpf.mov(5, length) + bpf.helper(helper)
 
 

@@ -13,7 +13,6 @@ import ctypes
 import errno
 import fcntl
 import os
-import platform
 import socket
 import struct
 import subprocess
@@ -21,6 +20,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import bpf  # pylint: disable=wrong-import-position
 import ktap  # pylint: disable=wrong-import-position
 from ktap import failing  # pylint: disable=wrong-import-position
 
@@ -30,9 +30,6 @@ AF_KCM, AF_SMC, SMCPROTO_SMC6 = 41, 43, 1
 SIOCKCMATTACH, SIOCKCMUNATTACH = 0x89E0, 0x89E1
 TCP_ULP, TCP_MD5SIG, TCP_REPAIR, TCP_ZEROCOPY_RECEIVE = 31, 14, 19, 35
 IPPROTO_MPTCP = 262
-# linux/bpf.h
-MAP_CREATE, MAP_UPDATE, PROG_LOAD = 0, 2, 5
-SOCKMAP, SOCKHASH, SOCKET_FILTER = 15, 18, 1
 libc = ktap._libc
 
 
@@ -138,21 +135,9 @@ def a_connection_outlives_the_smc_listener():
         talk(server, client)
 
 
-def bpf(command, attr):
-    number = {"x86_64": 321, "aarch64": 280}[platform.machine()]
-    result = libc.syscall(number, command, attr, len(attr))
-    if result < 0:
-        raise OSError(ctypes.get_errno(), f"bpf({command})")
-    return result
-
-
 def program(length):
     """Whatever comes, a message has so many bytes."""
-    code = ctypes.create_string_buffer(struct.pack("=BBhiBBhi", 0xb7, 0, 0, length, 0x95, 0, 0, 0))
-    words = ctypes.create_string_buffer(b"GPL")
-    return bpf(PROG_LOAD, struct.pack("=IIQQIIQII16sII", SOCKET_FILTER, 2,
-                                      ctypes.addressof(code), ctypes.addressof(words), 0, 0, 0,
-                                      0, 0, b"", 0, 0))
+    return bpf.load(bpf.SOCKET_FILTER, 0, bpf.mov(0, length) + bpf.EXIT)
 
 
 def kcm():
@@ -209,14 +194,11 @@ def no_socket_of_net6_in_a_map_for_sockets():
     datagrams.bind(("::1", 0))
     listener = make()
     listen(listener)
-    for kind in (SOCKMAP, SOCKHASH):
-        where = bpf(MAP_CREATE, struct.pack("=IIIII", kind, 4, 4, 16, 0))
+    for kind in (bpf.SOCKMAP, bpf.SOCKHASH):
+        where = bpf.array(16, kind, 4)
         for sock in (client, server, datagrams, listener):
-            key = ctypes.c_uint32(1)
-            value = ctypes.c_uint32(sock.fileno())
-            attr = struct.pack("=IIQQQ", where, 0, ctypes.addressof(key),
-                               ctypes.addressof(value), 0)
-            ktap.equal(failing(bpf, MAP_UPDATE, attr), "ENOTSUP", "refused")
+            ktap.equal(failing(bpf.update, where, struct.pack("=I", 1),
+                               struct.pack("=I", sock.fileno())), "ENOTSUP", "refused")
         os.close(where)
     talk(client, server)
 

@@ -11,11 +11,11 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import socket
 import struct
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import bpf
 import ktap
 import netpair as p
 from ktap import failing
@@ -23,8 +23,6 @@ from ktap import failing
 TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 PORT = 7700
-# linux/bpf.h
-PROG_LOAD, PROG_ATTACH, PROG_DETACH, CGROUP_SOCK_ADDR = 5, 8, 9, 18
 HOOKS = {"bind4": 8, "bind6": 9, "connect4": 10, "connect6": 11, "sendmsg4": 14, "sendmsg6": 15}
 libc = ktap._libc
 root = group = None
@@ -39,42 +37,12 @@ def setup():
     ktap.at_exit(os.rmdir, group)
 
 
-def bpf(command, attr):
-    number = {"x86_64": 321, "aarch64": 280}[platform.machine()]
-    result = libc.syscall(number, command, attr, len(attr))
-    if result < 0:
-        raise OSError(ctypes.get_errno(), f"bpf({command})")
-    return result
-
-
-def load(hook):
-    """r0 = 0: refused; exit"""
-    code = ctypes.create_string_buffer(struct.pack("=BBhiBBhi", 0xb7, 0, 0, 0, 0x95, 0, 0, 0))
-    words = ctypes.create_string_buffer(b"GPL")
-    return bpf(PROG_LOAD, struct.pack("=IIQQIIQII16sII", CGROUP_SOCK_ADDR, 2,
-                                      ctypes.addressof(code), ctypes.addressof(words), 0, 0, 0,
-                                      0, 0, b"", 0, HOOKS[hook]))
-
-
-def enter(where):
-    with open(f"{where}/cgroup.procs", "w", encoding="ascii") as file:
-        file.write(str(os.getpid()))
-
-
 @contextlib.contextmanager
 def refused(hook):
     """In the group, where such calls are refused."""
-    program, directory = load(hook), os.open(group, os.O_RDONLY)
-    attr = struct.pack("=IIII", directory, program, HOOKS[hook], 0)
-    bpf(PROG_ATTACH, attr)
-    enter(group)
-    try:
+    with bpf.attached(group, bpf.CGROUP_SOCK_ADDR, HOOKS[hook], bpf.mov(0, 0) + bpf.EXIT), \
+            bpf.inside(root, group):
         yield
-    finally:
-        enter(root)
-        bpf(PROG_DETACH, attr)
-        os.close(directory)
-        os.close(program)
 
 
 def connect4(sock):

@@ -8,9 +8,11 @@ import struct
 
 import ktap
 
-MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, PROG_LOAD, PROG_ATTACH, PROG_DETACH = 0, 1, 2, 5, 8, 9
-LINK_CREATE = 28
-HASH, ARRAY = 1, 2
+MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN, PROG_ATTACH, PROG_DETACH = \
+    0, 1, 2, 3, 5, 6, 8, 9
+TEST_RUN, BTF_LOAD, LINK_CREATE, ITER_CREATE = 10, 18, 28, 33
+HASH, ARRAY, SOCKMAP, SOCKHASH, REUSEPORT_SOCKARRAY, SK_STORAGE = 1, 2, 15, 18, 20, 24
+SOCKET_FILTER, SCHED_CLS, XDP, SK_REUSEPORT, TRACING = 1, 3, 6, 21, 26
 CGROUP_SKB, CGROUP_SOCK, SOCK_OPS, CGROUP_SOCK_ADDR, CGROUP_SOCKOPT, SK_LOOKUP = \
     8, 9, 13, 18, 25, 30
 # Where they are attached (enum bpf_attach_type)
@@ -79,16 +81,69 @@ def counts(fd, entries):
     return seen
 
 
-def load(kind, attach, code):
+def load(kind, attach, code, function=0):
+    """A program; @function: the type of what it is attached to, if it is one of tracing."""
     text, words = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"GPL")
     log = ctypes.create_string_buffer(1 << 16)
     try:
         return call(PROG_LOAD, struct.pack("=IIQQIIQII16sII", kind, len(code) // 8,
                                            ctypes.addressof(text), ctypes.addressof(words), 1,
-                                           len(log), ctypes.addressof(log), 0, 0, b"", 0, attach))
+                                           len(log), ctypes.addressof(log), 0, 0, b"", 0, attach)
+                    + struct.pack("=36xII", function, 0))
     except OSError:
         ktap.diag(log.value.decode())
         raise
+
+
+def update(fd, key, value, flags=0):
+    """An entry of a map, both of bytes."""
+    key, value = ctypes.create_string_buffer(key, len(key)), ctypes.create_string_buffer(
+        value, len(value))
+    call(MAP_UPDATE, struct.pack("=IIQQQ", fd, 0, ctypes.addressof(key),
+                                 ctypes.addressof(value), flags))
+
+
+def lookup(fd, key, size):
+    """The value of an entry."""
+    key, value = ctypes.create_string_buffer(key, len(key)), ctypes.create_string_buffer(size)
+    call(MAP_LOOKUP, struct.pack("=IIQQQ", fd, 0, ctypes.addressof(key),
+                                 ctypes.addressof(value), 0))
+    return value.raw
+
+
+def delete(fd, key):
+    key = ctypes.create_string_buffer(key, len(key))
+    call(MAP_DELETE, struct.pack("=IIQ16x", fd, 0, ctypes.addressof(key)))
+
+
+def run(program, packet=bytes(64)):
+    """What a program of tc's returns for a frame that it is given."""
+    data = ctypes.create_string_buffer(packet, len(packet))
+    attr = ctypes.create_string_buffer(struct.pack(
+        "=IIIIQQ48x", program, 0, len(packet), 0, ctypes.addressof(data), 0), 80)
+    call(TEST_RUN, attr)
+    return struct.unpack_from("=4xi", attr.raw)[0]
+
+
+def pinned(program, name):
+    """A path by which other programs find it."""
+    top = "/tmp/ktap.bpf"
+    if not os.path.isdir(top):
+        os.mkdir(top)
+        ktap.run("mount", "-t", "bpf", "bpf", top)
+        ktap.at_exit(ktap.run, "umount", "-l", top)
+    if os.path.exists(f"{top}/{name}"):
+        os.unlink(f"{top}/{name}")
+    path = ctypes.create_string_buffer(f"{top}/{name}".encode())
+    call(OBJ_PIN, struct.pack("=QII", ctypes.addressof(path), program, 0))
+    return f"{top}/{name}"
+
+
+def store(data, at):
+    """Octets to the stack, at frame pointer - at."""
+    data += bytes(-len(data) % 4)
+    return b"".join(insn(0x62, 10, off=-at + i, imm=struct.unpack_from("=i", data, i)[0])
+                    for i in range(0, len(data), 4))
 
 
 def enter(where):
