@@ -13,77 +13,22 @@ import hashlib
 import json
 import mmap
 import os
-import socket
-import struct
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
+import nfs  # pylint: disable=wrong-import-position
+from nfs import EXPORT  # pylint: disable=wrong-import-position
 
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
-EXPORT, MOUNT, NFSD = "/srv/export", "/mnt/nfs", "/proc/fs/nfsd"
-FOREVER = (1 << 31) - 1
-# Any port, not only privileged ones; no waiting for disks; no check of subtrees; a number
-# names it (NFSEXP_INSECURE_PORT, _ASYNC, _NOSUBTREECHECK, _FSID).
-FLAGS = 0x2412
+MOUNT = "/mnt/nfs"
 STATS, SIZE, PIECE = 1000, 64 << 20, 1 << 20
 # A busy host may hold a guest up for longer than a time-out lasts, now and then.
 # The checking kernel has the first version of NFSv4 alone.
 VERSION = "4.0" if ktap.CHECKING else "4.2"
 FEW = 20
-
-
-def tell(path, text):
-    fd = os.open(path, os.O_WRONLY)
-    try:
-        os.write(fd, text.encode())
-    finally:
-        os.close(fd)
-
-
-def answer(sock):
-    """Grants whatever rpcbind is asked for: RFC 5531, a record mark before each message."""
-    with sock, sock.makefile("rb") as calls:
-        while mark := calls.read(4):
-            call = calls.read(struct.unpack("!I", mark)[0] & 0x7fffffff)
-            xid, procedure = struct.unpack("!I16xI", call[:24])
-            reply = struct.pack("!6I", xid, 1, 0, 0, 0, 0)
-            if procedure:
-                reply += struct.pack("!I", 1)
-            sock.sendall(struct.pack("!I", 1 << 31 | len(reply)) + reply)
-
-
-def rpcbind():
-    """The server does not start without one."""
-    listener = socket.create_server(("127.0.0.1", 111))
-
-    def serve():
-        while True:
-            threading.Thread(target=answer, args=listener.accept()[:1], daemon=True).start()
-    threading.Thread(target=serve, daemon=True).start()
-
-
-def export():
-    """The kernel's server, told what exportfs and mountd would tell it."""
-    ktap.run("mount", "-t", "nfsd", "nfsd", NFSD)
-    ktap.at_exit(ktap.run, "umount", "-l", NFSD)
-    os.makedirs(EXPORT)
-    ktap.run("mount", "-t", "tmpfs", "none", EXPORT)
-    ktap.at_exit(ktap.run, "umount", "-l", EXPORT)
-    os.chmod(EXPORT, 0o777)
-    for name, line in (("auth.unix.ip", f"nfsd ::1 {FOREVER} all"),
-                       ("nfsd.export", f"all {EXPORT} {FOREVER} {FLAGS} 65534 65534 0"),
-                       ("nfsd.fh", f"all 1 \\x00000000 {FOREVER} {EXPORT}")):
-        tell(f"/proc/net/rpc/{name}/channel", line + "\n")
-    rpcbind()
-    # The shortest time for which files cannot be opened at first.
-    tell(f"{NFSD}/nfsv4gracetime", "10")
-    tell(f"{NFSD}/portlist", "tcp 2049")
-    tell(f"{NFSD}/threads", "2")
-    ktap.at_exit(tell, f"{NFSD}/threads", "0")
 
 
 def setup():
@@ -92,7 +37,10 @@ def setup():
             raise ktap.Skip(f"no module {module}")
     ktap.net6_load()
     ktap.run("ip", "link", "set", "lo", "up")
-    export()
+    os.makedirs(EXPORT)
+    ktap.run("mount", "-t", "tmpfs", "none", EXPORT)
+    ktap.at_exit(ktap.run, "umount", "-l", EXPORT)
+    nfs.export("::1", 0o777, 2, "tcp 2049")
     os.makedirs(MOUNT)
     ktap.at_exit(subprocess.run, ["umount", "-l", MOUNT])
 
@@ -118,13 +66,20 @@ def mount():
 
 @ktap.test
 def a_file_system_is_mounted():
-    before, since = timeouts(), time.monotonic()
-    mount()
-    took = time.monotonic() - since
-    ktap.diag(f"mounted in {took:.2f} s")
-    ktap.equal(timeouts() - before, 0, "time-outs")
-    # Half a second on a host that is idle; 11 where each record waits for a time-out.
-    ktap.true(took < 8 * ktap.SCALE, "at once")
+    """In less than 2 seconds; 11 where each record waits for a time-out. A host that is busy may
+    make one of a few slower.
+    """
+    took = []
+    for _ in range(5):
+        before, since = timeouts(), time.monotonic()
+        mount()
+        took.append(time.monotonic() - since)
+        ktap.equal(timeouts() - before, 0, "time-outs")
+        if took[-1] < 2 * ktap.SCALE:
+            break
+        ktap.run("umount", MOUNT)
+    ktap.diag(f"mounted in {took} s")
+    ktap.true(took[-1] < 2 * ktap.SCALE, "at once")
     with open("/proc/net/tcp6", encoding="ascii") as file:
         states = sorted(line.split()[3] for line in file.readlines()[1:] if ":0801 " in line)
     ktap.equal(states, ["01", "01", "0A"], "sockets of net6")

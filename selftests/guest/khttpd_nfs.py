@@ -9,73 +9,21 @@
 # timeout: 120
 # pylint: disable=missing-function-docstring
 import os
-import socket
-import struct
 import sys
-import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
+import nfs     # pylint: disable=wrong-import-position
+from nfs import EXPORT  # pylint: disable=wrong-import-position
 
-EXPORT, MOUNT, NFSD = "/srv/export", f"{khttpd.WWW}/nfs", "/proc/fs/nfsd"
-FOREVER = (1 << 31) - 1
-# Any port, not only privileged ones; no waiting for disks; no check of subtrees; a number
-# names it (NFSEXP_INSECURE_PORT, _ASYNC, _NOSUBTREECHECK, _FSID).
-FLAGS = 0x2412
-
-
-def tell(path, text):
-    fd = os.open(path, os.O_WRONLY)
-    try:
-        os.write(fd, text.encode())
-    finally:
-        os.close(fd)
-
-
-def answer(sock):
-    """Grants whatever rpcbind is asked for: RFC 5531, a record mark before each message."""
-    with sock, sock.makefile("rb") as calls:
-        while mark := calls.read(4):
-            call = calls.read(struct.unpack("!I", mark)[0] & 0x7fffffff)
-            xid, procedure = struct.unpack("!I16xI", call[:24])
-            reply = struct.pack("!6I", xid, 1, 0, 0, 0, 0)
-            if procedure:
-                reply += struct.pack("!I", 1)
-            sock.sendall(struct.pack("!I", 1 << 31 | len(reply)) + reply)
-
-
-def rpcbind():
-    """The server does not start without one."""
-    listener = socket.create_server(("127.0.0.1", 111))
-
-    def serve():
-        while True:
-            threading.Thread(target=answer, args=listener.accept()[:1], daemon=True).start()
-    threading.Thread(target=serve, daemon=True).start()
-
-
-def export():
-    """The kernel's server, told what exportfs and mountd would tell it."""
-    ktap.run("mount", "-t", "nfsd", "nfsd", NFSD)
-    ktap.at_exit(ktap.run, "umount", "-l", NFSD)
-    os.makedirs(EXPORT)
-    os.chmod(EXPORT, 0o755)
-    for name, line in (("auth.unix.ip", f"nfsd 127.0.0.1 {FOREVER} all"),
-                       ("nfsd.export", f"all {EXPORT} {FOREVER} {FLAGS} 65534 65534 0"),
-                       ("nfsd.fh", f"all 1 \\x00000000 {FOREVER} {EXPORT}")):
-        tell(f"/proc/net/rpc/{name}/channel", line + "\n")
-    rpcbind()
-    # The shortest time for which files cannot be opened at first.
-    tell(f"{NFSD}/nfsv4gracetime", "10")
-    tell(f"{NFSD}/threads", "4")
-    ktap.at_exit(tell, f"{NFSD}/threads", "0")
+MOUNT = f"{khttpd.WWW}/nfs"
 
 
 def setup():
     ktap.kmod("nfsd", "nfsv4")
     khttpd.fresh()
-    export()
+    nfs.export("127.0.0.1", 0o755, 4)
     os.makedirs(MOUNT)
     ktap.run("mount", "-i", "-t", "nfs4", "-o",
              "addr=127.0.0.1,clientaddr=127.0.0.1,vers=4.2,sec=sys,actimeo=1",
