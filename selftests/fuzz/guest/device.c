@@ -7,6 +7,7 @@
 #include <linux/if_link.h>
 #include <linux/net6_netlink.h>
 #include <linux/netlink.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
@@ -185,13 +186,14 @@ static void do_change(void)
 	link_set(index, IFF_UP, 0);
 }
 
-/* The devices that stay come up again. */
+/* The devices that stay come up again, and tunnels that somebody made. */
 static void do_again(void)
 {
-	static const char *const names[] = { "lo", "t0", "v0", "v1" };
+	static const char *const names[] = { "lo", "t0", "v0", "v1", "tun0", "tun1", "tun2" };
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		up(names[i]);
+	net6_address("2001:db8:5::1", "tun0");
 }
 
 /* This thread goes to the other namespace; its sockets are everybody's. */
@@ -236,12 +238,32 @@ static void do_namespace(void)
 	_exit(0);
 }
 
+/* What a device's packets wait in; some keep them and ask whose they are. */
+static void do_qdisc(void)
+{
+	static const char *const kinds[] = { "fq", "pfifo_fast", "pfifo", "prio", "clsact",
+		"fq_codel", "cake", "noqueue", "ingress" };
+	static const char *const devices[] = { "t0", "v0", "v1", "lo" };
+	const char *kind = PICK(kinds);
+	struct tcmsg head = { .tcm_ifindex = if_nametoindex(PICK(devices)),
+		.tcm_parent = TC_H_ROOT };
+	struct nlbuf b;
+
+	if (!strcmp(kind, "clsact") || !strcmp(kind, "ingress"))
+		head.tcm_parent = TC_H_CLSACT;
+	nl_start(&b, one_in(3) ? RTM_DELQDISC : RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, &head,
+		 sizeof(head));
+	nl_attr(&b, TCA_KIND, kind, strlen(kind) + 1);
+	nl_send(NETLINK_ROUTE, &b);
+}
+
 const struct op device_ops[] = {
-	{ "dev_create", 3, ADMIN, do_create },
+	{ "dev_create", 2, ADMIN, do_create },
 	{ "dev_delete", 2, ADMIN, do_delete },
 	{ "dev_change", 3, ADMIN, do_change },
 	{ "dev_again", 2, ADMIN, do_again },
+	{ "dev_qdisc", 1, ADMIN, do_qdisc },
 	{ "netns_switch", 2, ADMIN, do_switch },
-	{ "namespace", 2, ALL, do_namespace },
+	{ "namespace", 1, ALL, do_namespace },
 	{ },
 };

@@ -100,8 +100,45 @@ static void do_sysctl(void)
 	close(fd);
 }
 
+/* Settings that choose between ways, each of them worth to be gone. */
+static void do_choice(void)
+{
+	static const struct { const char *path, *words; } choices[] = {
+		{ "net6/transition", "auto off" }, { "net6/transition", "auto" },
+		{ "ipv4/tcp_syncookies", "0 1 2" }, { "ipv4/tcp_fastopen", "0 1 3 7 519 1539" },
+		{ "ipv4/tcp_mtu_probing", "0 1 2" }, { "ipv4/tcp_ecn", "0 1 2" },
+		{ "ipv4/tcp_sack", "1 1 0" }, { "ipv4/tcp_timestamps", "1 1 2 0" },
+		{ "ipv4/tcp_recovery", "0 1 1 3" }, { "ipv4/tcp_frto", "0 2" },
+		{ "ipv4/tcp_tw_reuse", "0 1 2" }, { "ipv4/tcp_abort_on_overflow", "0 0 1" },
+		{ "ipv4/tcp_max_syn_backlog", "1 4 128" }, { "ipv4/tcp_fin_timeout", "1 60" },
+		{ "ipv4/tcp_migrate_req", "0 1" }, { "core/somaxconn", "1 4 4096" },
+		{ "ipv4/tcp_congestion_control", "reno cubic bbr dctcp" },
+		{ "ipv4/tcp_keepalive_time", "1 7200" }, { "ipv4/tcp_retries2", "3 15" },
+		{ "ipv4/tcp_orphan_retries", "0 2" }, { "ipv4/tcp_rfc1337", "0 1" },
+	};
+	const char *words;
+	char path[80], word[24];
+	unsigned int i = rnd(COUNT(choices)), n = 1, at;
+	int fd;
+
+	words = choices[i].words;
+	for (const char *c = words; *c; c++)
+		n += *c == ' ';
+	for (at = rnd(n); at; at--)
+		words = strchr(words, ' ') + 1;
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(words, " "), words);
+	sprintf(path, "/proc/sys/net/%s", choices[i].path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, word, strlen(word)) < 0)
+		errno = 0;
+	close(fd);
+}
+
 const struct op file_ops[] = {
 	{ "proc", 6, ALL, do_proc },
 	{ "sysctl", 8, ALL, do_sysctl },
+	{ "choice", 6, ADMIN, do_choice },
 	{ },
 };

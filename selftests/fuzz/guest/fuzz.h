@@ -39,13 +39,13 @@ struct op {
 };
 
 extern const struct op socket_ops[], data_ops[], option_ops[], message_ops[], uring_ops[],
-	netlink_ops[], route_ops[], device_ops[], file_ops[], packet_ops[];
+	netlink_ops[], route_ops[], device_ops[], file_ops[], packet_ops[], rules_ops[],
+	program_ops[], module_ops[];
 
 /* main.c */
 extern int family;		/* 19, or 10 in takeover mode */
 extern enum who role;		/* of this process */
 extern int netns_fd[2];		/* two namespaces with a veth between them */
-bool avoided(const char *what);	/* was it named by --avoid? */
 
 /* value.c: everything random comes from here, a stream for each thread */
 void rnd_seed(uint64_t seed);
@@ -83,6 +83,10 @@ void wire_start(struct packet *p, const struct in6_addr *from, const struct in6_
 void wire_checksum(struct packet *p);
 void wire_mutate(struct packet *p);
 void wire_exthdr(struct packet *p);
+void wire_router_alert(struct packet *p);
+void get32(const void *from, uint32_t *to);
+void put16(void *to, uint16_t v);
+void put32(void *to, uint32_t v);
 
 /* netlink.c */
 struct nlbuf {
@@ -97,6 +101,17 @@ void nl_end(struct nlbuf *b, size_t nest);
 int nl_send(int protocol, struct nlbuf *b);	/* returns the kernel's answer, 0 or -errno */
 void net6_command(int cmd, const int *attrs, const uint32_t *values, int count);
 void net6_address(const char *text, const char *dev);
+
+/* flow.c: the peer's TCP */
+void flow_answer(const uint8_t *ip, const uint8_t *tcp, size_t len);
+void flow_unasked(void);
+void flow_flood(void);
+
+/* packet.c */
+extern struct packet last;	/* what the host sent */
+void send_packet(struct packet *p, unsigned int odd);
+void host_address(struct in6_addr *to);
+void peer_address(struct in6_addr *to);
 
 /* device.c, packet.c */
 void devices_setup(void);

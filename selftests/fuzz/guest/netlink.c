@@ -131,8 +131,9 @@ void net6_address(const char *text, const char *dev)
 	nl_send(NETLINK_GENERIC, &b);
 }
 
-/* What an attribute is: i interface, 6 address, 4 IPv4 address, p prefix length, u number,
- * s text, f flag, b link-layer address, - not of a request; the first one is attribute 1.
+/* What an attribute is: i interface, 6 address, 4 IPv4 address, r the peer's, l the host's,
+ * p prefix length, u number, s text, f flag, b link-layer address, - not of a request; the first
+ * one is attribute 1.
  */
 static const struct {
 	int cmd, weight;
@@ -165,7 +166,8 @@ static const struct {
 	{ NET6_CMD_LIMITS_SET, 4, "uuuuuuuuuuuuuuuuuuuuuu", false },
 	{ NET6_CMD_FLUSH, 2, "ui", false },
 	{ NET6_CMD_TUNNEL_GET, 3, "i", true },
-	{ NET6_CMD_TUNNEL_ADD, 5, "-s-44uuuu", false },
+	{ NET6_CMD_TUNNEL_ADD, 5, "-s-rl----", false },
+	{ NET6_CMD_TUNNEL_ADD, 3, "-s-44uuuu", false },
 	{ NET6_CMD_TUNNEL_SET, 5, "i--44uuuu", false },
 	{ NET6_CMD_TUNNEL_DEL, 2, "i", false },
 	{ NET6_CMD_ROUTE_GET, 3, "i", true },
@@ -207,6 +209,10 @@ static void attribute(struct nlbuf *b, int type, char kind)
 		break;
 	case '4':
 		inet_pton(AF_INET, PICK(v4), &number);
+		nl_attr(b, type, &number, 4);
+		break;
+	case 'r': case 'l':	/* of the peer, or here */
+		inet_pton(AF_INET, kind == 'r' ? "192.0.2.2" : "192.0.2.1", &number);
 		nl_attr(b, type, &number, 4);
 		break;
 	case 's':
@@ -269,12 +275,19 @@ static void do_mend(void)
 	int set[] = { NET6_A_IFACE_IFINDEX, NET6_A_IFACE_DISABLE_IPV6, NET6_A_IFACE_ACCEPT_RA,
 		NET6_A_IFACE_DAD_TRANSMITS };
 
+	static const int ways[] = { NET6_A_IFACE_IFINDEX, NET6_A_IFACE_FORWARDING,
+		NET6_A_IFACE_USE_TEMPADDR, NET6_A_IFACE_PROXY_NDP, NET6_A_IFACE_AUTOCONF,
+		NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, NET6_A_IFACE_FORCE_MLD_VERSION,
+		NET6_A_IFACE_ACCEPT_REDIRECTS };
+
 	net6_command(NET6_CMD_LIMITS_SET, attrs, limits, COUNT(attrs));
 	for (uint32_t i = 1; i < 8; i++) {
 		uint32_t to[] = { i, 0, 1 + (i & 1), one_in(3) };
+		uint32_t which[] = { i, one_in(2), rnd(3), one_in(2), 1, 64, rnd(3), 1 };
 
 		net6_command(NET6_CMD_IFACE_ATTACH, set, to, 1);
 		net6_command(NET6_CMD_IFACE_SET, set, to, COUNT(set));
+		net6_command(NET6_CMD_IFACE_SET, ways, which, COUNT(ways));
 	}
 	net6_address("2001:db8:1::1", "t0");
 	net6_address("2001:db8:2::1", "v0");

@@ -158,7 +158,7 @@ static size_t msfilter(void *to)
 static size_t text(void *to)
 {
 	static const char *const words[] = {
-		"reno", "cubic", "bbr", "dctcp", "vegas", "tls", "mptcp", "espintcp", "smc", "",
+		"reno", "cubic", "bbr", "dctcp", "net6_cc", "tls", "mptcp", "espintcp", "smc", "",
 		"averyveryverylongname",
 	};
 
@@ -248,9 +248,6 @@ static void do_set(void)
 	size_t len = kind_value(o->kind, o->name, buf);
 	int level = o->level, name = o->name;
 
-	/* An encapsulation without a user in the kernel is another matter. */
-	if (level == IPPROTO_UDP && name == 100 && avoided("stub"))
-		return;
 	if (one_in(12))
 		len = one_in(2) ? rnd(128) : (unsigned int)value() % sizeof(buf);
 	if (one_in(100))

@@ -7,46 +7,19 @@
 #include <linux/if_tun.h>
 #include <linux/virtio_net.h>
 #include <net/if.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 
 #include "fuzz.h"
 
 #define VNET	10	/* octets of struct virtio_net_hdr */
-#define FLOWS	16
-
-/* A connection as last seen in a segment of the host. */
-struct flow {
-	struct in6_addr us, host;
-	uint16_t port, host_port;
-	uint32_t seq, ack;	/* ours, and what we acknowledge */
-};
 
 uint8_t tap_address[16] = { 0x20, 1, 0xd, 0xb8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
 uint8_t tap_link_local[16] = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
 static const struct in6_addr router = { { { 0xfe, 0x80, [15] = 2 } } };
 static int tap = -1;
-static struct flow flows[FLOWS];
-static struct packet last;	/* what the host sent */
-
-static void get32(const void *from, uint32_t *to)
-{
-	memcpy(to, from, 4);
-	*to = ntohl(*to);
-}
-
-static void put16(void *to, uint16_t v)
-{
-	v = htons(v);
-	memcpy(to, &v, 2);
-}
-
-static void put32(void *to, uint32_t v)
-{
-	v = htonl(v);
-	memcpy(to, &v, 4);
-}
+struct packet last;
+static uint8_t tunneled[68];	/* the last packet of IPv4 that has IPv6 in it */
 
 static void emit(struct packet *p)
 {
@@ -95,7 +68,8 @@ static void emit_fragments(struct packet *p)
 	}
 }
 
-static void send_packet(struct packet *p, unsigned int odd)
+/* One in @odd is changed, or gets a header more. */
+void send_packet(struct packet *p, unsigned int odd)
 {
 	if (one_in(odd)) {
 		wire_mutate(p);
@@ -122,98 +96,6 @@ static void reply(const struct in6_addr *from, const struct in6_addr *to, int ne
 	wire_start(&p, from, to, next, body, len);
 	wire_checksum(&p);
 	send_packet(&p, 10);
-}
-
-/* TCP options that fit the segment. */
-static size_t tcp_options(uint8_t *to, bool syn, const struct flow *f)
-{
-	size_t n = 0;
-
-	if (syn) {
-		memcpy(to, "\2\4\5\xa0\4\2\3\3\7\1\1\1", 12);
-		n = 12;
-		if (one_in(3)) {	/* a cookie, or one is wanted */
-			to[n] = 34;
-			to[n + 1] = one_in(2) ? 2 : 10;
-			fill(to + n + 2, 8);
-			n += 12;
-			if (to[n - 11] == 2)
-				n -= 8;
-			else
-				memcpy(to + n - 2, "\1\1", 2);
-			if (n & 3)
-				n = (n + 3) & ~3;
-		}
-	}
-	if (one_in(4)) {
-		memcpy(to + n, "\1\1\x8\xa", 4);
-		put32(to + n + 4, rnd64());
-		put32(to + n + 8, rnd64());
-		n += 12;
-	}
-	if (!syn && one_in(4)) {	/* what is beyond the acknowledgment */
-		memcpy(to + n, "\1\1\5\xa", 4);
-		put32(to + n + 4, f->ack + 1000 + rnd(3000));
-		put32(to + n + 8, f->ack + 4000 + rnd(9000));
-		n += 12;
-	}
-	return n;
-}
-
-static void tcp_segment(struct flow *f, unsigned int flags, size_t data, unsigned int odd)
-{
-	uint8_t body[60 + 1500] = { };
-	size_t opts = tcp_options(body + 20, flags & TH_SYN, f);
-	struct packet p;
-
-	put16(body, f->port);
-	put16(body + 2, f->host_port);
-	put32(body + 4, f->seq);
-	put32(body + 8, f->ack);
-	body[12] = (20 + opts) << 2;
-	body[13] = flags;
-	put16(body + 14, one_in(8) ? 0 : one_in(4) ? rnd(65536) : 60000);
-	put16(body + 18, one_in(2) ? rnd(200) : 0);
-	fill(body + 20 + opts, data);
-	wire_start(&p, &f->us, &f->host, IPPROTO_TCP, body, 20 + opts + data);
-	wire_checksum(&p);
-	send_packet(&p, odd);
-}
-
-/* What the host's segment wants as an answer. */
-static void answer_tcp(const uint8_t *ip, const uint8_t *tcp, size_t len)
-{
-	struct flow *f = &flows[(tcp[1] ^ tcp[3]) % FLOWS];
-	size_t data = len - (tcp[12] >> 4) * 4;
-	uint32_t seq, ack;
-
-	if ((tcp[12] >> 4) * 4U > len)
-		return;
-	memcpy(&f->us, ip + 24, 16);
-	memcpy(&f->host, ip + 8, 16);
-	f->port = tcp[2] << 8 | tcp[3];
-	f->host_port = tcp[0] << 8 | tcp[1];
-	get32(tcp + 4, &seq);
-	get32(tcp + 8, &ack);
-	if (tcp[13] & TH_RST)
-		return;
-	f->ack = seq + data + !!(tcp[13] & (TH_SYN | TH_FIN));
-	if ((tcp[13] & (TH_SYN | TH_ACK)) == TH_SYN) {
-		f->seq = rnd64();
-		tcp_segment(f, one_in(12) ? TH_RST | TH_ACK :
-			       one_in(12) ? TH_SYN :
-			       TH_SYN | TH_ACK | (one_in(4) ? 0x40 : 0), 0, 20);
-		f->seq++;
-		return;
-	}
-	f->seq = ack;
-	if (one_in(10))		/* lost on the way */
-		return;
-	if (data && one_in(6))	/* or not all of it */
-		f->ack -= rnd(data);
-	if (data || tcp[13] & (TH_SYN | TH_FIN) || one_in(8))
-		tcp_segment(f, TH_ACK | (one_in(12) ? TH_FIN : 0) | (one_in(10) ? 0x40 : 0),
-			    one_in(3) ? rnd(1200) : 0, 16);
 }
 
 static void icmp(const struct in6_addr *from, const struct in6_addr *to, uint8_t type, uint8_t code,
@@ -346,6 +228,8 @@ static void answer(uint8_t *frame, size_t len)
 
 	if (len >= 42 && frame[12] == 8 && frame[13] == 6)
 		answer_arp(frame);
+	if (len >= 14 + sizeof(tunneled) && frame[12] == 8 && !frame[13] && frame[23] == 41)
+		memcpy(tunneled, frame + 14, sizeof(tunneled));
 	if (len < 14 + 48 || frame[12] != 0x86 || frame[13] != 0xdd)
 		return;
 	n = len - 54;
@@ -358,7 +242,7 @@ static void answer(uint8_t *frame, size_t len)
 	switch (ip[6]) {
 	case IPPROTO_TCP:
 		if (n >= 20)
-			answer_tcp(ip, up, len - 54);
+			flow_answer(ip, up, len - 54);
 		break;
 	case IPPROTO_ICMPV6:
 		answer_icmp(ip, up, n);
@@ -377,7 +261,7 @@ static void answer(uint8_t *frame, size_t len)
 	}
 }
 
-static void host_address(struct in6_addr *to)
+void host_address(struct in6_addr *to)
 {
 	if (one_in(8))
 		address(to);
@@ -387,7 +271,7 @@ static void host_address(struct in6_addr *to)
 		memcpy(to, tap_address, 16);
 }
 
-static void peer_address(struct in6_addr *to)
+void peer_address(struct in6_addr *to)
 {
 	if (one_in(4)) {
 		*to = router;
@@ -397,53 +281,6 @@ static void peer_address(struct in6_addr *to)
 	to->s6_addr[15] = 2 + rnd(6);
 	if (one_in(20))
 		address(to);
-}
-
-/* TCP that the host did not start, and what does not fit its connections. */
-static void unasked_tcp(void)
-{
-	struct flow *f = &flows[rnd(FLOWS)], fresh = *f;
-
-	if (one_in(2) || !f->port) {
-		peer_address(&fresh.us);
-		host_address(&fresh.host);
-		fresh.port = 2000 + rnd(2000);
-		fresh.host_port = PORT_BASE + rnd(PORTS);
-		fresh.seq = rnd64();
-		tcp_segment(&fresh, TH_SYN | (one_in(6) ? 0xc0 : 0), one_in(4) ? rnd(100) : 0, 16);
-		return;
-	}
-	switch (rnd(8)) {
-	case 0:
-		fresh.seq += one_in(2) ? 0 : rnd(5000);
-		tcp_segment(&fresh, TH_RST | (one_in(2) ? TH_ACK : 0), 0, 10);
-		break;
-	case 1:		/* out of order */
-		fresh.seq += rnd(8000);
-		tcp_segment(&fresh, TH_ACK, 1 + rnd(1200), 16);
-		break;
-	case 2:		/* again */
-		fresh.seq -= rnd(3000);
-		tcp_segment(&fresh, TH_ACK, rnd(1200), 16);
-		break;
-	case 3:
-		tcp_segment(&fresh, TH_ACK | TH_FIN, 0, 16);
-		break;
-	case 4:
-		tcp_segment(&fresh, TH_ACK | TH_URG, rnd(300), 10);
-		break;
-	case 5:		/* duplicate acknowledgments */
-		for (int i = 0; i < 4; i++)
-			tcp_segment(&fresh, TH_ACK, 0, 30);
-		break;
-	case 6:
-		fresh.ack += value() % 65536;
-		tcp_segment(&fresh, rnd(256), rnd(100), 10);
-		break;
-	default:
-		tcp_segment(&fresh, TH_ACK | (one_in(3) ? TH_PUSH : 0), rnd(1400), 20);
-		f->seq = fresh.seq + 1;
-	}
 }
 
 static void unasked_udp(void)
@@ -461,7 +298,70 @@ static void unasked_udp(void)
 	reply(&us, &host, IPPROTO_UDP, body, len);
 }
 
-/* Neighbor Discovery and MLD. */
+/* From the router, about where the host sent something, or about anything. */
+static void redirect(const struct in6_addr *host)
+{
+	uint8_t r[40 + 8 + 200] = { };
+	struct in6_addr *target = (void *)(r + 4), *dest = (void *)(r + 20);
+	size_t len = 36;
+
+	peer_address(dest);
+	if (last.len >= 40 && !one_in(4))
+		memcpy(dest, last.frame + 38, 16);
+	*target = *dest;
+	if (one_in(2)) {
+		memset(target, 0, sizeof(*target));
+		memcpy(target, "\xfe\x80", 2);
+		target->s6_addr[15] = 2 + rnd(4);
+	}
+	if (one_in(2)) {
+		memcpy(r + len, "\2\1\2\0\0\0\0\2", 8);
+		len += 8;
+	}
+	if (one_in(2) && last.len > 150) {	/* what was redirected */
+		memcpy(r + len, "\4\x13\0\0\0\0\0\0", 8);
+		memcpy(r + len + 8, last.frame + 14, 144);
+		len += 152;
+	}
+	icmp(&router, host, 137, 0, r, len);
+}
+
+/* Queries of both versions, reports and the end of a membership, as they have to come. */
+static void unasked_mld(void)
+{
+	static const uint8_t types[] = { 130, 130, 130, 131, 132, 143 };
+	struct in6_addr from = router, to = { { { 0xff, 2, [15] = 1 } } };
+	uint8_t m[4 + 24 + 48] = { PICK(types) };
+	size_t len = 24;
+	struct packet p;
+
+	put16(m + 4, one_in(3) ? rnd(65536) : 10);
+	if (m[0] == 131 || m[0] == 132 || one_in(2)) {
+		memcpy(m + 8, "\xff\x02\0\0\0\0\0\0\0\0\0\0\0\0\0", 15);
+		m[23] = 1 + rnd(4);
+		if (one_in(2))
+			address((void *)(m + 8));
+		if (m[0] != 132)
+			memcpy(&to, m + 8, 16);
+	}
+	if (m[0] == 130 && !one_in(3)) {
+		m[24] = rnd(16);
+		m[25] = rnd(256);
+		m[27] = rnd(3);
+		for (int i = 0; i < 2; i++)
+			address((void *)(m + 28 + 16 * i));
+		len = 28 + 16 * m[27];
+	}
+	if (one_in(10))
+		peer_address(&from);
+	wire_start(&p, &from, &to, IPPROTO_ICMPV6, m, len);
+	wire_checksum(&p);
+	if (!one_in(20))
+		wire_router_alert(&p);
+	send_packet(&p, 20);
+}
+
+/* Neighbor Discovery and echo. */
 static void unasked_nd(void)
 {
 	struct in6_addr us, host, all = { { { 0xff, 2, [15] = 1 } } };
@@ -469,7 +369,7 @@ static void unasked_nd(void)
 
 	peer_address(&us);
 	host_address(&host);
-	switch (rnd(8)) {
+	switch (rnd(7)) {
 	case 0:
 		router_advertisement();
 		break;
@@ -483,26 +383,8 @@ static void unasked_nd(void)
 	case 2:
 		advertise(one_in(3) ? &host : &us, one_in(2) ? &all : &host);
 		break;
-	case 3:		/* redirect */
-		peer_address((void *)(r + 4));
-		if (one_in(2))
-			memcpy(r + 4, &us, 16);
-		address((void *)(r + 20));
-		memcpy(r + 36, "\2\1\2\0\0\0\0\2", 8);
-		icmp(&router, &host, 137, 0, r, 44);
-		break;
-	case 4:		/* MLDv1 and MLDv2 queries, and a report */
-		put16(r, one_in(3) ? rnd(65536) : 10);
-		if (one_in(2))
-			memcpy(r + 4, "\xff\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\3", 16);
-		if (one_in(3)) {
-			r[20] = rnd(16);
-			put16(r + 22, 1);
-			address((void *)(r + 24));
-		}
-		reply(&router, &all, IPPROTO_ICMPV6,
-		      memmove(r + 4, r, 60) ? (put32(r, 130U << 24), r) : r,
-		      one_in(2) ? 24 : one_in(2) ? 28 : 44);
+	case 3:
+		redirect(&host);
 		break;
 	case 5:
 		icmp(&us, one_in(3) ? &all : &host, 128, 0, r, rnd(100));
@@ -516,35 +398,81 @@ static void unasked_nd(void)
 	}
 }
 
-/* IPv6 in IPv4: from a tunnel's other end, or anybody. */
-static void unasked_tunnel(void)
+static void emit_ipv4(int protocol, const void *data, size_t len)
 {
-	struct in6_addr us, host;
-	uint8_t ip4[20] = "\x45\0\0\0\0\0\0\0\x40\x29\0\0\xc0\0\2\2\xc0\0\2\1", echo[64] = { 128 };
-	struct packet inner, p;
+	uint8_t ip4[20] = "\x45\0\0\0\0\0\0\0\x40\x29\0\0\xc0\0\2\2\xc0\0\2\1";
+	struct packet p;
 	uint32_t s = 0;
 
-	peer_address(&us);
-	host_address(&host);
-	wire_start(&inner, &us, &host, IPPROTO_ICMPV6, echo, 8 + rnd(50));
-	wire_checksum(&inner);
-	if (one_in(4))
-		wire_mutate(&inner);
-	put16(ip4 + 2, 20 + inner.len);
+	ip4[9] = protocol;
+	put16(ip4 + 2, 20 + len);
 	if (one_in(6))
 		ip4[15] = rnd(256);
 	if (one_in(6))
 		ip4[1] = rnd(256);
+	if (one_in(6))		/* as a group of 6over4 */
+		memcpy(ip4 + 16, one_in(2) ? "\xef\xc0\0\1" : "\xef\xc0\0\2", 4);
 	for (int i = 0; i < 20; i += 2)
 		s += ip4[i] << 8 | ip4[i + 1];
 	s = (s & 0xffff) + (s >> 16);
 	s += s >> 16;
 	put16(ip4 + 10, ~s);
 	memcpy(p.frame, "\2\0\0\0\0\1\2\0\0\0\0\2\x8\0", 14);
+	if (ip4[16] == 0xef) {
+		memcpy(p.frame, "\1\0\x5e", 3);
+		memcpy(p.frame + 3, ip4 + 17, 3);
+	}
 	memcpy(p.frame + 14, ip4, 20);
-	memcpy(p.frame + 34, inner.frame + 14, inner.len);
-	p.len = 20 + inner.len;
+	memcpy(p.frame + 34, data, len);
+	p.len = 20 + len;
 	emit(&p);
+}
+
+/* IPv6 in IPv4: from a tunnel's other end, or anybody. */
+static void unasked_tunnel(void)
+{
+	static const uint8_t types[] = { 128, 128, 129, 133, 134, 135, 136 };
+	uint8_t body[64] = { PICK(types) };
+	struct in6_addr us, host;
+	struct packet inner;
+
+	peer_address(&us);
+	host_address(&host);
+	if (one_in(3)) {	/* an IPv4-compatible address, or 6over4's */
+		memset(&us, 0, sizeof(us));
+		if (one_in(2))
+			memcpy(&us, "\xfe\x80", 2);
+		memcpy((uint8_t *)&us + 12, "\xc0\0\2\2", 4);
+	}
+	if (one_in(3)) {
+		host = us;
+		host.s6_addr[15] = 1;
+		if (us.s6_addr[0] && one_in(2))
+			inet_pton(AF_INET6, "ff02::1", &host);
+	}
+	memcpy(body + 8, &host, 16);
+	wire_start(&inner, &us, &host, IPPROTO_ICMPV6, body, 24 + rnd(40));
+	wire_checksum(&inner);
+	if (one_in(4))
+		wire_mutate(&inner);
+	emit_ipv4(41, inner.frame + 14, inner.len);
+}
+
+/* An error of IPv4 about a packet of a tunnel: the last one, or one that it did not send. */
+static void tunnel_error(void)
+{
+	static const uint8_t types[] = { 3, 3, 3, 11, 12, 5 };
+	uint8_t m[8 + 20 + 8 + 40] = { PICK(types), rnd(16) };
+	uint32_t s = 0;
+
+	put16(m + 6, 1280 + rnd(300));
+	memcpy(m + 8, tunneled, sizeof(tunneled));
+	for (size_t i = 0; i < sizeof(m); i += 2)
+		s += m[i] << 8 | m[i + 1];
+	s = (s & 0xffff) + (s >> 16);
+	s += s >> 16;
+	put16(m + 2, ~s);
+	emit_ipv4(1, m, sizeof(m));
 }
 
 /* To be routed, of no protocol, or of nothing at all. */
@@ -563,6 +491,39 @@ static void unasked_other(void)
 	send_packet(&p, 3);
 }
 
+/* What nobody asked for. */
+static void unasked(void)
+{
+	switch (rnd(16)) {
+	case 0: case 1: case 2: case 3: case 4:
+		if (one_in(40))
+			flow_flood();
+		else
+			flow_unasked();
+		break;
+	case 5: case 6:
+		unasked_udp();
+		break;
+	case 7: case 8:
+		unasked_nd();
+		break;
+	case 9: case 10:
+		unasked_mld();
+		break;
+	case 11: case 12:
+		icmp_error();
+		break;
+	case 13:
+		if (one_in(3))
+			tunnel_error();
+		else
+			unasked_tunnel();
+		break;
+	default:
+		unasked_other();
+	}
+}
+
 void packet_step(void)
 {
 	struct pollfd pf = { .fd = tap, .events = POLLIN };
@@ -578,25 +539,7 @@ void packet_step(void)
 		if (n > VNET + 14)
 			answer(buf + VNET, n - VNET);
 	}
-	switch (rnd(12)) {
-	case 0: case 1: case 2: case 3:
-		unasked_tcp();
-		break;
-	case 4: case 5:
-		unasked_udp();
-		break;
-	case 6: case 7:
-		unasked_nd();
-		break;
-	case 8:
-		icmp_error();
-		break;
-	case 9:
-		unasked_tunnel();
-		break;
-	default:
-		unasked_other();
-	}
+	unasked();
 }
 
 void packet_setup(void)
@@ -610,7 +553,7 @@ void packet_setup(void)
 		perror("tap device");
 		exit(2);
 	}
-	ioctl(tap, TUNSETOFFLOAD, TUN_F_CSUM);
+	ioctl(tap, TUNSETOFFLOAD, TUN_F_CSUM | (one_in(2) ? TUN_F_TSO6 | TUN_F_TSO_ECN : 0));
 	ifr.ifr_hwaddr.sa_family = 1;
 	memcpy(ifr.ifr_hwaddr.sa_data, "\2\0\0\0\0\1", 6);
 	ioctl(fd, SIOCSIFHWADDR, &ifr);

@@ -2,6 +2,7 @@
 /* Socket calls about the sockets themselves: made, named, connected, polled, handed on, closed.
  * The table of descriptors has no lock: threads race for them on purpose.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -148,6 +149,11 @@ static void do_remote(void)
 
 	memcpy(&to.sin6_addr, tap_address, 16);
 	to.sin6_addr.s6_addr[15] = 2 + rnd(3);
+	if (one_in(4))		/* behind a router that is */
+		to.sin6_addr.s6_addr[5] = one_in(2) ? 0x77 : rnd(3);
+	else if (one_in(8))	/* or through a tunnel: configured, or automatic */
+		memcpy(&to.sin6_addr, one_in(2) ? "\x20\1\xd\xb8\0\5\0\0\0\0\0\0\0\0\0\2" :
+		       "\0\0\0\0\0\0\0\0\0\0\0\0\xc0\0\2\2", 16);
 	to.sin6_port = htons(PORT_BASE + rnd(PORTS));
 	if (one_in(5))
 		sendto(fd, area(), rnd(1400), MSG_FASTOPEN | MSG_DONTWAIT, (void *)&to, sizeof(to));
@@ -165,6 +171,32 @@ static void do_server(void)
 	bind(fd, (void *)&to, sizeof(to));
 	listen(fd, rnd(3) ? 8 : value());
 	fd_put(fd);
+}
+
+/* More connections than the listener takes, gone before anybody accepts them, or some. */
+static void do_flood(void)
+{
+	struct sockaddr_in6 to;
+	socklen_t len = sizeof(to);
+	int s = make(SOCK_STREAM, 0), c;
+
+	local(&to, 0);
+	bind(s, (void *)&to, len);
+	getsockname(s, (void *)&to, &len);
+	if (one_in(3))
+		setsockopt(s, IPPROTO_TCP, 9 /* TCP_DEFER_ACCEPT */, &(int){ 2 }, 4);
+	listen(s, rnd(3));
+	for (unsigned int i = 4 + rnd(12); i; i--) {
+		c = make(SOCK_STREAM, 0);
+		connect(c, (void *)&to, sizeof(to));
+		if (one_in(4))
+			fd_put(c);
+		else
+			close(c);
+	}
+	if (one_in(2))
+		fd_put(accept4(s, NULL, NULL, SOCK_NONBLOCK));
+	fd_put(s);
 }
 
 static void do_bind(void)
@@ -312,14 +344,12 @@ static void do_families(void)
 	struct sockaddr_storage to;
 	int fd;
 
-	switch (rnd(4)) {
+	switch (rnd(6)) {
 	case 0:		/* SIOCKCMCLONE, SIOCKCMATTACH */
 		fd = socket(41 /* AF_KCM */, one_in(2) ? SOCK_SEQPACKET : SOCK_DGRAM, 0);
 		ioctl(fd, 0x89e0, &kcm);
 		break;
 	case 1:
-		if (avoided("stub"))
-			return;
 		fd = socket(33 /* AF_RXRPC */, SOCK_DGRAM, AF_INET6);
 		memset(&to, 0, sizeof(to));
 		name((void *)((char *)&to + 8));
@@ -329,8 +359,6 @@ static void do_families(void)
 		bind(fd, (void *)&to, 8 + sizeof(struct sockaddr_in6));
 		break;
 	case 2:		/* PX_PROTO_OL2TP: a socket of the program's own becomes a tunnel */
-		if (avoided("stub"))
-			return;
 		fd = socket(24 /* AF_PPPOX */, SOCK_DGRAM, 1);
 		memset(&to, 0, sizeof(to));
 		to.ss_family = 24;
@@ -338,6 +366,22 @@ static void do_families(void)
 		memcpy((char *)&to + 6, &(int){ 0 }, 4);
 		memcpy((char *)&to + 10, &(int){ fd_any() }, 4);
 		connect(fd, (void *)&to, 2 + rnd(60));
+		break;
+	case 3:		/* TCP that is something else on top */
+		fd = one_in(2) ? socket(43 /* AF_SMC */, SOCK_STREAM | SOCK_NONBLOCK, 1) :
+				 socket(family, SOCK_STREAM | SOCK_NONBLOCK, 262 /* MPTCP */);
+		fd_put(fd);
+		return;
+	case 4:		/* whose connections the kernel makes itself */
+		fd = socket(21 /* AF_RDS */, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+		local((void *)&to, PORT_BASE + rnd(PORTS));
+		inet_pton(AF_INET6, one_in(2) ? "2001:db8:2::1" : "2001:db8:1::1",
+			  &((struct sockaddr_in6 *)&to)->sin6_addr);
+		bind(fd, (void *)&to, sizeof(struct sockaddr_in6));
+		inet_pton(AF_INET6, one_in(2) ? "2001:db8:2::2" : "2001:db8:1::2",
+			  &((struct sockaddr_in6 *)&to)->sin6_addr);
+		sendto(fd, area(), rnd(4000), MSG_DONTWAIT, (void *)&to,
+		       sizeof(struct sockaddr_in6));
 		break;
 	default:
 		fd = socket(family, SOCK_DGRAM, 115 /* L2TP */);
@@ -352,6 +396,7 @@ const struct op socket_ops[] = {
 	{ "pair_dgram", 15, ALL, do_pair_dgram },
 	{ "remote", 30, ALL, do_remote },
 	{ "server", 20, ALL, do_server },
+	{ "flood", 4, ALL, do_flood },
 	{ "bind", 20, ALL, do_bind },
 	{ "connect", 30, ALL, do_connect },
 	{ "listen", 10, ALL, do_listen },

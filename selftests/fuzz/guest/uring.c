@@ -89,29 +89,188 @@ static bool ring_start(void)
 	return true;
 }
 
-/* What an operation's fields mean to it. */
+/* What of an entry's fields an operation reads, other than memory and its length. */
+
+static void fields_recv(struct io_uring_sqe *e)
+{
+	if (one_in(3)) {
+		e->flags |= IOSQE_BUFFER_SELECT;
+		e->buf_group = GROUP;
+		if (e->opcode == IORING_OP_RECV && one_in(2)) {
+			e->ioprio |= IORING_RECV_MULTISHOT;
+			e->len = 0;
+		}
+	}
+	e->msg_flags = message_flags(false);
+}
+
+static void fields_send(struct io_uring_sqe *e)
+{
+	e->msg_flags = message_flags(true);
+}
+
+static void fields_message(struct io_uring_sqe *e)
+{
+	bool send = e->opcode != IORING_OP_RECVMSG;
+	static __thread struct msghdr msg;
+
+	message_make(&msg, send);
+	e->addr = (uintptr_t)&msg;
+	e->len = 1;
+	e->msg_flags = message_flags(send);
+}
+
+static void fields_fixed(struct io_uring_sqe *e)
+{
+	e->buf_index = rnd(5);
+	e->addr = (uintptr_t)area() + e->buf_index * 65536;
+	e->len = rnd(65536);
+}
+
+static __thread struct sockaddr_storage to;
+
+static void fields_send_zc(struct io_uring_sqe *e)
+{
+	e->msg_flags = message_flags(true);
+	if (one_in(2)) {
+		e->ioprio |= IORING_RECVSEND_FIXED_BUF;
+		fields_fixed(e);
+	}
+	if (one_in(3)) {
+		e->addr_len = name(&to);
+		e->addr2 = (uintptr_t)&to;
+	}
+}
+
+static void fields_accept(struct io_uring_sqe *e)
+{
+	e->addr = 0;
+	e->len = 0;
+	e->accept_flags = SOCK_NONBLOCK;
+	if (one_in(3))
+		e->ioprio |= IORING_ACCEPT_MULTISHOT;
+}
+
+static void fields_connect(struct io_uring_sqe *e)
+{
+	e->off = name(&to);
+	e->addr = (uintptr_t)&to;
+	e->len = 0;
+}
+
+static void fields_poll(struct io_uring_sqe *e)
+{
+	e->poll32_events = rnd64();
+	e->addr = 0;
+	e->len = one_in(3);
+}
+
+static void fields_cancel(struct io_uring_sqe *e)
+{
+	e->addr = rnd(8);
+	e->len = 0;
+}
+
+static void fields_shutdown(struct io_uring_sqe *e)
+{
+	e->addr = 0;
+	e->len = rnd(3);
+}
+
+static void fields_close(struct io_uring_sqe *e)
+{
+	if (e->fd < 3)
+		e->fd = 200;
+	e->addr = 0;
+	e->len = 0;
+}
+
+static void fields_splice(struct io_uring_sqe *e)
+{
+	e->splice_fd_in = fd_any();
+	e->splice_off_in = -1;
+	e->off = -1;
+}
+
+static void fields_vector(struct io_uring_sqe *e)
+{
+	static __thread struct msghdr msg;
+
+	message_make(&msg, e->opcode == IORING_OP_WRITEV);
+	e->addr = (uintptr_t)msg.msg_iov;
+	e->len = msg.msg_iovlen;
+}
+
+static void fields_provide(struct io_uring_sqe *e)
+{
+	e->fd = 8;
+	e->len = 4096;
+	e->addr = (uintptr_t)area();
+	e->buf_group = GROUP;
+}
+
+static void fields_remove(struct io_uring_sqe *e)
+{
+	e->fd = rnd(9);
+	e->addr = 0;
+	e->len = 0;
+	e->buf_group = GROUP;
+}
+
+static void fields_socket(struct io_uring_sqe *e)
+{
+	e->fd = family;
+	e->off = one_in(2) ? SOCK_STREAM : SOCK_DGRAM;
+	e->addr = 0;
+	e->len = 0;
+}
+
+static void fields_timeout(struct io_uring_sqe *e)
+{
+	static __thread struct __kernel_timespec soon = { 0, 1000000 };
+
+	e->fd = -1;
+	e->addr = (uintptr_t)&soon;
+	e->len = 1;
+}
+
+static void fields_update(struct io_uring_sqe *e)
+{
+	e->fd = -1;
+	*(int *)area() = fd_any();
+	e->addr = (uintptr_t)area();
+	e->len = 1;
+	e->off = rnd(8);
+}
+
+static const struct {
+	uint8_t opcode;
+	void (*fields)(struct io_uring_sqe *e);
+} operations[] = {
+	{ IORING_OP_SEND, fields_send }, { IORING_OP_SEND, fields_send },
+	{ IORING_OP_RECV, fields_recv }, { IORING_OP_RECV, fields_recv },
+	{ IORING_OP_SENDMSG, fields_message }, { IORING_OP_RECVMSG, fields_message },
+	{ IORING_OP_ACCEPT, fields_accept }, { IORING_OP_CONNECT, fields_connect },
+	{ IORING_OP_POLL_ADD, fields_poll }, { IORING_OP_POLL_REMOVE, fields_cancel },
+	{ IORING_OP_SHUTDOWN, fields_shutdown }, { IORING_OP_CLOSE, fields_close },
+	{ IORING_OP_SPLICE, fields_splice }, { IORING_OP_READ, fields_recv },
+	{ IORING_OP_WRITE, NULL }, { IORING_OP_READV, fields_vector },
+	{ IORING_OP_WRITEV, fields_vector }, { IORING_OP_READ_FIXED, fields_fixed },
+	{ IORING_OP_WRITE_FIXED, fields_fixed }, { IORING_OP_ASYNC_CANCEL, fields_cancel },
+	{ IORING_OP_PROVIDE_BUFFERS, fields_provide },
+	{ IORING_OP_REMOVE_BUFFERS, fields_remove }, { IORING_OP_SOCKET, fields_socket },
+	{ IORING_OP_LINK_TIMEOUT, fields_timeout }, { IORING_OP_SEND_ZC, fields_send_zc },
+	{ IORING_OP_SENDMSG_ZC, fields_message }, { IORING_OP_FILES_UPDATE, fields_update },
+	{ IORING_OP_NOP, NULL },
+};
+
 static void entry(struct io_uring_sqe *e)
 {
-	static const uint8_t ops[] = {
-		IORING_OP_SEND, IORING_OP_SEND, IORING_OP_RECV, IORING_OP_RECV, IORING_OP_SENDMSG,
-		IORING_OP_RECVMSG, IORING_OP_ACCEPT, IORING_OP_CONNECT, IORING_OP_POLL_ADD,
-		IORING_OP_POLL_REMOVE, IORING_OP_SHUTDOWN, IORING_OP_CLOSE, IORING_OP_SPLICE,
-		IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV, IORING_OP_WRITEV,
-		IORING_OP_READ_FIXED, IORING_OP_WRITE_FIXED, IORING_OP_ASYNC_CANCEL,
-		IORING_OP_PROVIDE_BUFFERS, IORING_OP_REMOVE_BUFFERS, IORING_OP_SOCKET,
-		IORING_OP_LINK_TIMEOUT, IORING_OP_SEND_ZC, IORING_OP_SENDMSG_ZC,
-		IORING_OP_FILES_UPDATE, IORING_OP_NOP,
-	};
-	static __thread struct __kernel_timespec soon = { 0, 1000000 };
-	static __thread struct sockaddr_storage to;
-	static __thread struct msghdr msg;
+	unsigned int i = rnd(COUNT(operations));
 	size_t len = length();
 
 	memset(e, 0, sizeof(*e));
-	e->opcode = PICK(ops);
-	if (avoided("sendzc"))
-		while (e->opcode == IORING_OP_SEND_ZC || e->opcode == IORING_OP_SENDMSG_ZC)
-			e->opcode = PICK(ops);
+	e->opcode = operations[i].opcode;
 	e->fd = fd_any();
 	if (one_in(6)) {
 		e->flags |= IOSQE_FIXED_FILE;
@@ -126,117 +285,8 @@ static void entry(struct io_uring_sqe *e)
 	e->addr = (uintptr_t)memory(len);
 	e->len = len;
 	e->user_data = rnd(8);
-	switch (e->opcode) {
-	case IORING_OP_RECV:
-	case IORING_OP_READ:
-		if (one_in(3)) {
-			e->flags |= IOSQE_BUFFER_SELECT;
-			e->buf_group = GROUP;
-			if (e->opcode == IORING_OP_RECV && one_in(2)) {
-				e->ioprio |= IORING_RECV_MULTISHOT;
-				e->len = 0;
-			}
-		}
-		__attribute__((fallthrough));
-	case IORING_OP_SEND:
-		e->msg_flags = message_flags(e->opcode == IORING_OP_SEND);
-		break;
-	case IORING_OP_SENDMSG: case IORING_OP_SENDMSG_ZC: case IORING_OP_RECVMSG:
-		message_make(&msg, e->opcode != IORING_OP_RECVMSG);
-		e->addr = (uintptr_t)&msg;
-		e->len = 1;
-		e->msg_flags = message_flags(e->opcode != IORING_OP_RECVMSG);
-		break;
-	case IORING_OP_SEND_ZC:
-		e->msg_flags = message_flags(true);
-		if (one_in(2)) {
-			e->ioprio |= IORING_RECVSEND_FIXED_BUF;
-			e->buf_index = rnd(5);
-			e->addr = (uintptr_t)area() + e->buf_index * 65536;
-			e->len = rnd(65536);
-		}
-		if (one_in(3)) {
-			e->addr_len = name(&to);
-			e->addr2 = (uintptr_t)&to;
-		}
-		break;
-	case IORING_OP_ACCEPT:
-		e->addr = 0;
-		e->len = 0;
-		e->accept_flags = SOCK_NONBLOCK;
-		if (one_in(3))
-			e->ioprio |= IORING_ACCEPT_MULTISHOT;
-		break;
-	case IORING_OP_CONNECT:
-		e->off = name(&to);
-		e->addr = (uintptr_t)&to;
-		e->len = 0;
-		break;
-	case IORING_OP_POLL_ADD:
-		e->poll32_events = rnd64();
-		e->addr = 0;
-		e->len = one_in(3);
-		break;
-	case IORING_OP_POLL_REMOVE: case IORING_OP_ASYNC_CANCEL:
-		e->addr = rnd(8);
-		e->len = 0;
-		break;
-	case IORING_OP_SHUTDOWN:
-		e->addr = 0;
-		e->len = rnd(3);
-		break;
-	case IORING_OP_CLOSE:
-		if (e->fd < 3)
-			e->fd = 200;
-		e->addr = 0;
-		e->len = 0;
-		break;
-	case IORING_OP_SPLICE:
-		e->splice_fd_in = fd_any();
-		e->splice_off_in = -1;
-		e->off = -1;
-		break;
-	case IORING_OP_READV: case IORING_OP_WRITEV:
-		message_make(&msg, e->opcode == IORING_OP_WRITEV);
-		e->addr = (uintptr_t)msg.msg_iov;
-		e->len = msg.msg_iovlen;
-		break;
-	case IORING_OP_READ_FIXED: case IORING_OP_WRITE_FIXED:
-		e->buf_index = rnd(5);
-		e->addr = (uintptr_t)area() + e->buf_index * 65536;
-		e->len = rnd(65536);
-		break;
-	case IORING_OP_PROVIDE_BUFFERS:
-		e->fd = 8;
-		e->len = 4096;
-		e->addr = (uintptr_t)area();
-		e->buf_group = GROUP;
-		break;
-	case IORING_OP_REMOVE_BUFFERS:
-		e->fd = rnd(9);
-		e->addr = 0;
-		e->len = 0;
-		e->buf_group = GROUP;
-		break;
-	case IORING_OP_SOCKET:
-		e->fd = family;
-		e->off = one_in(2) ? SOCK_STREAM : SOCK_DGRAM;
-		e->addr = 0;
-		e->len = 0;
-		break;
-	case IORING_OP_LINK_TIMEOUT:
-		e->fd = -1;
-		e->addr = (uintptr_t)&soon;
-		e->len = 1;
-		break;
-	case IORING_OP_FILES_UPDATE:
-		e->fd = -1;
-		*(int *)area() = fd_any();
-		e->addr = (uintptr_t)area();
-		e->len = 1;
-		e->off = rnd(8);
-		break;
-	}
+	if (operations[i].fields)
+		operations[i].fields(e);
 }
 
 static void reap(void)

@@ -135,13 +135,13 @@ void *memory(size_t len)
 
 size_t length(void)
 {
-	switch (rnd(10)) {
+	switch (rnd(12)) {
 	case 0:
-		return rnd(AREA);
+		return one_in(4) ? rnd(AREA) : 65000 + rnd(1000);
 	case 1:
-		return 65000 + rnd(1000);
-	case 2:
 		return (unsigned int)value() % AREA;
+	case 2:
+		return rnd(30000);
 	case 3: case 4:
 		return rnd(8000);
 	default:

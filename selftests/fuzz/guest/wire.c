@@ -4,6 +4,24 @@
 
 #include "fuzz.h"
 
+void get32(const void *from, uint32_t *to)
+{
+	memcpy(to, from, 4);
+	*to = ntohl(*to);
+}
+
+void put16(void *to, uint16_t v)
+{
+	v = htons(v);
+	memcpy(to, &v, 2);
+}
+
+void put32(void *to, uint32_t v)
+{
+	v = htonl(v);
+	memcpy(to, &v, 4);
+}
+
 void wire_start(struct packet *p, const struct in6_addr *from, const struct in6_addr *to,
 		int next, const void *payload, size_t len)
 {
@@ -90,6 +108,28 @@ void wire_mutate(struct packet *p)
 	}
 }
 
+/* A header goes between the fixed one and the rest. */
+static void insert(struct packet *p, int type, void *header, size_t len)
+{
+	uint8_t *ip = p->frame + 14;
+
+	*(uint8_t *)header = ip[6];
+	ip[6] = type;
+	memmove(ip + 40 + len, ip + 40, p->len - 40);
+	memcpy(ip + 40, header, len);
+	p->len += len;
+	put16(ip + 4, p->len - 40);
+}
+
+/* As MLD has to come (RFC 2710 section 3): hop limit 1, Router Alert. */
+void wire_router_alert(struct packet *p)
+{
+	uint8_t header[8] = { 0, 0, 5, 2, 0, 0, 1, 0 };
+
+	p->frame[14 + 7] = 1;
+	insert(p, 0, header, sizeof(header));
+}
+
 static size_t one_header(uint8_t *to, uint8_t *type)
 {
 	static const uint8_t types[] = { 0, 43, 44, 60, 60, 59, 51, 135, 139 };
@@ -125,14 +165,8 @@ static size_t one_header(uint8_t *to, uint8_t *type)
 /* One more header behind the fixed one. */
 void wire_exthdr(struct packet *p)
 {
-	uint8_t *ip = p->frame + 14, header[32], type;
+	uint8_t header[32], type;
 	size_t len = one_header(header, &type);
 
-	header[0] = ip[6];
-	ip[6] = type;
-	memmove(ip + 40 + len, ip + 40, p->len - 40);
-	memcpy(ip + 40, header, len);
-	p->len += len;
-	ip[4] = (p->len - 40) >> 8;
-	ip[5] = p->len - 40;
+	insert(p, type, header, len);
 }
