@@ -40,7 +40,7 @@ struct op {
 
 extern const struct op socket_ops[], data_ops[], option_ops[], message_ops[], uring_ops[],
 	netlink_ops[], route_ops[], device_ops[], file_ops[], packet_ops[], rules_ops[],
-	program_ops[], module_ops[];
+	program_ops[], module_ops[], scene_ops[];
 
 /* main.c */
 extern int family;		/* 19, or 10 in takeover mode */

@@ -45,7 +45,7 @@ static const struct op *draw(void)
 {
 	static const struct op *const tables[] = { socket_ops, data_ops, option_ops, message_ops,
 		uring_ops, netlink_ops, file_ops, device_ops, route_ops, packet_ops, rules_ops,
-		program_ops, module_ops };
+		program_ops, module_ops, scene_ops };
 	unsigned int total = 0, at;
 
 	/* rtnetlink is native's beside native, the peer has a thread of its own. */
