@@ -137,8 +137,8 @@ static void do_choice(void)
 }
 
 const struct op file_ops[] = {
-	{ "proc", 6, ALL, do_proc },
+	{ "proc", 16, ALL, do_proc },
 	{ "sysctl", 8, ALL, do_sysctl },
-	{ "choice", 6, ADMIN, do_choice },
+	{ "choice", 12, ADMIN, do_choice },
 	{ },
 };

@@ -75,6 +75,8 @@ static size_t tcp_options(uint8_t *to, unsigned int flags, const struct flow *f)
 	if (flags & TH_SYN) {
 		memcpy(to, "\2\4\5\xa0\4\2\3\3\7\1\1\1", 12);
 		n = 12;
+		if (one_in(4))		/* without selective acknowledgments */
+			memcpy(to + 4, "\1\1", 2);
 		fill(fake, sizeof(fake));
 		if (!(flags & TH_ACK) && cookie_len && IN6_ARE_ADDR_EQUAL(&f->us, &cookie_us))
 			n += put_cookie(to + n, cookie, cookie_len > 8 ? 8 : cookie_len);

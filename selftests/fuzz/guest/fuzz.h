@@ -66,6 +66,7 @@ size_t length(void);
 int fd_any(void);
 int fd_put(int fd);		/* into a slot, what was there is closed; returns fd */
 int message_flags(bool send);
+bool connection(int pair[2]);	/* two ends, of the caller alone */
 
 /* option.c, message.c */
 size_t option_value(int level, int name, void *to);

@@ -186,7 +186,7 @@ static int process(enum who who, uint64_t seed, int seconds, int count)
 	struct sigaction wake = { .sa_handler = woken };
 	static const char *const names[] = { [USER] = "user", [NSROOT] = "namespace's root",
 		[ROOT] = "root" };
-	unsigned long calls = 0;
+	unsigned long calls = 0, packets = 0;
 	int i, err;
 
 	role = who;
@@ -207,8 +207,8 @@ static int process(enum who who, uint64_t seed, int seconds, int count)
 	}
 	err = watch(count, seconds);
 	for (i = 0; i < count; i++)
-		calls += threads[i].calls;
-	printf("fuzz: %s: %lu operations\n", names[who], calls);
+		*(threads[i].peer ? &packets : &calls) += threads[i].calls;
+	printf("fuzz: %s: %lu operations, and %lu of the peer\n", names[who], calls, packets);
 	fflush(stdout);
 	_exit(err);
 }

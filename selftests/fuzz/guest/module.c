@@ -62,11 +62,14 @@ static void do_example(void)
 	if (file < 0)
 		return;
 	listener = server(&to);
-	other = one_in(4) ? fd_any() : server(&second);
+	other = server(&second);
 	say(file, "attach %d", one_in(10) ? fd_any() : listener, 0);
 	say(file, "other %d", other, 0);
 	for (unsigned int n = 1 + rnd(5); n; n--)
 		client(&to);
+	/* The second listener offers nobody its connections: one is there to be taken. */
+	if (one_in(2))
+		client(&second);
 	if (one_in(2))
 		say(file, "take %d", one_in(2) ? listener : other, 0);
 	if (one_in(4))
@@ -142,6 +145,6 @@ static void do_wire(void)
 const struct op module_ops[] = {
 	{ "example", 6, ROOT, do_example },
 	{ "native", 8, ROOT, do_native },
-	{ "wire", 2, ROOT, do_wire },
+	{ "wire", 4, ROOT, do_wire },
 	{ },
 };

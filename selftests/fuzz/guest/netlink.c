@@ -132,8 +132,8 @@ void net6_address(const char *text, const char *dev)
 }
 
 /* What an attribute is: i interface, 6 address, 4 IPv4 address, r the peer's, l the host's,
- * p prefix length, u number, s text, f flag, b link-layer address, - not of a request; the first
- * one is attribute 1.
+ * p prefix length, t a protocol of sockets, u number, s text, f flag, b link-layer address,
+ * - not of a request; the first one is attribute 1.
  */
 static const struct {
 	int cmd, weight;
@@ -159,7 +159,7 @@ static const struct {
 	{ NET6_CMD_PREFIX_ADD, 5, "i6p", false },
 	{ NET6_CMD_PREFIX_DEL, 3, "i6p", false },
 	{ NET6_CMD_DEST_GET, 3, "--i", true },
-	{ NET6_CMD_SOCK_GET, 6, "u-----------------f", true },
+	{ NET6_CMD_SOCK_GET, 6, "t-----------------f", true },
 	{ NET6_CMD_COUNTER_GET, 2, "", true },
 	{ NET6_CMD_DROP_GET, 2, "", true },
 	{ NET6_CMD_LIMITS_GET, 2, "", false },
@@ -185,6 +185,8 @@ static const struct {
 
 static void attribute(struct nlbuf *b, int type, char kind)
 {
+	static const uint8_t protocols[] = { 0, IPPROTO_TCP, IPPROTO_TCP, IPPROTO_UDP,
+		IPPROTO_ICMPV6, IPPROTO_RAW };
 	static const char *const v4[] = { "192.0.2.2", "192.0.2.1", "127.0.0.1", "0.0.0.0" };
 	struct in6_addr a;
 	uint32_t number;
@@ -197,6 +199,10 @@ static void attribute(struct nlbuf *b, int type, char kind)
 		break;
 	case 'p':
 		number = one_in(10) ? value() : one_in(2) ? 64 : one_in(2) ? 128 : (int)rnd(129);
+		nl_attr(b, type, &number, 4);
+		break;
+	case 't':
+		number = PICK(protocols);
 		nl_attr(b, type, &number, 4);
 		break;
 	case 'u':
@@ -253,6 +259,30 @@ static void do_net6(void)
 	nl_send(NETLINK_GENERIC, &b);
 }
 
+/* Ends a connection that there is. */
+static void do_kill(void)
+{
+	struct genlmsghdr head = { .cmd = NET6_CMD_SOCK_DEL, .version = NET6_FAMILY_VERSION };
+	struct sockaddr_in6 local = { }, remote = { };
+	socklen_t len = sizeof(local);
+	uint32_t port, protocol = one_in(8) ? IPPROTO_UDP : IPPROTO_TCP;
+	int fd = fd_any();
+	struct nlbuf b;
+
+	getsockname(fd, (void *)&local, &len);
+	len = sizeof(remote);
+	getpeername(fd, (void *)&remote, &len);
+	nl_start(&b, net6_family(), 0, &head, sizeof(head));
+	nl_attr(&b, NET6_A_SOCK_PROTOCOL, &protocol, 4);
+	nl_attr(&b, NET6_A_SOCK_LOCAL_ADDRESS, &local.sin6_addr, 16);
+	port = ntohs(local.sin6_port);
+	nl_attr(&b, NET6_A_SOCK_LOCAL_PORT, &port, 4);
+	nl_attr(&b, NET6_A_SOCK_REMOTE_ADDRESS, &remote.sin6_addr, 16);
+	port = ntohs(remote.sin6_port);
+	nl_attr(&b, NET6_A_SOCK_REMOTE_PORT, &port, 4);
+	nl_send(NETLINK_GENERIC, &b);
+}
+
 /* Listens to what changes, for a while. */
 static void do_monitor(void)
 {
@@ -295,7 +325,8 @@ static void do_mend(void)
 }
 
 const struct op netlink_ops[] = {
-	{ "net6", 30, ALL, do_net6 },
+	{ "net6", 45, ALL, do_net6 },
+	{ "kill", 4, ADMIN, do_kill },
 	{ "monitor", 2, ALL, do_monitor },
 	{ "mend", 3, ADMIN, do_mend },
 	{ },

@@ -19,7 +19,7 @@ uint8_t tap_link_local[16] = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 static const struct in6_addr router = { { { 0xfe, 0x80, [15] = 2 } } };
 static int tap = -1;
 struct packet last;
-static uint8_t tunneled[68];	/* the last packet of IPv4 that has IPv6 in it */
+static uint8_t tunneled[68];	/* the last packet of IPv4 */
 
 static void emit(struct packet *p)
 {
@@ -228,14 +228,16 @@ static void answer(uint8_t *frame, size_t len)
 
 	if (len >= 42 && frame[12] == 8 && frame[13] == 6)
 		answer_arp(frame);
-	if (len >= 14 + sizeof(tunneled) && frame[12] == 8 && !frame[13] && frame[23] == 41)
-		memcpy(tunneled, frame + 14, sizeof(tunneled));
+	/* 41: a tunnel's; others are of sockets that speak IPv4. */
+	if (len >= 14 + 28 && frame[12] == 8 && !frame[13])
+		memcpy(tunneled, frame + 14, len - 14 < sizeof(tunneled) ? len - 14 :
+		       sizeof(tunneled));
 	if (len < 14 + 48 || frame[12] != 0x86 || frame[13] != 0xdd)
 		return;
 	n = len - 54;
 	if (n > sizeof(body))
 		n = sizeof(body);
-	if (ip[6] != IPPROTO_ICMPV6 || up[0] < 128) {
+	if (ip[6] != IPPROTO_ICMPV6 || up[0] < 129) {
 		last.len = len - 14 > 1500 ? 1500 : len - 14;
 		memcpy(last.frame, frame, 14 + last.len);
 	}
@@ -364,6 +366,8 @@ static void unasked_mld(void)
 /* Neighbor Discovery and echo. */
 static void unasked_nd(void)
 {
+	static const char *const others[] = { "2001:db8:1::99", "2001:db8:1::",
+		"2001:db8:1::7" };
 	struct in6_addr us, host, all = { { { 0xff, 2, [15] = 1 } } };
 	uint8_t r[128] = { };
 
@@ -374,7 +378,11 @@ static void unasked_nd(void)
 		router_advertisement();
 		break;
 	case 1:		/* for its address: a neighbor asks, or wants it */
+		if (one_in(4))	/* anycast, or for another who is away */
+			inet_pton(AF_INET6, PICK(others), &host);
 		memcpy(r + 4, &host, 16);
+		memcpy(&all, "\xff\2\0\0\0\0\0\0\0\0\0\1\xff", 13);
+		memcpy((uint8_t *)&all + 13, host.s6_addr + 13, 3);
 		memcpy(r + 20, "\1\1\2\0\0\0\0\2", 8);
 		if (one_in(3))
 			memset(&us, 0, sizeof(us));
@@ -458,7 +466,7 @@ static void unasked_tunnel(void)
 	emit_ipv4(41, inner.frame + 14, inner.len);
 }
 
-/* An error of IPv4 about a packet of a tunnel: the last one, or one that it did not send. */
+/* An error of IPv4 about the last packet of IPv4: a tunnel's, or a socket's. */
 static void tunnel_error(void)
 {
 	static const uint8_t types[] = { 3, 3, 3, 11, 12, 5 };

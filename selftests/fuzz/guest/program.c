@@ -231,13 +231,16 @@ static void do_kcm(void)
 {
 	const struct bpf_insn code[] = { RETURN(1 + (int)rnd(200)) };
 	int kcm = socket(41 /* AF_KCM */, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	struct { int fd, bpf_fd; } arg = { fd_any(),
-		load(BPF_PROG_TYPE_SOCKET_FILTER, 0, code, COUNT(code)) };
+	struct { int fd, bpf_fd; } arg = { .bpf_fd = load(BPF_PROG_TYPE_SOCKET_FILTER, 0, code,
+							  COUNT(code)) };
+	int pair[2] = { -1, -1 };
 
-	if (kcm < 0)
-		return;
+	if (one_in(4) || !connection(pair))
+		pair[0] = fd_any();
+	arg.fd = pair[0];
 	ioctl(kcm, 0x89e0 /* SIOCKCMATTACH */, &arg);
 	for (int i = 0; i < 4; i++) {
+		send(pair[1], area(), rnd(2000), MSG_DONTWAIT | MSG_NOSIGNAL);
 		send(kcm, area(), rnd(200), MSG_DONTWAIT | MSG_NOSIGNAL);
 		recv(kcm, area(), 4000, MSG_DONTWAIT);
 	}
@@ -245,14 +248,18 @@ static void do_kcm(void)
 		ioctl(kcm, 0x89e1 /* SIOCKCMUNATTACH */, &arg.fd);
 	if (arg.bpf_fd >= 0)
 		close(arg.bpf_fd);
+	if (pair[1] >= 0) {
+		fd_put(pair[0]);
+		fd_put(pair[1]);
+	}
 	fd_put(kcm);
 }
 
 const struct op program_ops[] = {
-	{ "bpf_attach", 3, ROOT, do_attach },
+	{ "bpf_attach", 8, ROOT, do_attach },
 	{ "bpf_detach", 2, ROOT, do_detach },
 	{ "bpf_socket", 3, ROOT, do_socket_program },
 	{ "bpf_map", 3, ROOT, do_map },
-	{ "kcm", 3, ROOT, do_kcm },
+	{ "kcm", 6, ROOT, do_kcm },
 	{ },
 };

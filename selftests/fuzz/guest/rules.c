@@ -476,9 +476,9 @@ static void do_queue(void)
 }
 
 const struct op rules_ops[] = {
-	{ "nft_table", 4, ADMIN, do_table },
-	{ "nft_drop", 3, ADMIN, do_drop },
+	{ "nft_table", 8, ADMIN, do_table },
+	{ "nft_drop", 4, ADMIN, do_drop },
 	{ "nft_dump", 1, ADMIN, do_dump },
-	{ "nft_queue", 2, ADMIN, do_queue },
+	{ "nft_queue", 5, ADMIN, do_queue },
 	{ },
 };

@@ -175,11 +175,37 @@ static void do_fastopen(void)
 	fd_put(fd);
 }
 
+/* IPv4 to the peer through a socket of IPv6: its errors, and what the path takes. */
+static void do_mapped(void)
+{
+	int fd = socket(family, (one_in(3) ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK |
+			SOCK_CLOEXEC, 0), mtu;
+	struct sockaddr_in6 to = { .sin6_family = AF_INET6,
+		.sin6_port = htons(PORT_BASE + rnd(PORTS)) };
+	socklen_t len = sizeof(mtu);
+
+	inet_pton(AF_INET6, one_in(4) ? "::ffff:127.0.0.1" : "::ffff:192.0.2.2", &to.sin6_addr);
+	on(fd, IPPROTO_IPV6, IPV6_RECVERR, one_in(2));
+	on(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, rnd(4));
+	if (!one_in(3))
+		connect(fd, (void *)&to, sizeof(to));
+	for (int i = 0; i < 3; i++)
+		sendto(fd, area(), rnd(3000), MSG_DONTWAIT | MSG_NOSIGNAL, (void *)&to,
+		       one_in(2) ? sizeof(to) : 0);
+	getsockopt(fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
+	if (one_in(3)) {
+		to.sin6_family = AF_UNSPEC;
+		connect(fd, (void *)&to, sizeof(to));
+	}
+	fd_put(fd);
+}
+
 const struct op scene_ops[] = {
 	{ "bulk", 15, ALL, do_bulk },
 	{ "ping", 8, ALL, do_ping },
 	{ "group", 10, ALL, do_group },
 	{ "anycast", 3, ALL, do_anycast },
 	{ "fastopen", 6, ALL, do_fastopen },
+	{ "mapped", 6, ALL, do_mapped },
 	{ },
 };

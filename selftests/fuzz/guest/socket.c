@@ -89,6 +89,28 @@ static void local(struct sockaddr_in6 *to, int port)
 		memcpy(&to->sin6_addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
 }
 
+/* A connection of this host with itself, not shared yet. */
+bool connection(int pair[2])
+{
+	struct sockaddr_in6 to;
+	socklen_t len = sizeof(to);
+	int s = make(SOCK_STREAM, 0);
+	struct pollfd p = { .fd = s, .events = POLLIN };
+
+	local(&to, 0);
+	pair[0] = make(SOCK_STREAM, 0);
+	pair[1] = -1;
+	if (!bind(s, (void *)&to, len) && !listen(s, 4) && !getsockname(s, (void *)&to, &len)) {
+		connect(pair[0], (void *)&to, len);
+		if (poll(&p, 1, 200) > 0)
+			pair[1] = accept4(s, NULL, NULL, SOCK_NONBLOCK);
+	}
+	close(s);
+	if (pair[1] < 0)
+		close(pair[0]);
+	return pair[1] >= 0;
+}
+
 /* A connection of this host with itself: both ends become shared. */
 static void do_pair(void)
 {
