@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* khttpd: a web server in the kernel. Loading and unloading, in one order. */
 #include <linux/module.h>
-#include "handover.h"
-#include "khttpd.h"
-#include "listener.h"
-#include "peer.h"
-#include "soft.h"
-#include "watch.h"
+#include "conn/conn.h"
+#include "files/watch.h"
+#include "listen/handover.h"
+#include "listen/listener.h"
+#include "listen/peer.h"
+#include "soft/soft.h"
 
 struct khttpd_limits khttpd_limits = {
 	.max_connections = 65536,

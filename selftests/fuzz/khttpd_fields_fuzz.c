@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../khttpd/parse.c"
-#include "../../khttpd/fields.c"
-#include "../../khttpd/date.c"
-#include "../../khttpd/condition.c"
-#include "../../khttpd/range.c"
-#include "../../khttpd/accept.c"
+#include "../../khttpd/http/parse.c"
+#include "../../khttpd/http/fields.c"
+#include "../../khttpd/http/date.c"
+#include "../../khttpd/http/condition.c"
+#include "../../khttpd/http/range.c"
+#include "../../khttpd/http/accept.c"
 
 static void need(bool condition)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../khttpd/path.c"
+#include "../../khttpd/http/path.c"
 
 static void need(bool condition)
 {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../khttpd/rules.c"
-#include "../../khttpd/mime.c"
-#include "../../khttpd/names.c"
+#include "../../khttpd/http/rules.c"
+#include "../../khttpd/http/mime.c"
+#include "../../khttpd/http/names.c"
 
 static void need(bool condition)
 {

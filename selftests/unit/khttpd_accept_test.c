@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which coding is chosen for what a client says it takes. */
 #include "unit.h"
-#include "../../khttpd/parse.c"
-#include "../../khttpd/fields.c"
-#include "../../khttpd/accept.c"
+#include "../../khttpd/http/parse.c"
+#include "../../khttpd/http/fields.c"
+#include "../../khttpd/http/accept.c"
 
 #define BR	BIT(KHTTPD_CODING_BR)
 #define ZSTD	BIT(KHTTPD_CODING_ZSTD)

@@ -3,9 +3,9 @@
  * parsed, whatever the one before was.
  */
 #include "unit.h"
-#include "../../khttpd/parse.c"
-#include "../../khttpd/fields.c"
-#include "../../khttpd/again.c"
+#include "../../khttpd/http/parse.c"
+#include "../../khttpd/http/fields.c"
+#include "../../khttpd/http/again.c"
 
 #define HOST	"Host: a.example\r\n"
 #define END	"\r\n"

@@ -4,10 +4,10 @@
  */
 #include <time.h>
 #include "unit.h"
-#include "../../khttpd/parse.c"
-#include "../../khttpd/fields.c"
-#include "../../khttpd/date.c"
-#include "../../khttpd/condition.c"
+#include "../../khttpd/http/parse.c"
+#include "../../khttpd/http/fields.c"
+#include "../../khttpd/http/date.c"
+#include "../../khttpd/http/condition.c"
 
 #define NOW	1800000000LL	/* 15 January 2027 */
 #define MTIME	784111777LL	/* the example of RFC 9110 section 5.6.7 */

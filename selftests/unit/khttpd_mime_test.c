@@ -2,8 +2,8 @@
 /* Media types by name, and dates against the C library's. */
 #include <time.h>
 #include "unit.h"
-#include "../../khttpd/date.c"
-#include "../../khttpd/mime.c"
+#include "../../khttpd/http/date.c"
+#include "../../khttpd/http/mime.c"
 
 static const char *table;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which host belongs to which names. */
 #include "unit.h"
-#include "../../khttpd/names.c"
+#include "../../khttpd/http/names.c"
 
 static int match(const char *names, const char *host)
 {

@@ -3,8 +3,8 @@
  * and that no cut into pieces changes either.
  */
 #include "unit.h"
-#include "../../khttpd/parse.c"
-#include "../../khttpd/fields.c"
+#include "../../khttpd/http/parse.c"
+#include "../../khttpd/http/fields.c"
 
 #define HOST	"Host: a.example\r\n"
 #define END	"\r\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Paths: decoded and normalised once, never above the root; and back again. */
 #include "unit.h"
-#include "../../khttpd/path.c"
+#include "../../khttpd/http/path.c"
 
 static const struct {
 	const char *in;

@@ -3,9 +3,9 @@
  * server's.
  */
 #include "unit.h"
-#include "../../khttpd/parse.c"
-#include "../../khttpd/fields.c"
-#include "../../khttpd/plain.c"
+#include "../../khttpd/http/parse.c"
+#include "../../khttpd/http/fields.c"
+#include "../../khttpd/http/plain.c"
 
 static char head[KHTTPD_HEAD_MAX];
 static struct khttpd_request req;

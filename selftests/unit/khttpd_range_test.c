@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Range fields: what is sent, what is ignored, what is outside the file. */
 #include "unit.h"
-#include "../../khttpd/range.c"
+#include "../../khttpd/http/range.c"
 
 struct range_case {
 	const char *value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* So many a second, and so many at once. */
 #include "unit.h"
-#include "../../khttpd/rate.h"
+#include "../../khttpd/http/rate.h"
 
 #define MS	1000000ULL
 

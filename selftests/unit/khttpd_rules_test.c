@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules: which lines are taken, which paths they match, in which order. */
 #include "unit.h"
-#include "../../khttpd/hidden.c"
-#include "../../khttpd/rules.c"
+#include "../../khttpd/http/hidden.c"
+#include "../../khttpd/http/rules.c"
 
 static struct khttpd_rules rules;
 

@@ -3,7 +3,7 @@
 #include "conf.h"
 #include "judge.h"
 
-/* Times are in ms; most is the kernel's, see khttpd/configfs.c. */
+/* Times are in ms; most is the kernel's, see khttpd/admin/configfs.c. */
 #define MOST	(INT_MAX / 2)
 
 const struct limit limits[LIMITS] = {

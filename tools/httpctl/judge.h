@@ -10,7 +10,7 @@
 
 struct listen;
 
-/* Longest media type, as in khttpd/site.h. */
+/* Longest media type, as in khttpd/files/site.h. */
 #define TYPE_MAX	96
 
 /* pure.c */

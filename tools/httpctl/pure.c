@@ -2,9 +2,9 @@
 /* How the kernel judges rules, names and types: its own files, compiled for user space
  * as for their unit tests. They bring the kernel's headers; httpctl.h cannot be here.
  */
-#include "../../khttpd/mime.c"
-#include "../../khttpd/names.c"
-#include "../../khttpd/rules.c"
+#include "../../khttpd/http/mime.c"
+#include "../../khttpd/http/names.c"
+#include "../../khttpd/http/rules.c"
 #include "judge.h"
 
 const char *judge_rules(const char *text, size_t len)

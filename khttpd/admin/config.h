@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The directories of /sys/kernel/config/khttpd/, as their files see each other:
+ * root, sites, listeners. What is written takes effect when "enabled" is set, also
+ * when it is set already: then the running site takes another form. What an open
+ * listener is cannot be changed; it can be removed, and another one made.
+ */
+#ifndef _KHTTPD_CONFIG_H
+#define _KHTTPD_CONFIG_H
+
+#include <linux/configfs.h>
+#include "../conn/conn.h"
+#include "../listen/listener.h"
+
+/**
+ * struct khttpd_site_item - a site's directory
+ * @group: configfs's part
+ * @node: in the list of all
+ * @listeners: its listeners' directories
+ * @docroot: path of the document root, or NULL
+ * @options: what else it does; owned
+ * @rules: text of @options.rules
+ * @behind: name of the site whose requests it gets, or empty
+ * @front: that site's directory as long as it is behind it, or NULL
+ * @uid: user as whom files are read
+ * @gid: group
+ * @site: the running site while enabled, or NULL
+ * @pending: it differs from what the directory says: something was written since, or
+ *	the site in front of it has gone
+ */
+struct khttpd_site_item {
+	struct config_group group;
+	struct list_head node;
+	struct list_head listeners;
+	char *docroot;
+	struct khttpd_options options;
+	char *rules;
+	char behind[KHTTPD_SITE_NAME];
+	struct khttpd_site_item *front;
+	u32 uid;
+	u32 gid;
+	struct khttpd_site *site;
+	bool pending;
+};
+
+/**
+ * struct khttpd_listener_item - a listener's directory
+ * @item: configfs's part
+ * @node: in its site's @listeners
+ * @owner: the site
+ * @family: AF_INET, AF_INET6 or AF_NET6
+ * @address: as text
+ * @port: in host byte order
+ * @options: of its socket; @options.cpu is not used
+ * @reuseport: there is a socket for each CPU
+ * @listeners: the open ones while the site is enabled, or NULL
+ * @count: how many
+ * @fresh: they were opened for the change that is being made
+ * @shut: they were closed by writing to "open"; replies under way go on
+ */
+struct khttpd_listener_item {
+	struct config_item item;
+	struct list_head node;
+	struct khttpd_site_item *owner;
+	int family;
+	char address[64];
+	u32 port;
+	struct khttpd_sockopts options;
+	bool reuseport;
+	struct khttpd_listener **listeners;
+	unsigned int count;
+	bool fresh;
+	bool shut;
+};
+
+extern struct mutex khttpd_config_lock;	/* all items */
+
+/* configfs.c */
+ssize_t khttpd_config_number(u32 *number, u32 least, u32 most,
+			     const unsigned int *open, const char *page,
+			     size_t len);
+ssize_t khttpd_config_switch(bool *on, const unsigned int *open,
+			     const char *page, size_t len);
+
+/* listener_item.c */
+struct config_item *khttpd_listener_item_make(struct khttpd_site_item *owner,
+					      const char *name);
+void khttpd_listener_item_drop(struct config_item *item);
+int khttpd_listener_item_start(struct khttpd_listener_item *item,
+			       struct khttpd_site *site);
+void khttpd_listener_item_set_site(struct khttpd_listener_item *item,
+				   struct khttpd_site *site);
+void khttpd_listener_item_shut(struct khttpd_listener_item *item);
+void khttpd_listener_item_stop(struct khttpd_listener_item *item,
+			       unsigned long deadline);
+
+/* When replies under way at a listener that stops now must be sent. */
+static inline unsigned long khttpd_stop_deadline(void)
+{
+	return jiffies + msecs_to_jiffies(READ_ONCE(khttpd_limits.stop_timeout));
+}
+
+/* site_item.c */
+struct config_group *khttpd_site_item_make(const char *name);
+void khttpd_site_item_drop(struct config_item *item);
+struct khttpd_site *khttpd_site_item_running(struct config_item *item);
+
+#endif /* _KHTTPD_CONFIG_H */

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a request gets: a file, another reply of ours, or another server. */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "../listen/listener.h"
+#include "../soft/soft.h"
+#include "conn.h"
+
+/* There is no file for the path: @found says what was found instead, a page for
+ * the error included.
+ */
+static enum khttpd_verdict khttpd_respond_missing(const struct khttpd_ask *ask,
+						  struct khttpd_found *found)
+{
+	const struct khttpd_wish *wish = &ask->conn->thread->wish;
+	int error = found->error;
+
+	if (ask->conn->server) {
+		if (found->entry)
+			khttpd_entry_put(found->entry);
+		return KHTTPD_VERDICT_HANDOVER;
+	}
+	if (error == -EISDIR && wish->dir_len < 0) {
+		if (found->entry)
+			khttpd_entry_put(found->entry);
+		return khttpd_reply_redirect(ask, wish->path.len);
+	}
+	if (found->page)
+		return khttpd_reply_page(ask, found->entry,
+					 khttpd_status_of(error));
+	return khttpd_reply_status(ask, khttpd_status_of(error));
+}
+
+/* Set thread->wish to what the request looks for. Return: 0 or an errno. */
+static int khttpd_respond_wish(const struct khttpd_ask *ask)
+{
+	struct khttpd_wish *wish = &ask->conn->thread->wish;
+	const struct khttpd_options *options = &ask->site->options;
+	const struct khttpd_request *req = &ask->conn->req;
+
+	wish->json = false;
+	wish->server = ask->conn->server;
+	if (options->precompressed)
+		khttpd_accept_codings(req, ask->head, &wish->codings);
+	if (!wish->path.dir)
+		return 0;
+	ask->conn->thread->kept = false;
+	wish->dir_len = wish->path.len;
+	if (options->listing)
+		wish->json = khttpd_accept_json(req, ask->head);
+	if (!*options->index)
+		return ask->conn->server ? -EACCES : 0;
+	return khttpd_path_add_index(&wish->path, options->index) ?
+	       0 : -ENAMETOOLONG;
+}
+
+/* Is that job's result what is looked for? Not if the site has taken another form
+ * since, which may say something else about the request.
+ */
+static bool khttpd_respond_awaited(const struct khttpd_ask *ask,
+				   const struct khttpd_job *job)
+{
+	return job->site == ask->site &&
+	       job->wish.status == ask->conn->thread->wish.status;
+}
+
+/* The file that answered the same head before, if it is still the one. */
+static struct khttpd_entry *khttpd_respond_repeat(const struct khttpd_ask *ask)
+{
+	struct khttpd_thread *thread = ask->conn->thread;
+	struct khttpd_entry *entry;
+
+	if (!thread->last || thread->wish.status)
+		return NULL;
+	rcu_read_lock();
+	entry = khttpd_cache_repeat(ask->site, thread->last, thread->departures);
+	rcu_read_unlock();
+	return entry;
+}
+
+/* As khttpd_resolve_now(), and remember the file if the same head may come again. */
+static bool khttpd_respond_now(const struct khttpd_ask *ask,
+			       struct khttpd_found *found)
+{
+	struct khttpd_thread *thread = ask->conn->thread;
+	unsigned long departures = khttpd_cache_departures();
+
+	found->entry = khttpd_respond_repeat(ask);
+	if (found->entry)
+		return true;
+	if (!khttpd_resolve_now(ask->site, &thread->wish, found))
+		return false;
+	if (thread->again.same && found->entry && !found->page &&
+	    !found->entry->variants &&
+	    found->entry->coding == KHTTPD_CODING_IDENTITY) {
+		thread->last = found->entry;
+		thread->departures = departures;
+	}
+	return true;
+}
+
+/* What there is for thread->wish: at once, or from a worker's result.
+ * Return: false if a worker has been asked, and then conn->job is set, or must
+ * be asked after the replies collected so far are sent.
+ */
+static bool khttpd_respond_find(const struct khttpd_ask *ask,
+				struct khttpd_found *found)
+{
+	struct khttpd_conn *conn = ask->conn;
+	struct khttpd_thread *thread = conn->thread;
+	struct khttpd_job *job = conn->job;
+
+	memset(found, 0, sizeof(*found));
+	if (job && khttpd_respond_awaited(ask, job)) {
+		*found = job->found;
+		memset(&job->found, 0, sizeof(job->found));
+		khttpd_job_drop(conn);
+		return true;
+	}
+	khttpd_job_drop(conn);
+	if (khttpd_respond_now(ask, found))
+		return true;
+	if (thread->batch.replies)
+		return false;
+	conn->job = khttpd_job_lookup(conn, ask->site, &thread->wish);
+	found->error = -ENOMEM;
+	return !conn->job;
+}
+
+/* An error, with the page that the site may have for it. */
+static enum khttpd_verdict khttpd_respond_error(const struct khttpd_ask *ask,
+						u16 status)
+{
+	struct khttpd_conn *conn = ask->conn;
+	struct khttpd_found found;
+	size_t len;
+
+	if (likely(!khttpd_rules_error(ask->site->options.rules, status, &len)))
+		return khttpd_reply_status(ask, status);
+	conn->thread->kept = false;
+	conn->thread->wish.status = status;
+	conn->thread->wish.size = ask->size;
+	if (!khttpd_respond_find(ask, &found))
+		return conn->job ? KHTTPD_VERDICT_JOB : KHTTPD_VERDICT_FLUSH;
+	if (!found.page)
+		return khttpd_reply_status(ask, status);
+	return khttpd_reply_page(ask, found.entry, status);
+}
+
+/**
+ * khttpd_respond_refused() - answer with an error, and end the connection
+ * @conn: the connection
+ * @head: the first byte of a head that is whole; else NULL: then it is not known
+ *	for which of the sites behind the listener's it is
+ * @status: HTTP status
+ * @end: offset behind the request in the buffer
+ *
+ * Return: enum khttpd_verdict. After _FLUSH and _JOB it must be called again.
+ */
+enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
+					   const u8 *head, u16 status, u32 end)
+{
+	const struct khttpd_request *req = &conn->req;
+	struct khttpd_ask ask = {
+		.conn = conn, .head = head, .end = end, .close = true,
+	};
+	enum khttpd_verdict verdict;
+
+	if (!khttpd_batch_has_room(&conn->thread->batch))
+		return KHTTPD_VERDICT_FLUSH;
+	ask.site = khttpd_vhost_get(conn->listener,
+				    head ? head + req->host : NULL,
+				    head ? req->host_len : 0);
+	verdict = khttpd_respond_error(&ask, status);
+	khttpd_site_put(ask.site);
+	return verdict;
+}
+
+/* No file is looked for: it is the server's, or an error without one. */
+static enum khttpd_verdict khttpd_respond_theirs(const struct khttpd_ask *ask,
+						 u16 status)
+{
+	return ask->conn->server ? KHTTPD_VERDICT_HANDOVER :
+				   khttpd_respond_error(ask, status);
+}
+
+/* There is the file, but its conditions or ranges do not hold. */
+static enum khttpd_verdict khttpd_respond_unmet(const struct khttpd_ask *ask,
+						u64 size, u16 status)
+{
+	struct khttpd_ask unmet = *ask;
+
+	unmet.size = size;
+	return khttpd_respond_error(&unmet, status);
+}
+
+/* Answer with a file. @waited: a worker was asked for it. */
+static enum khttpd_verdict khttpd_respond_file(const struct khttpd_ask *ask,
+					       struct khttpd_entry *entry, bool waited)
+{
+	enum khttpd_verdict verdict;
+	u16 status = 0;
+	u64 size;
+
+	ask->conn->suits = !waited && khttpd_soft_suits(ask->conn, entry);
+	verdict = khttpd_reply_file(ask, entry, &status);
+	if (likely(!status))
+		return verdict;
+	ask->conn->suits = false;
+	size = entry->size;
+	khttpd_entry_put(entry);
+	return khttpd_respond_unmet(ask, size, status);
+}
+
+/* Has a worker looked for the page to say that? Then it is not asked again whether
+ * there is the file: that might need a worker, and so on for ever.
+ */
+static const struct khttpd_wish *
+khttpd_respond_unmet_wish(const struct khttpd_ask *ask)
+{
+	const struct khttpd_job *job = ask->conn->job;
+
+	return job && job->site == ask->site &&
+	       (job->wish.status == 412 || job->wish.status == 416) ?
+	       &job->wish : NULL;
+}
+
+/**
+ * khttpd_request_ruled() - does a rule about cookies or methods give it away?
+ * @rules: a site's rules, or NULL
+ * @req: a request that is done
+ * @head: its bytes
+ *
+ * Return: true if it is the server's, if there is one.
+ */
+bool khttpd_request_ruled(const struct khttpd_rules *rules,
+			  const struct khttpd_request *req, const u8 *head)
+{
+	const struct khttpd_field *field;
+	unsigned int from = 0;
+	size_t len = 0;
+
+	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_COOKIE) |
+					BIT(KHTTPD_RULE_METHOD))))
+		return false;
+	while (len < KHTTPD_METHOD_MAX && head[req->start + len] != ' ')
+		len++;
+	if (khttpd_rules_method(rules, head + req->start, len))
+		return true;
+	while ((field = khttpd_field_next(req, KHTTPD_FIELD_COOKIE, &from))) {
+		if (khttpd_rules_cookie(rules, head + field->at, field->len))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * khttpd_path_action() - whose is a path, by the rules?
+ * @rules: a site's rules, or NULL
+ * @path: from khttpd_path_normalise(); a directory's is judged with its "/"
+ *
+ * Return: KHTTPD_RULE_SERVE, _PASS or _DENY.
+ */
+enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
+					 struct khttpd_path *path)
+{
+	enum khttpd_rule_kind action;
+	size_t len = path->len;
+
+	/* There is room for it, see khttpd_path_normalise(). */
+	if (path->dir && len)
+		path->name[len++] = '/';
+	action = khttpd_rules_action(rules, path->name, len);
+	path->name[path->len] = '\0';
+	return action;
+}
+
+/* Do the rules say of the path of thread->wish that no file is sent? What is the
+ * server's does not exist without. Return: false if not; else @verdict is set.
+ */
+static bool khttpd_respond_ruled(const struct khttpd_ask *ask,
+				 enum khttpd_verdict *verdict)
+{
+	switch (khttpd_path_action(ask->site->options.rules,
+				   &ask->conn->thread->wish.path)) {
+	case KHTTPD_RULE_PASS:
+		*verdict = khttpd_respond_theirs(ask, 404);
+		return true;
+	case KHTTPD_RULE_DENY:
+		*verdict = khttpd_respond_error(ask, 403);
+		return true;
+	case KHTTPD_RULE_STATUS:
+		*verdict = khttpd_reply_about(ask);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* GET or HEAD of a well-formed path. */
+static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
+{
+	const struct khttpd_wish *unmet = khttpd_respond_unmet_wish(ask);
+	struct khttpd_thread *thread = ask->conn->thread;
+	enum khttpd_verdict verdict;
+	struct khttpd_found found;
+	bool waited;
+	int error;
+
+	if (unlikely(unmet))
+		return khttpd_respond_unmet(ask, unmet->size, unmet->status);
+
+	error = khttpd_respond_wish(ask);
+	if (error)
+		return khttpd_respond_theirs(ask, khttpd_status_of(error));
+	/* The index file is not sent where it would not be by its own name. */
+	if (thread->wish.dir_len >= 0 && khttpd_respond_ruled(ask, &verdict))
+		return verdict;
+	waited = ask->conn->job;
+	if (!khttpd_respond_find(ask, &found))
+		return ask->conn->job ? KHTTPD_VERDICT_JOB :
+					KHTTPD_VERDICT_FLUSH;
+	if (found.text) {
+		if (!ask->conn->server)
+			return khttpd_reply_made(ask, found.text, found.len,
+						 thread->wish.json ?
+						 "application/json" :
+						 "text/html; charset=utf-8");
+		kvfree(found.text);
+		return KHTTPD_VERDICT_HANDOVER;
+	}
+	if (found.error)
+		return khttpd_respond_missing(ask, &found);
+	return khttpd_respond_file(ask, found.entry, waited);
+}
+
+/* What the site's rules say, first of the path as it was asked for. */
+static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
+{
+	const struct khttpd_rules *rules = ask->site->options.rules;
+	enum khttpd_verdict verdict;
+
+	if (ask->conn->server &&
+	    khttpd_request_ruled(rules, &ask->conn->req, ask->head))
+		return KHTTPD_VERDICT_HANDOVER;
+	if (khttpd_respond_ruled(ask, &verdict))
+		return verdict;
+	return khttpd_respond_path(ask);
+}
+
+/* Set the path of thread->wish, where it is not that of the same head still. */
+static enum khttpd_path_result khttpd_respond_name(const struct khttpd_ask *ask)
+{
+	const struct khttpd_request *req = &ask->conn->req;
+	struct khttpd_thread *thread = ask->conn->thread;
+	enum khttpd_path_result result;
+
+	if (thread->kept)
+		return KHTTPD_PATH_OK;
+	result = khttpd_path_normalise(&thread->wish.path, ask->head + req->path, req->path_len);
+	thread->kept = result == KHTTPD_PATH_OK && thread->again.same;
+	return result;
+}
+
+static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
+{
+	struct khttpd_ask bad;
+
+	ask->conn->thread->wish.dir_len = -1;
+	switch (khttpd_respond_name(ask)) {
+	case KHTTPD_PATH_OK:
+		return ask->site->options.rules ? khttpd_respond_rules(ask) :
+						  khttpd_respond_path(ask);
+	case KHTTPD_PATH_NONE:
+		return khttpd_respond_theirs(ask, 404);
+	default:
+		khttpd_count(bad_paths);
+		bad = *ask;
+		bad.close = true;
+		return khttpd_respond_error(&bad, 400);
+	}
+}
+
+/* By method. What is not served here is the server's, or refused. */
+static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
+{
+	ask->conn->thread->wish.status = 0;
+	switch (ask->conn->req.method) {
+	case KHTTPD_METHOD_GET:
+	case KHTTPD_METHOD_HEAD:
+		return khttpd_respond_get(ask);
+	case KHTTPD_METHOD_OPTIONS:
+		return ask->conn->server ? KHTTPD_VERDICT_HANDOVER :
+					   khttpd_reply_options(ask);
+	case KHTTPD_METHOD_KNOWN:
+		return khttpd_respond_theirs(ask, 405);
+	default:
+		return khttpd_respond_theirs(ask, 501);
+	}
+}
+
+/**
+ * khttpd_respond() - answer a request whose framing is certain
+ * @conn: the connection; conn->req is done
+ * @head: the head's first byte
+ * @end: offset behind it in the buffer
+ *
+ * Return: enum khttpd_verdict. After _FLUSH and _JOB it must be called again.
+ */
+enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
+				   u32 end)
+{
+	struct khttpd_request *req = &conn->req;
+	bool bodiless = khttpd_request_bodiless(req);
+	struct khttpd_ask ask = {
+		.conn = conn,
+		.head = head,
+		.end = end,
+		/* A body that nobody here reads ends the connection, and so
+		 * does a listener of our own that stops.
+		 */
+		.close = !bodiless || !khttpd_request_persists(req) ||
+			 (READ_ONCE(conn->listener->stopped) &&
+			  !conn->listener->attached),
+	};
+	enum khttpd_verdict verdict;
+
+	if (!khttpd_batch_has_room(&conn->thread->batch))
+		return KHTTPD_VERDICT_FLUSH;
+	if (conn->server && (!bodiless || (req->flags & KHTTPD_REQ_WEBSOCKET)))
+		return KHTTPD_VERDICT_HANDOVER;
+	if (!bodiless)
+		conn->unread = true;
+
+	ask.site = khttpd_vhost_get(conn->listener, head + req->host,
+				    req->host_len);
+	verdict = khttpd_respond_method(&ask);
+	khttpd_site_put(ask.site);
+	/* What was found for another form of the site. */
+	if (unlikely(conn->job) && conn->job->done &&
+	    verdict != KHTTPD_VERDICT_FLUSH)
+		khttpd_job_drop(conn);
+	return verdict;
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Open files by site and path. Bounded in number: when it is full, a file comes in
+ * with the second request for it. What changes is let go at once (watch.c), what is
+ * unused for long by a sweep, the oldest when memory is short. Pages are not held:
+ * they are the page cache's. Whether an entry is still true is judged in valid.c at
+ * each use.
+ */
+#include <linux/file.h>
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include "../compat/shrinker.h"
+#include "../conn/conn.h"
+#include "negative.h"
+#include "watch.h"
+
+#define KHTTPD_SWEEP_INTERVAL	(2 * HZ)
+/* Entries looked at for one that has not been used lately. */
+#define KHTTPD_EVICT_SCAN	16
+/* Files that are remembered to have been asked for once, by a hash. */
+#define KHTTPD_SEEN_BITS	12
+
+struct khttpd_cache_key {
+	const struct khttpd_site *site;
+	const char *name;
+	u32 len;
+	u8 coding;
+};
+
+static struct rhashtable khttpd_cache;
+static DEFINE_SPINLOCK(khttpd_cache_lock);	/* list, count, entry->dead */
+static LIST_HEAD(khttpd_cache_list);
+static u32 khttpd_cache_count;
+/* How often an entry has left the table; a wrap takes longer than any entry is known. */
+static atomic_long_t khttpd_cache_left;
+
+static void khttpd_cache_sweep(struct work_struct *work);
+static DECLARE_DELAYED_WORK(khttpd_cache_sweeper, khttpd_cache_sweep);
+
+static u32 khttpd_cache_hash(const void *data, u32 len, u32 seed)
+{
+	const struct khttpd_cache_key *key = data;
+
+	return jhash(key->name, key->len, seed ^ (u32)(uintptr_t)key->site);
+}
+
+static u32 khttpd_cache_obj_hash(const void *data, u32 len, u32 seed)
+{
+	const struct khttpd_entry *entry = data;
+
+	return jhash(entry->name, entry->key_len,
+		     seed ^ (u32)(uintptr_t)entry->site);
+}
+
+static int khttpd_cache_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct khttpd_cache_key *key = arg->key;
+	const struct khttpd_entry *entry = obj;
+
+	return entry->site != key->site || entry->key_len != key->len ||
+	       entry->coding != key->coding ||
+	       memcmp(entry->name, key->name, key->len);
+}
+
+static const struct rhashtable_params khttpd_cache_params = {
+	.head_offset = offsetof(struct khttpd_entry, node),
+	.key_len = sizeof(struct khttpd_cache_key),
+	.hashfn = khttpd_cache_hash,
+	.obj_hashfn = khttpd_cache_obj_hash,
+	.obj_cmpfn = khttpd_cache_cmp,
+	.automatic_shrinking = true,
+};
+
+static LLIST_HEAD(khttpd_cache_dead);
+static void khttpd_cache_reap(struct work_struct *work);
+static DECLARE_WORK(khttpd_cache_reaper, khttpd_cache_reap);
+
+static void khttpd_cache_reap(struct work_struct *work)
+{
+	struct khttpd_entry *entry, *next;
+
+	llist_for_each_entry_safe(entry, next, llist_del_all(&khttpd_cache_dead),
+				  reap)
+		khttpd_entry_free(entry);
+}
+
+/**
+ * khttpd_entry_free() - release an entry that nobody else can see
+ * @entry: the entry
+ *
+ * Context: process.
+ */
+void khttpd_entry_free(struct khttpd_entry *entry)
+{
+	if (entry->file)
+		fput(entry->file);
+	khttpd_site_put(entry->site);
+	kfree_rcu(entry, rcu);
+}
+
+/**
+ * khttpd_entry_put() - give a reference back
+ * @entry: the entry
+ *
+ * Context: process.
+ */
+void khttpd_entry_put(struct khttpd_entry *entry)
+{
+	if (refcount_dec_and_test(&entry->refs))
+		khttpd_entry_free(entry);
+}
+
+/**
+ * khttpd_entry_free_later() - have an entry that nobody else can see released
+ * @entry: the entry; a worker does it
+ *
+ * Context: any but hard interrupts.
+ */
+void khttpd_entry_free_later(struct khttpd_entry *entry)
+{
+	llist_add(&entry->reap, &khttpd_cache_dead);
+	schedule_work(&khttpd_cache_reaper);
+}
+
+/* Mark an entry as removed and take it out of the list.
+ * Return: false if somebody else did.
+ */
+static bool khttpd_cache_unlist(struct khttpd_entry *entry)
+{
+	lockdep_assert_held(&khttpd_cache_lock);
+	if (entry->dead)
+		return false;
+	entry->dead = true;
+	if (!list_empty(&entry->lru)) {
+		list_del_init(&entry->lru);
+		khttpd_cache_count--;
+	}
+	return true;
+}
+
+/* Take one that is not in the list out of the table. */
+static void khttpd_cache_drop(struct khttpd_entry *entry)
+{
+	rhashtable_remove_fast(&khttpd_cache, &entry->node,
+			       khttpd_cache_params);
+	/* Out of the table, then counted, then freed. Pairs with the acquires in
+	 * khttpd_cache_departures() and khttpd_cache_repeat().
+	 */
+	atomic_long_inc_return(&khttpd_cache_left);
+	khttpd_watch_del(entry);
+	khttpd_entry_put(entry);
+}
+
+/* Take an entry out of list and table, once. */
+static void khttpd_cache_remove(struct khttpd_entry *entry)
+{
+	bool first;
+
+	spin_lock(&khttpd_cache_lock);
+	first = khttpd_cache_unlist(entry);
+	spin_unlock(&khttpd_cache_lock);
+	if (!first)
+		return;
+	khttpd_cache_drop(entry);
+}
+
+/* Entries whose files have changed. */
+static LLIST_HEAD(khttpd_cache_changes);
+static void khttpd_cache_change(struct work_struct *work);
+static DECLARE_WORK(khttpd_cache_changer, khttpd_cache_change);
+
+static void khttpd_cache_change(struct work_struct *work)
+{
+	struct khttpd_entry *entry, *next;
+	bool listed;
+
+	llist_for_each_entry_safe(entry, next,
+				  llist_del_all(&khttpd_cache_changes), reap) {
+		/* One that is only coming in is judged when it is used. */
+		spin_lock(&khttpd_cache_lock);
+		listed = !list_empty(&entry->lru) &&
+			 khttpd_cache_unlist(entry);
+		spin_unlock(&khttpd_cache_lock);
+		if (listed) {
+			khttpd_count(cache_changed);
+			khttpd_cache_drop(entry);
+		}
+		khttpd_entry_put(entry);
+	}
+}
+
+/**
+ * khttpd_cache_changed() - an entry's file has changed: let it go
+ * @entry: the entry
+ *
+ * Context: process; locks of inodes may be held.
+ */
+void khttpd_cache_changed(struct khttpd_entry *entry)
+{
+	/* Once is enough; the worker's reference is the last it may get so. */
+	if (test_and_set_bit(0, &entry->changing))
+		return;
+	refcount_inc(&entry->refs);
+	llist_add(&entry->reap, &khttpd_cache_changes);
+	schedule_work(&khttpd_cache_changer);
+}
+
+/* The entry for a path, true or not, with a reference; or NULL. */
+static struct khttpd_entry *khttpd_cache_lookup(struct khttpd_site *site,
+						const struct khttpd_path *path,
+						enum khttpd_coding coding)
+{
+	struct khttpd_cache_key key = {
+		.site = site, .name = path->name, .len = path->len,
+		.coding = coding,
+	};
+	struct khttpd_entry *entry;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
+	if (entry && !refcount_inc_not_zero(&entry->refs))
+		entry = NULL;
+	rcu_read_unlock();
+	return entry;
+}
+
+static void khttpd_cache_hit(struct khttpd_entry *entry)
+{
+	unsigned long now = jiffies;
+
+	khttpd_count(cache_hits);
+	if (READ_ONCE(entry->used) != now)
+		WRITE_ONCE(entry->used, now);
+}
+
+/**
+ * khttpd_cache_find() - the entry for a path, if it is still true
+ * @site: where
+ * @path: what
+ * @coding: which variant of it, KHTTPD_CODING_IDENTITY for itself
+ *
+ * Context: process; does not wait for a disk.
+ * Return: the entry with a reference, or NULL.
+ */
+struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
+				       const struct khttpd_path *path,
+				       enum khttpd_coding coding)
+{
+	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
+
+	if (!entry) {
+		khttpd_count(cache_misses);
+		return NULL;
+	}
+	if (!khttpd_entry_valid(entry)) {
+		khttpd_count(cache_stale);
+		khttpd_cache_remove(entry);
+		khttpd_entry_put(entry);
+		return NULL;
+	}
+	khttpd_cache_hit(entry);
+	return entry;
+}
+
+/* Consumes the reference if the entry needs a second look. */
+static struct khttpd_entry *khttpd_cache_if_fresh(struct khttpd_entry *entry)
+{
+	if (!khttpd_entry_fresh(entry)) {
+		khttpd_entry_put_atomic(entry);
+		return NULL;
+	}
+	khttpd_cache_hit(entry);
+	return entry;
+}
+
+/**
+ * khttpd_cache_peek() - the entry for a path, if that needs no second look
+ * @site: where
+ * @path: what
+ * @coding: which variant of it
+ *
+ * Context: bottom halves off.
+ * Return: the entry with a reference, or NULL.
+ */
+struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
+				       const struct khttpd_path *path,
+				       enum khttpd_coding coding)
+{
+	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
+
+	return entry ? khttpd_cache_if_fresh(entry) : NULL;
+}
+
+/**
+ * khttpd_cache_departures() - count of what has left the cache
+ *
+ * Return: what khttpd_cache_repeat() wants for entries that are found after this.
+ */
+unsigned long khttpd_cache_departures(void)
+{
+	/* Pairs with khttpd_cache_drop(): what was counted is found no more. */
+	return atomic_long_read_acquire(&khttpd_cache_left);
+}
+
+/**
+ * khttpd_cache_repeat() - what the cache gave before, if it would again
+ * @site: where
+ * @entry: what it gave for @site, or had for another one; its reference may be gone
+ * @departures: khttpd_cache_departures() before that
+ *
+ * An entry is memory for whoever has not yet been able to see that it has left: its
+ * leaving is counted before the grace period of its memory begins.
+ *
+ * Context: RCU read side, for which bottom halves off will do.
+ * Return: @entry with a reference, or NULL.
+ */
+struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
+					 struct khttpd_entry *entry,
+					 unsigned long departures)
+{
+	/* Pairs with khttpd_cache_drop(). */
+	if (atomic_long_read_acquire(&khttpd_cache_left) != departures ||
+	    entry->site != site || !refcount_inc_not_zero(&entry->refs))
+		return NULL;
+	return khttpd_cache_if_fresh(entry);
+}
+
+/* One entry to make room: unused for a second, or else the oldest. */
+static struct khttpd_entry *khttpd_cache_victim(void)
+{
+	struct khttpd_entry *entry = NULL;
+	int i;
+
+	spin_lock(&khttpd_cache_lock);
+	for (i = 0; i < KHTTPD_EVICT_SCAN; i++) {
+		entry = list_first_entry_or_null(&khttpd_cache_list,
+						 struct khttpd_entry, lru);
+		if (!entry || time_after(jiffies, READ_ONCE(entry->used) + HZ))
+			break;
+		list_move_tail(&entry->lru, &khttpd_cache_list);
+	}
+	if (entry)
+		refcount_inc(&entry->refs);
+	spin_unlock(&khttpd_cache_lock);
+	return entry;
+}
+
+/* Has a file been asked for before, not too many others ago? It has now. */
+static bool khttpd_cache_seen(const struct khttpd_entry *entry)
+{
+	static u32 seen[BIT(KHTTPD_SEEN_BITS)];
+	u32 hash = jhash(entry->name, entry->name_len,
+			 (u32)(uintptr_t)entry->site) | 1;
+	u32 *slot = &seen[hash >> (32 - KHTTPD_SEEN_BITS)];
+
+	if (READ_ONCE(*slot) == hash)
+		return true;
+	WRITE_ONCE(*slot, hash);
+	return false;
+}
+
+/**
+ * khttpd_cache_insert() - make an entry known
+ * @entry: new entry; the caller's reference stays the caller's
+ *
+ * If the cache is full, a file that is asked for the first time stays outside, so
+ * that many that are wanted once do not drive out those wanted often.
+ *
+ * Context: process.
+ * Return: @entry, or with a reference the one that another had put there, in
+ * which case the caller's reference to @entry is given back.
+ */
+struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry)
+{
+	struct khttpd_cache_key key = {
+		.site = entry->site, .name = entry->name,
+		.len = entry->key_len, .coding = entry->coding,
+	};
+	struct khttpd_entry *old;
+	bool closed;
+
+	if (READ_ONCE(khttpd_cache_count) >=
+	    READ_ONCE(khttpd_limits.cache_entries) && !khttpd_cache_seen(entry)) {
+		khttpd_count(cache_refused);
+		return entry;
+	}
+	khttpd_watch_add(entry);
+	refcount_inc(&entry->refs);
+	entry->used = jiffies;
+	rcu_read_lock();
+	old = rhashtable_lookup_get_insert_key(&khttpd_cache, &key,
+					       &entry->node,
+					       khttpd_cache_params);
+	if (!IS_ERR_OR_NULL(old) && !refcount_inc_not_zero(&old->refs))
+		old = ERR_PTR(-EAGAIN);
+	rcu_read_unlock();
+
+	if (old) {
+		/* Use what is there, or serve this one uncached. */
+		khttpd_watch_del(entry);
+		refcount_dec(&entry->refs);
+		if (IS_ERR(old))
+			return entry;
+		khttpd_entry_put(entry);
+		return old;
+	}
+	spin_lock(&khttpd_cache_lock);
+	closed = entry->site->closed;
+	if (!entry->dead && !closed) {
+		list_add_tail(&entry->lru, &khttpd_cache_list);
+		khttpd_cache_count++;
+	}
+	spin_unlock(&khttpd_cache_lock);
+	if (closed)
+		khttpd_cache_remove(entry);
+
+	while (READ_ONCE(khttpd_cache_count) >
+	       READ_ONCE(khttpd_limits.cache_entries)) {
+		old = khttpd_cache_victim();
+		if (!old)
+			break;
+		khttpd_count(cache_evicted);
+		khttpd_cache_remove(old);
+		khttpd_entry_put(old);
+	}
+	return entry;
+}
+
+static bool khttpd_entry_is_gone(const struct khttpd_entry *entry)
+{
+	return d_unhashed(entry->file->f_path.dentry) ||
+	       !file_inode(entry->file)->i_nlink;
+}
+
+/* Remove entries that are in no list but @out. */
+static void khttpd_cache_drop_all(struct list_head *out)
+{
+	struct khttpd_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, out, lru) {
+		list_del_init(&entry->lru);
+		khttpd_cache_drop(entry);
+	}
+}
+
+/* Collect and remove entries of @site (NULL: of any) that are not wanted. */
+static void khttpd_cache_prune(const struct khttpd_site *site)
+{
+	unsigned long idle = msecs_to_jiffies(READ_ONCE(khttpd_limits.cache_idle));
+	struct khttpd_entry *entry, *next;
+	LIST_HEAD(out);
+
+	spin_lock(&khttpd_cache_lock);
+	list_for_each_entry_safe(entry, next, &khttpd_cache_list, lru) {
+		if (site ? entry->site != site :
+		    !khttpd_entry_is_gone(entry) &&
+		    time_before(jiffies, READ_ONCE(entry->used) + idle))
+			continue;
+		khttpd_cache_unlist(entry);
+		list_add(&entry->lru, &out);
+		khttpd_count(cache_evicted);
+	}
+	spin_unlock(&khttpd_cache_lock);
+	khttpd_cache_drop_all(&out);
+}
+
+static unsigned long khttpd_cache_shrinkable(struct shrinker *shrinker,
+					     struct shrink_control *control)
+{
+	return READ_ONCE(khttpd_cache_count) ?: SHRINK_EMPTY;
+}
+
+/* Memory is short: let the oldest go. */
+static unsigned long khttpd_cache_shrink(struct shrinker *shrinker,
+					 struct shrink_control *control)
+{
+	struct khttpd_entry *entry;
+	unsigned long n = 0;
+	LIST_HEAD(out);
+
+	/* Closing a file may need its file system. */
+	if (!(control->gfp_mask & __GFP_FS))
+		return SHRINK_STOP;
+	spin_lock(&khttpd_cache_lock);
+	for (; n < control->nr_to_scan; n++) {
+		entry = list_first_entry_or_null(&khttpd_cache_list,
+						 struct khttpd_entry, lru);
+		if (!entry)
+			break;
+		khttpd_cache_unlist(entry);
+		list_add(&entry->lru, &out);
+	}
+	spin_unlock(&khttpd_cache_lock);
+	khttpd_count_add(cache_shrunk, n);
+	khttpd_cache_drop_all(&out);
+	return n;
+}
+
+static const struct shrinker khttpd_cache_shrinker_model = {
+	.count_objects = khttpd_cache_shrinkable,
+	.scan_objects = khttpd_cache_shrink,
+	.seeks = DEFAULT_SEEKS,
+};
+
+static struct shrinker *khttpd_cache_shrinker;
+
+static void khttpd_cache_sweep(struct work_struct *work)
+{
+	khttpd_cache_prune(NULL);
+	khttpd_negative_prune(NULL);
+	schedule_delayed_work(&khttpd_cache_sweeper, KHTTPD_SWEEP_INTERVAL);
+}
+
+/**
+ * khttpd_cache_purge() - forget all files of a site
+ * @site: the site; what still comes for it is not cached
+ *
+ * Context: process.
+ */
+void khttpd_cache_purge(struct khttpd_site *site)
+{
+	spin_lock(&khttpd_cache_lock);
+	site->closed = true;
+	spin_unlock(&khttpd_cache_lock);
+	khttpd_cache_prune(site);
+	khttpd_negative_prune(site);
+	/* Events of marks that are gone, then who was told of them. */
+	khttpd_watch_wait();
+	flush_work(&khttpd_cache_changer);
+	flush_work(&khttpd_cache_reaper);
+	/* What workers have closed is open until then. */
+	flush_delayed_fput();
+}
+
+/**
+ * khttpd_cache_stats() - how full is it?
+ * @entries: result
+ */
+void khttpd_cache_stats(u32 *entries)
+{
+	*entries = READ_ONCE(khttpd_cache_count);
+}
+
+/**
+ * khttpd_cache_init() - set up an empty cache
+ *
+ * Return: 0 or a negative errno.
+ */
+int khttpd_cache_init(void)
+{
+	int err;
+
+	khttpd_negative_init();
+	err = rhashtable_init(&khttpd_cache, &khttpd_cache_params);
+	if (err)
+		return err;
+	khttpd_cache_shrinker = khttpd_shrinker_start(&khttpd_cache_shrinker_model,
+						      "khttpd-files");
+	if (!khttpd_cache_shrinker) {
+		rhashtable_destroy(&khttpd_cache);
+		return -ENOMEM;
+	}
+	schedule_delayed_work(&khttpd_cache_sweeper, KHTTPD_SWEEP_INTERVAL);
+	return 0;
+}
+
+/**
+ * khttpd_cache_exit() - take it down; all sites are purged
+ */
+void khttpd_cache_exit(void)
+{
+	cancel_delayed_work_sync(&khttpd_cache_sweeper);
+	khttpd_negative_exit();
+	khttpd_shrinker_stop(khttpd_cache_shrinker);
+	khttpd_watch_wait();
+	flush_work(&khttpd_cache_changer);
+	flush_work(&khttpd_cache_reaper);
+	WARN_ON(khttpd_cache_count);
+	rhashtable_destroy(&khttpd_cache);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Virtual hosts: sites that stand behind another one, which asks them for requests
+ * to their names. A list, read under RCU; made for tens of sites, not for
+ * thousands. It is the front site's own, so that a new form of that site can have
+ * its own before it is seen.
+ */
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include "../conn/conn.h"
+#include "../listen/listener.h"
+
+/**
+ * struct khttpd_vhost - a site behind another
+ * @node: link in the list of the one in front
+ * @site: the site; reference held
+ */
+struct khttpd_vhost {
+	struct list_head node;
+	struct khttpd_site *site;
+};
+
+static struct khttpd_vhost *khttpd_vhost_alloc(struct khttpd_site *site)
+{
+	struct khttpd_vhost *vhost = kzalloc(sizeof(*vhost), GFP_KERNEL);
+
+	if (vhost)
+		vhost->site = khttpd_site_get(site);
+	return vhost;
+}
+
+/* Nobody finds it in a list any more. */
+static void khttpd_vhost_free(struct khttpd_vhost *vhost)
+{
+	synchronize_rcu();
+	khttpd_site_put(vhost->site);
+	kfree(vhost);
+}
+
+static struct khttpd_vhost *khttpd_vhost_of(const struct khttpd_site *front,
+					    const struct khttpd_site *site)
+{
+	struct khttpd_vhost *vhost;
+
+	list_for_each_entry(vhost, &front->vhosts, node) {
+		if (vhost->site == site)
+			return vhost;
+	}
+	return NULL;
+}
+
+/**
+ * khttpd_vhost_add() - put a site behind another
+ * @front: the site with listeners
+ * @site: the one that gets the requests to its names
+ *
+ * Context: process; changes to a site's list are serialised by the caller.
+ * Return: 0 or -ENOMEM.
+ */
+int khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site)
+{
+	struct khttpd_vhost *vhost = khttpd_vhost_alloc(site);
+
+	if (!vhost)
+		return -ENOMEM;
+	list_add_tail_rcu(&vhost->node, &front->vhosts);
+	return 0;
+}
+
+/**
+ * khttpd_vhost_copy() - put what is behind one site behind another one, too
+ * @front: the other one, not yet seen by anybody
+ * @from: the one
+ *
+ * Context: process, serialised like khttpd_vhost_add().
+ * Return: 0 or -ENOMEM; @front's list is to be cleared in any case.
+ */
+int khttpd_vhost_copy(struct khttpd_site *front, const struct khttpd_site *from)
+{
+	const struct khttpd_vhost *vhost;
+	int err;
+
+	list_for_each_entry(vhost, &from->vhosts, node) {
+		err = khttpd_vhost_add(front, vhost->site);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * khttpd_vhost_replace() - a site behind another takes a new form
+ * @front: the site in front
+ * @old: what was behind it, or not
+ * @site: what is from now on
+ *
+ * Context: process, serialised like khttpd_vhost_add().
+ * Return: 0 or -ENOMEM, with nothing changed.
+ */
+int khttpd_vhost_replace(struct khttpd_site *front, struct khttpd_site *old,
+			 struct khttpd_site *site)
+{
+	struct khttpd_vhost *is = khttpd_vhost_of(front, old), *vhost;
+
+	if (!is)
+		return khttpd_vhost_add(front, site);
+	vhost = khttpd_vhost_alloc(site);
+	if (!vhost)
+		return -ENOMEM;
+	list_replace_rcu(&is->node, &vhost->node);
+	khttpd_vhost_free(is);
+	return 0;
+}
+
+/**
+ * khttpd_vhost_del() - take a site away from behind another
+ * @front: the site in front
+ * @site: the site; nothing happens if it is not there
+ *
+ * Context: process, serialised like khttpd_vhost_add().
+ */
+void khttpd_vhost_del(struct khttpd_site *front, struct khttpd_site *site)
+{
+	struct khttpd_vhost *vhost = khttpd_vhost_of(front, site);
+
+	if (!vhost)
+		return;
+	list_del_rcu(&vhost->node);
+	khttpd_vhost_free(vhost);
+}
+
+/**
+ * khttpd_vhost_clear() - take all away
+ * @front: the site they are behind
+ *
+ * Context: process, serialised like khttpd_vhost_add().
+ */
+void khttpd_vhost_clear(struct khttpd_site *front)
+{
+	struct khttpd_vhost *vhost, *next;
+
+	list_for_each_entry_safe(vhost, next, &front->vhosts, node) {
+		list_del_rcu(&vhost->node);
+		khttpd_vhost_free(vhost);
+	}
+}
+
+/**
+ * khttpd_vhost_search() - the site for a host, among several
+ * @front: the site whose listener the request came from
+ * @host: as the request has it; nothing in it is valid if @len is 0
+ * @len: its length
+ *
+ * Context: RCU read side, for which bottom halves off will do.
+ * Return: the site, without a reference: the one that names the host, else the
+ * first with a "*" for it, else @front.
+ */
+struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *host,
+					size_t len)
+{
+	struct khttpd_site *found = front;
+	const struct khttpd_vhost *vhost;
+	int best = 0, match;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(vhost, &front->vhosts, node) {
+		match = len ? khttpd_names_match(vhost->site->options.names,
+						 host, len) : 0;
+		if (match > best) {
+			best = match;
+			found = vhost->site;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * khttpd_vhost_get() - the site for a request, with a reference
+ * @listener: where it came from
+ * @host: as for khttpd_vhost_search()
+ * @len: its length
+ *
+ * Context: any.
+ */
+struct khttpd_site *khttpd_vhost_get(const struct khttpd_listener *listener,
+				     const u8 *host, size_t len)
+{
+	struct khttpd_site *site;
+
+	rcu_read_lock();
+	/* What is found has a reference for being there. */
+	site = khttpd_site_get(khttpd_vhost_find(rcu_dereference(listener->site),
+						 host, len));
+	rcu_read_unlock();
+	return site;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The short way on net6 (soft.c): what is used of net6, and what others call. */
+#ifndef _KHTTPD_SOFT_H
+#define _KHTTPD_SOFT_H
+
+#include <net6/tcp.h>
+#include "../conn/conn.h"
+
+/* Most pages of a file that is answered in softirq. */
+#define KHTTPD_SOFT_PAGES	16
+
+/**
+ * struct khttpd_net6 - what is used of <net6/tcp.h>
+ *
+ * Looked up by name, for khttpd works without net6.
+ */
+struct khttpd_net6 {
+	bool (*is)(const struct sock *sk);
+	int (*attach)(struct sock *listener, struct net6_tcp_user *user);
+	void (*detach)(struct sock *listener, struct net6_tcp_user *user);
+	u32 (*unread)(const struct sock *sk);
+	bool (*at_end)(const struct sock *sk);
+	struct sk_buff *(*peek)(struct sock *sk, u32 pos, u32 *offset);
+	u32 (*peek_copy)(struct sock *sk, u32 pos, void *buf, u32 len);
+	void (*consume)(struct sock *sk, u32 bytes);
+	int (*send)(struct sock *sk, const struct net6_tcp_msg *msg);
+	int (*give)(struct sock *sk, struct sock *listener);
+	void (*release)(struct sock *sk);
+	void (*graft)(struct sock *sk, struct socket *sock);
+	int (*take)(struct socket *sock, struct net6_tcp_user *user);
+	void (*finish_locked)(struct sock *sk, bool reset);
+	void (*finish)(struct sock *sk, bool reset);
+	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
+			  unsigned int nr_pages, int flags);
+};
+
+/* soft.c */
+int khttpd_soft_init(void);
+void khttpd_soft_exit(void);
+u32 khttpd_soft_conns(void);
+struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener);
+struct khttpd_peer *khttpd_soft_graft(struct khttpd_handed *handed,
+				      struct socket *sock);
+void khttpd_soft_drop(struct khttpd_handed *handed);
+bool khttpd_soft_suits(const struct khttpd_conn *conn, struct khttpd_entry *entry);
+bool khttpd_soft_return(struct khttpd_listener *listener, struct socket *sock,
+			struct khttpd_peer *peer);
+void khttpd_soft_stop(struct khttpd_soft *soft, bool give);
+
+#endif /* _KHTTPD_SOFT_H */
