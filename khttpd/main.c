@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* khttpd: a web server in the kernel. Loading and unloading, in one order. */
 #include <linux/module.h>
+#include "admin/config.h"
 #include "conn/conn.h"
-#include "files/watch.h"
+#include "files/cache.h"
 #include "listen/handover.h"
 #include "listen/listener.h"
 #include "listen/peer.h"
+#include "observe/log.h"
 #include "soft/soft.h"
-
-struct khttpd_limits khttpd_limits = {
-	.max_connections = 65536,
-	.head_timeout = 10 * MSEC_PER_SEC,
-	.idle_timeout = 60 * MSEC_PER_SEC,
-	.send_timeout = 30 * MSEC_PER_SEC,
-	.send_rate = 100,
-	.linger_timeout = 2 * MSEC_PER_SEC,
-	.stop_timeout = 5 * MSEC_PER_SEC,
-	.cache_entries = 4096,
-	.cache_idle = 60 * MSEC_PER_SEC,
-	.handover_queue = 1024,
-	.request_burst = 100,
-};
 
 struct khttpd_part {
 	int (*init)(void);
@@ -30,7 +18,6 @@ struct khttpd_part {
 /* In the order of use: a later one may use an earlier one. */
 static const struct khttpd_part khttpd_parts[] = {
 	{ khttpd_log_init, khttpd_log_exit },
-	{ khttpd_watch_init, khttpd_watch_exit },
 	{ khttpd_cache_init, khttpd_cache_exit },
 	{ khttpd_peers_init, khttpd_peers_exit },
 	{ khttpd_soft_init, khttpd_soft_exit },

@@ -8,7 +8,8 @@
 #define _KHTTPD_CONFIG_H
 
 #include <linux/configfs.h>
-#include "../conn/conn.h"
+#include "../files/site.h"
+#include "../limits.h"
 #include "../listen/listener.h"
 
 /**
@@ -74,7 +75,16 @@ struct khttpd_listener_item {
 
 extern struct mutex khttpd_config_lock;	/* all items */
 
+/* dev.c */
+int khttpd_dev_init(void);
+void khttpd_dev_exit(void);
+
 /* configfs.c */
+int khttpd_configfs_init(void);
+void khttpd_configfs_exit(void);
+struct khttpd_site *khttpd_configfs_find(const char *name);
+
+/* config.c */
 ssize_t khttpd_config_number(u32 *number, u32 least, u32 most,
 			     const unsigned int *open, const char *page,
 			     size_t len);

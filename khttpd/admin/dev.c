@@ -7,8 +7,8 @@
 #include <linux/khttpd.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
-#include "../conn/conn.h"
 #include "../listen/handover.h"
+#include "config.h"
 
 static long khttpd_dev_attach(void __user *user)
 {

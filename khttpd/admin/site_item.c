@@ -6,6 +6,9 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
+#include "../files/cache.h"
+#include "../files/vhost.h"
+#include "../http/mime.h"
 #include "../listen/handover.h"
 #include "../listen/listener.h"
 #include "config.h"

@@ -9,57 +9,6 @@
 #include <linux/slab.h>
 #include "conn.h"
 
-/**
- * khttpd_tails_rewrite() - write a date
- * @tails: ends of headers; nobody reads them now
- * @now: the date
- *
- * Context: any.
- */
-void khttpd_tails_rewrite(struct khttpd_tails *tails, time64_t now)
-{
-	static const char * const ends[KHTTPD_TAILS] = {
-		[KHTTPD_TAIL_PLAIN] = "\r\n\r\n",
-		[KHTTPD_TAIL_CLOSE] = "\r\nConnection: close\r\n\r\n",
-		[KHTTPD_TAIL_KEEPALIVE] = "\r\nConnection: keep-alive\r\n\r\n",
-	};
-	int i;
-
-	tails->second = now;
-	for (i = 0; i < KHTTPD_TAILS; i++) {
-		size_t len = strlen(ends[i]);
-
-		BUILD_BUG_ON(KHTTPD_DATE_LEN + 32 > KHTTPD_TAIL_MAX);
-		khttpd_date_format(tails->text[i], now);
-		memcpy(tails->text[i] + KHTTPD_DATE_LEN, ends[i], len);
-		tails->len[i] = KHTTPD_DATE_LEN + len;
-	}
-}
-
-/**
- * khttpd_expires_write() - write when a file expires, and begin the date
- * @entry: the file
- * @now: the time of the reply
- * @to: KHTTPD_EXPIRES_SIZE bytes; terminated
- *
- * What is written takes the place of the "Date: " that ends the file's header.
- *
- * Context: any.
- * Return: its length, 0 if the file has no such time.
- */
-u32 khttpd_expires_write(const struct khttpd_entry *entry, time64_t now,
-			 char *to)
-{
-	char date[KHTTPD_DATE_LEN];
-
-	to[0] = '\0';
-	if (likely(!entry->expires))
-		return 0;
-	khttpd_date_format(date, now + entry->seconds);
-	return scnprintf(to, KHTTPD_EXPIRES_SIZE, "Expires: %.*s\r\nDate: ",
-			 KHTTPD_DATE_LEN, date);
-}
-
 static void khttpd_batch_vec(struct khttpd_batch *batch, void *base, size_t len)
 {
 	batch->vec[batch->vecs].iov_base = base;
@@ -167,7 +116,7 @@ enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 	struct khttpd_batch *batch = &thread->batch;
 	char *text = batch->expires[batch->replies];
 	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
-	u32 len = khttpd_expires_write(entry, thread->tails.second, text);
+	u32 len = khttpd_tails_expires(entry, thread->tails.second, text);
 	u32 before = batch->bytes;
 
 	reply->entry = entry;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Connections, from the listener to the last byte sent: the objects, who owns them, and
- * the calls between files. Sites are in site.h, files in entry.h.
+ * the calls between files. Sites are in files/site.h, files in files/entry.h.
  * Documentation/khttpd.rst tells the story.
  */
-#ifndef _KHTTPD_H
-#define _KHTTPD_H
+#ifndef _KHTTPD_CONN_H
+#define _KHTTPD_CONN_H
 
 #include <linux/llist.h>
 #include <linux/mutex.h>
@@ -15,18 +15,14 @@
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "../files/entry.h"
-#include "../files/site.h"
+#include "../files/cache.h"
+#include "../files/resolve.h"
 #include "../http/again.h"
-#include "../http/condition.h"
-#include "../http/date.h"
-#include "../http/mime.h"
 #include "../http/parse.h"
 #include "../http/range.h"
+#include "../limits.h"
 #include "../observe/stats.h"
-
-#undef pr_fmt
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include "tails.h"
 
 /* Bytes received at once: one head of full length and as much again. */
 #define KHTTPD_BUFFER_SIZE	(2 * KHTTPD_HEAD_MAX)
@@ -42,8 +38,6 @@
 #define KHTTPD_FRAGS		4
 /* Text of replies that are no files, in one batch. */
 #define KHTTPD_TEXT_SIZE	4096
-/* "Expires: ", a date, CRLF, "Date: ", NUL */
-#define KHTTPD_EXPIRES_SIZE	(9 + KHTTPD_DATE_LEN + 2 + 6 + 1)
 /* Bytes that one connection may send before others have their turn. */
 #define KHTTPD_TURN_BYTES	(1024 * 1024)
 /* Bytes that a worker reads for a connection when pages are missing. */
@@ -354,44 +348,6 @@ struct khttpd_batch {
 	unsigned int turn;
 };
 
-/* Ends of a header, after "Date: ". */
-enum khttpd_tail {
-	KHTTPD_TAIL_PLAIN,
-	KHTTPD_TAIL_CLOSE,
-	KHTTPD_TAIL_KEEPALIVE,
-	KHTTPD_TAILS
-};
-
-#define KHTTPD_TAIL_MAX		64
-
-/**
- * struct khttpd_tails - ends of headers, date included, for this second
- * @second: for which second they were written
- * @text: the ends, by enum khttpd_tail
- * @len: their lengths
- */
-struct khttpd_tails {
-	time64_t second;
-	char text[KHTTPD_TAILS][KHTTPD_TAIL_MAX];
-	u8 len[KHTTPD_TAILS];
-};
-
-void khttpd_tails_rewrite(struct khttpd_tails *tails, time64_t now);
-
-/**
- * khttpd_tails_write() - write the date for this second
- * @tails: ends of headers; nobody reads them now
- *
- * Context: any.
- */
-static inline void khttpd_tails_write(struct khttpd_tails *tails)
-{
-	time64_t now = ktime_get_real_seconds();
-
-	if (unlikely(now != tails->second))
-		khttpd_tails_rewrite(tails, now);
-}
-
 /**
  * struct khttpd_thread - one event loop, bound to a CPU
  * @task: the kernel thread
@@ -508,15 +464,10 @@ struct khttpd_ask {
 
 enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 				   u32 end);
-enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
-					 struct khttpd_path *path);
-bool khttpd_request_ruled(const struct khttpd_rules *rules,
-			  const struct khttpd_request *req, const u8 *head);
 enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 					   const u8 *head, u16 status, u32 end);
 
 /* reply.c */
-u16 khttpd_status_of(int err);
 enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 					u16 status);
 enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
@@ -528,9 +479,6 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 				      struct khttpd_entry *entry, u16 status);
 enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
 				      struct khttpd_entry *entry, u16 *error);
-
-/* statuspage.c */
-enum khttpd_verdict khttpd_reply_about(const struct khttpd_ask *ask);
 
 /* parts.c */
 u64 khttpd_parts_length(const struct khttpd_parts *parts,
@@ -553,8 +501,6 @@ void khttpd_batch_add_text(struct khttpd_conn *conn, u32 len, bool close,
 			   enum khttpd_stat stat, u32 end);
 enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done);
 void khttpd_batch_free(struct khttpd_batch *batch);
-u32 khttpd_expires_write(const struct khttpd_entry *entry, time64_t now,
-			 char *to);
 
 /* send.c */
 enum khttpd_step khttpd_out_send(struct khttpd_conn *conn);
@@ -589,8 +535,4 @@ struct khttpd_job *khttpd_job_read(struct khttpd_conn *conn,
 void khttpd_job_free(struct khttpd_job *job);
 void khttpd_job_drop(struct khttpd_conn *conn);
 
-/* dev.c */
-int khttpd_dev_init(void);
-void khttpd_dev_exit(void);
-
-#endif /* _KHTTPD_H */
+#endif /* _KHTTPD_CONN_H */

@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include "../files/walk.h"
 #include "conn.h"
 
 /* Jobs that run at once on one file system, and file systems told apart. All at work
@@ -173,7 +174,7 @@ struct khttpd_job *khttpd_job_lookup(struct khttpd_conn *conn,
 	job->site = khttpd_site_get(site);
 	job->wish = *wish;
 	INIT_WORK(&job->work, khttpd_job_do_lookup);
-	return khttpd_job_start(job, khttpd_lookup_sb(site, &job->wish.path));
+	return khttpd_job_start(job, khttpd_walk_sb(site, &job->wish.path));
 }
 
 /**

@@ -5,72 +5,10 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "../http/condition.h"
+#include "../http/status.h"
+#include "../observe/log.h"
 #include "conn.h"
-
-struct khttpd_status {
-	u16 code;
-	const char *reason;
-};
-
-static const struct khttpd_status khttpd_statuses[] = {
-	{ 200, "OK" },
-	{ 204, "No Content" },
-	{ 206, "Partial Content" },
-	{ 301, "Moved Permanently" },
-	{ 304, "Not Modified" },
-	{ 400, "Bad Request" },
-	{ 403, "Forbidden" },
-	{ 404, "Not Found" },
-	{ 405, "Method Not Allowed" },
-	{ 412, "Precondition Failed" },
-	{ 413, "Content Too Large" },
-	{ 414, "URI Too Long" },
-	{ 416, "Range Not Satisfiable" },
-	{ 429, "Too Many Requests" },
-	{ 431, "Request Header Fields Too Large" },
-	{ 500, "Internal Server Error" },
-	{ 501, "Not Implemented" },
-	{ 503, "Service Unavailable" },
-	{ 505, "HTTP Version Not Supported" },
-};
-
-static const char *khttpd_reason(u16 code)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(khttpd_statuses); i++) {
-		if (khttpd_statuses[i].code == code)
-			return khttpd_statuses[i].reason;
-	}
-	return "Error";
-}
-
-/**
- * khttpd_status_of() - the status for an error of a lookup
- * @err: negative errno
- */
-u16 khttpd_status_of(int err)
-{
-	switch (err) {
-	case -EACCES:
-	case -EPERM:
-	case -EXDEV:
-		return 403;
-	case -EISDIR:
-	case -ENOENT:
-	case -ENOTDIR:
-	case -ENAMETOOLONG:
-	case -ELOOP:
-	case -ESTALE:
-	case -ENXIO:
-		return 404;
-	case -ENOMEM:
-	case -ENFILE:
-		return 503;
-	default:
-		return 500;
-	}
-}
 
 static enum khttpd_tail khttpd_tail_for(const struct khttpd_ask *ask)
 {
@@ -83,7 +21,7 @@ static void khttpd_reply_log(const struct khttpd_ask *ask, u16 status,
 			     u64 bytes)
 {
 	if (likely(!ask->conn->repeats))
-		khttpd_log(ask->conn->sock->sk, ask->site, &ask->conn->req,
+		khttpd_log(ask->conn->sock->sk, ask->site->name, &ask->conn->req,
 			   ask->head, status, bytes);
 }
 
@@ -113,7 +51,7 @@ static size_t khttpd_reply_head(const struct khttpd_ask *ask, u16 code,
 	size_t len;
 
 	len = scnprintf(text, room, "HTTP/1.1 %u %s\r\nServer: khttpd\r\n",
-			code, khttpd_reason(code));
+			code, khttpd_status_reason(code));
 	va_start(args, fields);
 	len += vscnprintf(text + len, room - len, fields, args);
 	va_end(args);
@@ -127,7 +65,7 @@ static enum khttpd_verdict khttpd_reply_text(const struct khttpd_ask *ask,
 					     u16 code, const char *field)
 {
 	struct khttpd_batch *batch = &ask->conn->thread->batch;
-	const char *reason = khttpd_reason(code);
+	const char *reason = khttpd_status_reason(code);
 	enum khttpd_stat stat;
 	size_t room, len;
 	char body[192];
@@ -298,7 +236,7 @@ static int khttpd_meta_len(const struct khttpd_entry *entry)
 static int khttpd_expires_len(const struct khttpd_ask *ask,
 			      const struct khttpd_entry *entry, char *text)
 {
-	u32 len = khttpd_expires_write(entry, ask->conn->thread->tails.second,
+	u32 len = khttpd_tails_expires(entry, ask->conn->thread->tails.second,
 				       text);
 
 	return len ? len - strlen("Date: ") : 0;

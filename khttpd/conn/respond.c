@@ -2,7 +2,11 @@
 /* What a request gets: a file, another reply of ours, or another server. */
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "../http/accept.h"
+#include "../http/ruled.h"
+#include "../http/status.h"
 #include "../listen/listener.h"
+#include "../observe/statuspage.h"
 #include "../soft/soft.h"
 #include "conn.h"
 
@@ -168,9 +172,9 @@ enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 
 	if (!khttpd_batch_has_room(&conn->thread->batch))
 		return KHTTPD_VERDICT_FLUSH;
-	ask.site = khttpd_vhost_get(conn->listener,
-				    head ? head + req->host : NULL,
-				    head ? req->host_len : 0);
+	ask.site = khttpd_listener_site(conn->listener,
+					head ? head + req->host : NULL,
+					head ? req->host_len : 0);
 	verdict = khttpd_respond_error(&ask, status);
 	khttpd_site_put(ask.site);
 	return verdict;
@@ -225,54 +229,23 @@ khttpd_respond_unmet_wish(const struct khttpd_ask *ask)
 	       &job->wish : NULL;
 }
 
-/**
- * khttpd_request_ruled() - does a rule about cookies or methods give it away?
- * @rules: a site's rules, or NULL
- * @req: a request that is done
- * @head: its bytes
- *
- * Return: true if it is the server's, if there is one.
- */
-bool khttpd_request_ruled(const struct khttpd_rules *rules,
-			  const struct khttpd_request *req, const u8 *head)
+/* The page about the web server. */
+static enum khttpd_verdict khttpd_respond_about(const struct khttpd_ask *ask)
 {
-	const struct khttpd_field *field;
-	unsigned int from = 0;
-	size_t len = 0;
+	struct khttpd_gauges now = { .connections = khttpd_conns_count() };
+	enum khttpd_form form;
+	const char *type;
+	size_t len;
+	char *text;
 
-	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_COOKIE) |
-					BIT(KHTTPD_RULE_METHOD))))
-		return false;
-	while (len < KHTTPD_METHOD_MAX && head[req->start + len] != ' ')
-		len++;
-	if (khttpd_rules_method(rules, head + req->start, len))
-		return true;
-	while ((field = khttpd_field_next(req, KHTTPD_FIELD_COOKIE, &from))) {
-		if (khttpd_rules_cookie(rules, head + field->at, field->len))
-			return true;
-	}
-	return false;
-}
-
-/**
- * khttpd_path_action() - whose is a path, by the rules?
- * @rules: a site's rules, or NULL
- * @path: from khttpd_path_normalise(); a directory's is judged with its "/"
- *
- * Return: KHTTPD_RULE_SERVE, _PASS or _DENY.
- */
-enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
-					 struct khttpd_path *path)
-{
-	enum khttpd_rule_kind action;
-	size_t len = path->len;
-
-	/* There is room for it, see khttpd_path_normalise(). */
-	if (path->dir && len)
-		path->name[len++] = '/';
-	action = khttpd_rules_action(rules, path->name, len);
-	path->name[path->len] = '\0';
-	return action;
+	if (!khttpd_batch_has_room(&ask->conn->thread->batch))
+		return KHTTPD_VERDICT_FLUSH;
+	form = khttpd_accept_form(&ask->conn->req, ask->head);
+	khttpd_cache_stats(&now.cache_entries);
+	text = khttpd_statuspage_make(form, &now, &len, &type);
+	if (!text)
+		return khttpd_reply_status(ask, 503);
+	return khttpd_reply_made(ask, text, len, type);
 }
 
 /* Do the rules say of the path of thread->wish that no file is sent? What is the
@@ -281,8 +254,8 @@ enum khttpd_rule_kind khttpd_path_action(const struct khttpd_rules *rules,
 static bool khttpd_respond_ruled(const struct khttpd_ask *ask,
 				 enum khttpd_verdict *verdict)
 {
-	switch (khttpd_path_action(ask->site->options.rules,
-				   &ask->conn->thread->wish.path)) {
+	switch (khttpd_ruled_path(ask->site->options.rules,
+				  &ask->conn->thread->wish.path)) {
 	case KHTTPD_RULE_PASS:
 		*verdict = khttpd_respond_theirs(ask, 404);
 		return true;
@@ -290,7 +263,7 @@ static bool khttpd_respond_ruled(const struct khttpd_ask *ask,
 		*verdict = khttpd_respond_error(ask, 403);
 		return true;
 	case KHTTPD_RULE_STATUS:
-		*verdict = khttpd_reply_about(ask);
+		*verdict = khttpd_respond_about(ask);
 		return true;
 	default:
 		return false;
@@ -341,7 +314,7 @@ static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 	enum khttpd_verdict verdict;
 
 	if (ask->conn->server &&
-	    khttpd_request_ruled(rules, &ask->conn->req, ask->head))
+	    khttpd_ruled_request(rules, &ask->conn->req, ask->head))
 		return KHTTPD_VERDICT_HANDOVER;
 	if (khttpd_respond_ruled(ask, &verdict))
 		return verdict;
@@ -432,8 +405,8 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 	if (!bodiless)
 		conn->unread = true;
 
-	ask.site = khttpd_vhost_get(conn->listener, head + req->host,
-				    req->host_len);
+	ask.site = khttpd_listener_site(conn->listener, head + req->host,
+					req->host_len);
 	verdict = khttpd_respond_method(&ask);
 	khttpd_site_put(ask.site);
 	/* What was found for another form of the site. */

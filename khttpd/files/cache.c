@@ -11,7 +11,9 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include "../compat/shrinker.h"
-#include "../conn/conn.h"
+#include "../limits.h"
+#include "../observe/stats.h"
+#include "cache.h"
 #include "negative.h"
 #include "watch.h"
 
@@ -71,57 +73,6 @@ static const struct rhashtable_params khttpd_cache_params = {
 	.obj_cmpfn = khttpd_cache_cmp,
 	.automatic_shrinking = true,
 };
-
-static LLIST_HEAD(khttpd_cache_dead);
-static void khttpd_cache_reap(struct work_struct *work);
-static DECLARE_WORK(khttpd_cache_reaper, khttpd_cache_reap);
-
-static void khttpd_cache_reap(struct work_struct *work)
-{
-	struct khttpd_entry *entry, *next;
-
-	llist_for_each_entry_safe(entry, next, llist_del_all(&khttpd_cache_dead),
-				  reap)
-		khttpd_entry_free(entry);
-}
-
-/**
- * khttpd_entry_free() - release an entry that nobody else can see
- * @entry: the entry
- *
- * Context: process.
- */
-void khttpd_entry_free(struct khttpd_entry *entry)
-{
-	if (entry->file)
-		fput(entry->file);
-	khttpd_site_put(entry->site);
-	kfree_rcu(entry, rcu);
-}
-
-/**
- * khttpd_entry_put() - give a reference back
- * @entry: the entry
- *
- * Context: process.
- */
-void khttpd_entry_put(struct khttpd_entry *entry)
-{
-	if (refcount_dec_and_test(&entry->refs))
-		khttpd_entry_free(entry);
-}
-
-/**
- * khttpd_entry_free_later() - have an entry that nobody else can see released
- * @entry: the entry; a worker does it
- *
- * Context: any but hard interrupts.
- */
-void khttpd_entry_free_later(struct khttpd_entry *entry)
-{
-	llist_add(&entry->reap, &khttpd_cache_dead);
-	schedule_work(&khttpd_cache_reaper);
-}
 
 /* Mark an entry as removed and take it out of the list.
  * Return: false if somebody else did.
@@ -190,13 +141,8 @@ static void khttpd_cache_change(struct work_struct *work)
 	}
 }
 
-/**
- * khttpd_cache_changed() - an entry's file has changed: let it go
- * @entry: the entry
- *
- * Context: process; locks of inodes may be held.
- */
-void khttpd_cache_changed(struct khttpd_entry *entry)
+/* An entry's file has changed: let it go. Context: process; locks of inodes may be held. */
+static void khttpd_cache_changed(struct khttpd_entry *entry)
 {
 	/* Once is enough; the worker's reference is the last it may get so. */
 	if (test_and_set_bit(0, &entry->changing))
@@ -427,7 +373,7 @@ struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry)
 	return entry;
 }
 
-static bool khttpd_entry_is_gone(const struct khttpd_entry *entry)
+static bool khttpd_cache_is_gone(const struct khttpd_entry *entry)
 {
 	return d_unhashed(entry->file->f_path.dentry) ||
 	       !file_inode(entry->file)->i_nlink;
@@ -454,7 +400,7 @@ static void khttpd_cache_prune(const struct khttpd_site *site)
 	spin_lock(&khttpd_cache_lock);
 	list_for_each_entry_safe(entry, next, &khttpd_cache_list, lru) {
 		if (site ? entry->site != site :
-		    !khttpd_entry_is_gone(entry) &&
+		    !khttpd_cache_is_gone(entry) &&
 		    time_before(jiffies, READ_ONCE(entry->used) + idle))
 			continue;
 		khttpd_cache_unlist(entry);
@@ -528,7 +474,7 @@ void khttpd_cache_purge(struct khttpd_site *site)
 	/* Events of marks that are gone, then who was told of them. */
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
-	flush_work(&khttpd_cache_reaper);
+	khttpd_entry_flush();
 	/* What workers have closed is open until then. */
 	flush_delayed_fput();
 }
@@ -552,17 +498,26 @@ int khttpd_cache_init(void)
 	int err;
 
 	khttpd_negative_init();
-	err = rhashtable_init(&khttpd_cache, &khttpd_cache_params);
+	err = khttpd_watch_init(khttpd_cache_changed);
 	if (err)
 		return err;
+	err = rhashtable_init(&khttpd_cache, &khttpd_cache_params);
+	if (err)
+		goto fail_watch;
 	khttpd_cache_shrinker = khttpd_shrinker_start(&khttpd_cache_shrinker_model,
 						      "khttpd-files");
 	if (!khttpd_cache_shrinker) {
-		rhashtable_destroy(&khttpd_cache);
-		return -ENOMEM;
+		err = -ENOMEM;
+		goto fail_table;
 	}
 	schedule_delayed_work(&khttpd_cache_sweeper, KHTTPD_SWEEP_INTERVAL);
 	return 0;
+
+fail_table:
+	rhashtable_destroy(&khttpd_cache);
+fail_watch:
+	khttpd_watch_exit();
+	return err;
 }
 
 /**
@@ -575,7 +530,8 @@ void khttpd_cache_exit(void)
 	khttpd_shrinker_stop(khttpd_cache_shrinker);
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
-	flush_work(&khttpd_cache_reaper);
+	khttpd_entry_flush();
 	WARN_ON(khttpd_cache_count);
 	rhashtable_destroy(&khttpd_cache);
+	khttpd_watch_exit();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A file of a site that is kept open: how it is found, that it is still the file of
- * that name, and what else a path may lead to.
+/* A file of a site that is kept open, what is said of it, and that it is still the
+ * file of that name.
  */
 #ifndef _KHTTPD_ENTRY_H
 #define _KHTTPD_ENTRY_H
@@ -100,64 +100,15 @@ static inline bool khttpd_entry_has_choice(const struct khttpd_entry *entry)
 	       entry->coding == KHTTPD_CODING_IDENTITY;
 }
 
-/**
- * struct khttpd_found - what there is for a path
- * @entry: the file (reference held), or NULL
- * @error: why there is none, a negative errno, or 0
- * @page: @entry is the page that explains @error
- * @text: instead: the listing of a directory (kvmalloc)
- * @len: its length
- */
-struct khttpd_found {
-	struct khttpd_entry *entry;
-	int error;
-	bool page;
-	char *text;
-	size_t len;
-};
-
-/**
- * struct khttpd_wish - what is looked for
- * @dir_len: length of the directory's path if an index file is looked for; -1
- *	if a file was asked for
- * @status: only the page for this error, whose path the rules have; or 0
- * @size: then: as in struct khttpd_ask
- * @server: what is missing is a server's: nobody wants to know more about it
- * @json: a listing is to be JSON
- * @codings: which codings the client takes
- * @path: what, index file's name included; still a directory if the site has
- *	no index files
- */
-struct khttpd_wish {
-	s16 dir_len;
-	u16 status;
-	u64 size;
-	bool server;
-	bool json;
-	struct khttpd_codings codings;
-	struct khttpd_path path;
-};
-
-/* cache.c */
-int khttpd_cache_init(void);
-void khttpd_cache_exit(void);
-struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
-				       const struct khttpd_path *path,
-				       enum khttpd_coding coding);
-struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
-				       const struct khttpd_path *path,
-				       enum khttpd_coding coding);
-unsigned long khttpd_cache_departures(void);
-struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
-					 struct khttpd_entry *entry,
-					 unsigned long departures);
-struct khttpd_entry *khttpd_cache_insert(struct khttpd_entry *entry);
-void khttpd_cache_purge(struct khttpd_site *site);
-void khttpd_cache_changed(struct khttpd_entry *entry);
-void khttpd_cache_stats(u32 *entries);
+/* entry.c */
+struct khttpd_entry *khttpd_entry_alloc(struct khttpd_site *site,
+					const struct khttpd_path *path,
+					enum khttpd_coding coding);
+int khttpd_entry_header(struct khttpd_entry *entry, u64 ino);
 void khttpd_entry_put(struct khttpd_entry *entry);
 void khttpd_entry_free(struct khttpd_entry *entry);
 void khttpd_entry_free_later(struct khttpd_entry *entry);
+void khttpd_entry_flush(void);
 
 /**
  * khttpd_entry_put_atomic() - give a reference back where one must not sleep
@@ -171,36 +122,15 @@ static inline void khttpd_entry_put_atomic(struct khttpd_entry *entry)
 		khttpd_entry_free_later(entry);
 }
 
+/* variants.c */
+int khttpd_entry_variants(const struct khttpd_entry *entry, unsigned int flags);
+
 /* valid.c */
-bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left);
 void khttpd_entry_version(struct khttpd_entry *entry);
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
 bool khttpd_entry_fresh(struct khttpd_entry *entry);
 bool khttpd_entry_valid(struct khttpd_entry *entry);
 u64 khttpd_entry_beside(const struct khttpd_entry *entry, unsigned int flags);
 void khttpd_entry_stamp(struct khttpd_entry *entry);
-
-/* lookup.c */
-int khttpd_walk(struct khttpd_site *site, const char *name, unsigned int flags,
-		struct path *result);
-const struct super_block *khttpd_lookup_sb(struct khttpd_site *site,
-					   struct khttpd_path *path);
-int khttpd_entry_variants(const struct khttpd_entry *entry, unsigned int flags);
-bool khttpd_lookup_hidden(const struct khttpd_site *site, const char *name, size_t len);
-int khttpd_lookup_try(struct khttpd_site *site, struct khttpd_path *path);
-struct khttpd_entry *khttpd_lookup_open(struct khttpd_site *site,
-					const struct khttpd_path *path,
-					enum khttpd_coding coding);
-bool khttpd_path_add_index(struct khttpd_path *path, const char *index);
-
-/* listing.c */
-int khttpd_listing(struct khttpd_site *site, const struct khttpd_wish *wish,
-		   char **text, size_t *len);
-
-/* resolve.c */
-bool khttpd_resolve_now(struct khttpd_site *site, struct khttpd_wish *wish,
-			struct khttpd_found *found);
-void khttpd_resolve(struct khttpd_site *site, struct khttpd_wish *wish,
-		    struct khttpd_found *found);
 
 #endif /* _KHTTPD_ENTRY_H */

@@ -11,8 +11,9 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include "../compat/fs.h"
-#include "../conn/conn.h"
 #include "../http/hidden.h"
+#include "resolve.h"
+#include "walk.h"
 
 /* Most names, and most bytes that they may have together. */
 #define KHTTPD_LISTING_NAMES	4096

@@ -18,8 +18,10 @@
 #include <linux/seqlock.h>
 #include <linux/slab.h>
 #include "../compat/fs.h"
-#include "../conn/conn.h"
+#include "../limits.h"
+#include "../observe/stats.h"
 #include "negative.h"
+#include "walk.h"
 
 /* Sets, and prefixes in each. With one place for each digest two prefixes that are asked
  * for in turn might push each other out for ever.
@@ -295,7 +297,7 @@ static bool khttpd_negative_named(const struct khttpd_site *site,
 
 	rcu_read_lock();
 	while (named && dentry != site->root.dentry && !IS_ROOT(dentry)) {
-		named = khttpd_dentry_named(name, dentry, &len);
+		named = khttpd_walk_named(name, dentry, &len);
 		dentry = READ_ONCE(dentry->d_parent);
 	}
 	rcu_read_unlock();

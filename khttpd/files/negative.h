@@ -3,7 +3,8 @@
 #ifndef _KHTTPD_NEGATIVE_H
 #define _KHTTPD_NEGATIVE_H
 
-#include "../conn/conn.h"
+#include "../http/path.h"
+#include "site.h"
 
 bool khttpd_negative_find(const struct khttpd_site *site,
 			  const struct khttpd_path *path);

@@ -5,9 +5,12 @@
  */
 #include <linux/namei.h>
 #include <linux/slab.h>
-#include "../conn/conn.h"
 #include "../http/hidden.h"
+#include "../http/status.h"
+#include "cache.h"
 #include "negative.h"
+#include "resolve.h"
+#include "walk.h"
 
 static enum khttpd_coding khttpd_wish_coding(const struct khttpd_wish *wish,
 					     const struct khttpd_entry *entry)

@@ -5,7 +5,7 @@
 #include <linux/mm.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
-#include "../conn/conn.h"
+#include "site.h"
 
 /* Credentials of whoever configures, with other ids and without powers. */
 static const struct cred *khttpd_site_cred(kuid_t uid, kgid_t gid)

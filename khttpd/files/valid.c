@@ -11,7 +11,8 @@
 #include <linux/slab.h>
 #include <linux/stat.h>
 #include "../compat/fs.h"
-#include "../conn/conn.h"
+#include "entry.h"
+#include "walk.h"
 
 /* Directories between root and file that a digest covers. */
 #define KHTTPD_DEPTH_MAX	32
@@ -57,35 +58,6 @@ static bool khttpd_inode_settled(const struct inode *inode)
 	ktime_get_coarse_real_ts64(&now);
 	return timespec64_to_ns(&now) - timespec64_to_ns(&changed) >
 	       coarse + 3 * TICK_NSEC;
-}
-
-/**
- * khttpd_dentry_named() - is a dentry named as a path's last part?
- * @path: normalised path
- * @dentry: the dentry
- * @left: length of the path up to the end of that part; the part is taken off it
- *
- * Context: process; the dentry's lock is taken.
- */
-bool khttpd_dentry_named(const char *path, struct dentry *dentry, u32 *left)
-{
-	struct name_snapshot snapshot;
-	bool same;
-	u32 len;
-
-	take_dentry_name_snapshot(&snapshot, dentry);
-	len = snapshot.name.len;
-	same = len <= *left && !memcmp(path + *left - len, snapshot.name.name,
-				       len);
-	release_dentry_name_snapshot(&snapshot);
-	if (!same)
-		return false;
-	*left -= len;
-	if (*left && path[*left - 1] != '/')
-		return false;
-	if (*left)
-		(*left)--;
-	return true;
 }
 
 /* Everything on the way from the site's root to the file: names, modes, owners
@@ -134,7 +106,7 @@ static __always_inline bool khttpd_entry_digest(const struct khttpd_entry *entry
 		    (READ_ONCE(dentry->d_flags) &
 		     (DCACHE_MOUNTED | DCACHE_OP_REVALIDATE)))
 			break;
-		if (strict && !khttpd_dentry_named(entry->name, dentry, &left))
+		if (strict && !khttpd_walk_named(entry->name, dentry, &left))
 			break;
 		digest = khttpd_mix(digest, READ_ONCE(dentry->d_name.hash_len));
 		dentry = READ_ONCE(dentry->d_parent);

@@ -6,8 +6,7 @@
  */
 #include <linux/rculist.h>
 #include <linux/slab.h>
-#include "../conn/conn.h"
-#include "../listen/listener.h"
+#include "vhost.h"
 
 /**
  * struct khttpd_vhost - a site behind another
@@ -172,25 +171,4 @@ struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *hos
 	}
 	rcu_read_unlock();
 	return found;
-}
-
-/**
- * khttpd_vhost_get() - the site for a request, with a reference
- * @listener: where it came from
- * @host: as for khttpd_vhost_search()
- * @len: its length
- *
- * Context: any.
- */
-struct khttpd_site *khttpd_vhost_get(const struct khttpd_listener *listener,
-				     const u8 *host, size_t len)
-{
-	struct khttpd_site *site;
-
-	rcu_read_lock();
-	/* What is found has a reference for being there. */
-	site = khttpd_site_get(khttpd_vhost_find(rcu_dereference(listener->site),
-						 host, len));
-	rcu_read_unlock();
-	return site;
 }

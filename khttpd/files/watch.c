@@ -6,7 +6,7 @@
  */
 #include <linux/slab.h>
 #include "../compat/fsnotify.h"
-#include "../conn/conn.h"
+#include "entry.h"
 #include "watch.h"
 
 /* What is written, cut, linked, removed, replaced, locked away, or moved. */
@@ -24,14 +24,14 @@ struct khttpd_watch {
 
 static struct fsnotify_group *khttpd_watch_group;
 static struct kmem_cache *khttpd_watch_cache;
+static void (*khttpd_watch_tell)(struct khttpd_entry *entry);
 
 /* Context: a process in the middle of the change. */
 static int khttpd_watch_event(struct fsnotify_mark *mark, u32 mask,
 			      struct inode *inode, struct inode *dir,
 			      const struct qstr *name, u32 cookie)
 {
-	khttpd_cache_changed(container_of(mark, struct khttpd_watch,
-					  mark)->entry);
+	khttpd_watch_tell(container_of(mark, struct khttpd_watch, mark)->entry);
 	return 0;
 }
 
@@ -103,11 +103,15 @@ void khttpd_watch_wait(void)
 
 /**
  * khttpd_watch_init() - get ready
+ * @changed: who is told of an entry whose file has changed
+ *
+ * Context of @changed: a process in the middle of the change.
  *
  * Return: 0 or a negative errno.
  */
-int khttpd_watch_init(void)
+int khttpd_watch_init(void (*changed)(struct khttpd_entry *entry))
 {
+	khttpd_watch_tell = changed;
 	khttpd_watch_cache = KMEM_CACHE(khttpd_watch, 0);
 	if (!khttpd_watch_cache)
 		return -ENOMEM;

@@ -5,7 +5,7 @@
 
 struct khttpd_entry;
 
-int khttpd_watch_init(void);
+int khttpd_watch_init(void (*changed)(struct khttpd_entry *entry));
 void khttpd_watch_exit(void);
 void khttpd_watch_add(struct khttpd_entry *entry);
 void khttpd_watch_del(struct khttpd_entry *entry);

@@ -150,3 +150,24 @@ size_t khttpd_path_encode(char *out, size_t size, const char *name, size_t len)
 	}
 	return n;
 }
+
+/**
+ * khttpd_path_add_index() - name the file that stands for a directory
+ * @path: a directory's path
+ * @index: the file's name, not empty
+ *
+ * Return: false if the result would be too long.
+ */
+bool khttpd_path_add_index(struct khttpd_path *path, const char *index)
+{
+	size_t len = strlen(index);
+
+	if (path->len + len + 2 > sizeof(path->name))
+		return false;
+	if (path->len)
+		path->name[path->len++] = '/';
+	memcpy(path->name + path->len, index, len + 1);
+	path->len += len;
+	path->dir = false;
+	return true;
+}

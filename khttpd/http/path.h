@@ -35,5 +35,6 @@ enum khttpd_path_result khttpd_path_normalise(struct khttpd_path *path,
 					      const u8 *in, size_t len);
 size_t khttpd_path_encode(char *out, size_t size, const char *name,
 			  size_t len);
+bool khttpd_path_add_index(struct khttpd_path *path, const char *index);
 
 #endif /* _KHTTPD_PATH_H */

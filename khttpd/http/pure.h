@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* All that the pure files (parse, path, mime) may include, so that they also
- * compile in user space, against selftests/unit/shim.
+/* All of the kernel that the files of this folder may include, so that they compile in
+ * user space, too, against selftests/unit/shim. scripts/floors sees to it.
  */
 #ifndef _KHTTPD_PURE_H
 #define _KHTTPD_PURE_H
 
 #include <linux/bits.h>
 #include <linux/compiler_attributes.h>
+#include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/string.h>

@@ -3,6 +3,8 @@
  * through their wait queue, accepting, stopping. Own ones do not hold their
  * network namespace; it takes them down when it goes.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/poll.h>
@@ -14,6 +16,7 @@
 #include <net/sock.h>
 #include "../compat/accept.h"
 #include "../conn/conn.h"
+#include "../files/vhost.h"
 #include "../soft/soft.h"
 #include "handover.h"
 #include "listener.h"
@@ -107,23 +110,6 @@ struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
 	listener->ops = sock->ops;
 	listener->net = sock_net(sock->sk);
 	return listener;
-}
-
-/**
- * khttpd_listener_set_site() - its site takes another form
- * @listener: the listener
- * @site: from now on
- *
- * Context: process, configuration locked. The old one is to be kept by the caller
- * until a grace period has passed.
- */
-void khttpd_listener_set_site(struct khttpd_listener *listener,
-			      struct khttpd_site *site)
-{
-	struct khttpd_site *old = rcu_dereference_protected(listener->site, true);
-
-	rcu_assign_pointer(listener->site, khttpd_site_get(site));
-	khttpd_site_put(old);
 }
 
 /**
@@ -374,6 +360,44 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 fail:
 	sock_release(sock);
 	return ERR_PTR(err);
+}
+
+/**
+ * khttpd_listener_set_site() - its site takes another form
+ * @listener: the listener
+ * @site: from now on
+ *
+ * Context: process, configuration locked. The old one is to be kept by the caller
+ * until a grace period has passed.
+ */
+void khttpd_listener_set_site(struct khttpd_listener *listener,
+			      struct khttpd_site *site)
+{
+	struct khttpd_site *old = rcu_dereference_protected(listener->site, true);
+
+	rcu_assign_pointer(listener->site, khttpd_site_get(site));
+	khttpd_site_put(old);
+}
+
+/**
+ * khttpd_listener_site() - the site for a request, with a reference
+ * @listener: where it came from
+ * @host: as for khttpd_vhost_search()
+ * @len: its length
+ *
+ * Context: any.
+ */
+struct khttpd_site *khttpd_listener_site(const struct khttpd_listener *listener,
+					 const u8 *host, size_t len)
+{
+	struct khttpd_site *site;
+
+	rcu_read_lock();
+	/* What is found has a reference for being there. */
+	site = khttpd_site_get(khttpd_vhost_find(rcu_dereference(listener->site),
+						 host, len));
+	rcu_read_unlock();
+	return site;
 }
 
 /**

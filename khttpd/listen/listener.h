@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Listeners, and which of several sites behind one is meant. */
+/* Listeners, our own and servers'. */
 #ifndef _KHTTPD_LISTENER_H
 #define _KHTTPD_LISTENER_H
 
@@ -19,18 +19,6 @@ struct khttpd_sockopts {
 	int cpu;
 };
 
-/* vhost.c */
-int khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site);
-int khttpd_vhost_copy(struct khttpd_site *front, const struct khttpd_site *from);
-int khttpd_vhost_replace(struct khttpd_site *front, struct khttpd_site *old,
-			 struct khttpd_site *site);
-void khttpd_vhost_del(struct khttpd_site *front, struct khttpd_site *site);
-void khttpd_vhost_clear(struct khttpd_site *front);
-struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *host,
-					size_t len);
-struct khttpd_site *khttpd_vhost_get(const struct khttpd_listener *listener,
-				     const u8 *host, size_t len);
-
 /* listener.c */
 int khttpd_listeners_init(void);
 void khttpd_listeners_exit(void);
@@ -47,20 +35,14 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 					       const struct khttpd_sockopts *opt);
 void khttpd_listener_set_site(struct khttpd_listener *listener,
 			      struct khttpd_site *site);
+struct khttpd_site *khttpd_listener_site(const struct khttpd_listener *listener,
+					 const u8 *host, size_t len);
 void khttpd_listener_shut(struct khttpd_listener *listener);
 void khttpd_listener_stop(struct khttpd_listener *listener,
 			  unsigned long deadline);
 void khttpd_listener_put(struct khttpd_listener *listener);
 void khttpd_listener_accept(struct khttpd_listener *listener);
 void khttpd_listener_conn_done(struct khttpd_listener *listener);
-
-/* As khttpd_vhost_search(); mostly there are none. */
-static inline struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front,
-						    const u8 *host, size_t len)
-{
-	return likely(list_empty(&front->vhosts)) ? front :
-	       khttpd_vhost_search(front, host, len);
-}
 
 /* A connection has left the accept queue. Return: was one in it counted as accepted before,
  * in softirq? Which of them it was does not matter.

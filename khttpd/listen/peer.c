@@ -9,8 +9,9 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
-#include "../conn/conn.h"
 #include "../http/rate.h"
+#include "../limits.h"
+#include "../observe/stats.h"
 #include "peer.h"
 
 #define KHTTPD_PEER_BITS	10

@@ -12,7 +12,8 @@
 #include <linux/uaccess.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
-#include "../conn/conn.h"
+#include "log.h"
+#include "stats.h"
 
 /* Bytes of a CPU's ring; a power of two. */
 #define KHTTPD_LOG_SIZE		(512 * 1024)
@@ -75,17 +76,17 @@ static u16 khttpd_log_field(const struct khttpd_request *req, const u8 *head,
 	return min_t(u16, field->len, KHTTPD_LOG_TEXT);
 }
 
-static void khttpd_log_write(const struct khttpd_site *site,
+static void khttpd_log_write(const char *site,
 			     const struct khttpd_request *req, const u8 *head,
 			     struct khttpd_log_record *record)
 {
-	const u8 *text[6] = { (u8 *)site->name };
+	const u8 *text[6] = { (u8 *)site };
 	u16 *len = &record->site_len;
 	struct khttpd_log_ring *ring;
 	unsigned int i;
 	u32 at;
 
-	len[0] = strlen(site->name);
+	len[0] = strlen(site);
 	if (head) {
 		text[1] = head + req->host;
 		len[1] = min_t(u16, req->host_len, KHTTPD_LOG_TEXT);
@@ -124,7 +125,7 @@ static void khttpd_log_write(const struct khttpd_site *site,
 /**
  * khttpd_log_reply() - note a reply, if somebody wants to know
  * @sk: the connection
- * @site: who answered
+ * @site: name of the site that answered
  * @req: the request
  * @head: its bytes; NULL if no request could be read
  * @status: of the reply
@@ -132,7 +133,7 @@ static void khttpd_log_write(const struct khttpd_site *site,
  *
  * Context: any but hard interrupts; never waits.
  */
-void khttpd_log_reply(const struct sock *sk, const struct khttpd_site *site,
+void khttpd_log_reply(const struct sock *sk, const char *site,
 		      const struct khttpd_request *req, const u8 *head, u16 status,
 		      u64 bytes)
 {

@@ -4,24 +4,25 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include "../conn/conn.h"
+#include "stats.h"
+#include "statuspage.h"
 
 /* Room for the page in the longest form. */
 #define KHTTPD_STATUS_SIZE	(32 * 1024)
 
-static const char khttpd_page_top[] =
+static const char khttpd_statuspage_top[] =
 	"<!DOCTYPE html><meta charset=\"utf-8\"><title>khttpd</title>\n"
 	"<style>td:nth-child(2){text-align:right}</style>\n"
 	"<h1>khttpd</h1>\n<table>\n";
 
 /**
- * struct khttpd_page - the page while it is written
+ * struct khttpd_statuspage - the page while it is written
  * @text: where
  * @len: how far; never beyond KHTTPD_STATUS_SIZE
  * @form: enum khttpd_form
  * @lines: how many counters are there
  */
-struct khttpd_page {
+struct khttpd_statuspage {
 	char *text;
 	size_t len;
 	enum khttpd_form form;
@@ -29,7 +30,7 @@ struct khttpd_page {
 };
 
 __printf(2, 3)
-static void khttpd_page_print(struct khttpd_page *page, const char *format, ...)
+static void khttpd_statuspage_print(struct khttpd_statuspage *page, const char *format, ...)
 {
 	va_list args;
 
@@ -40,74 +41,77 @@ static void khttpd_page_print(struct khttpd_page *page, const char *format, ...)
 }
 
 /* One number. @total: it only grows. */
-static void khttpd_page_value(struct khttpd_page *page, const char *name,
-			      const char *text, u64 value, bool total)
+static void khttpd_statuspage_value(struct khttpd_statuspage *page, const char *name,
+				    const char *text, u64 value, bool total)
 {
 	const char *suffix = total ? "_total" : "";
 
 	switch (page->form) {
 	case KHTTPD_FORM_HTML:
-		khttpd_page_print(page, "<tr><td>%s<td>%llu<td>%s\n", name,
-				  value, text);
+		khttpd_statuspage_print(page, "<tr><td>%s<td>%llu<td>%s\n", name,
+					value, text);
 		break;
 	case KHTTPD_FORM_JSON:
-		khttpd_page_print(page, "%s\n\"%s\":%llu",
-				  page->lines ? "," : "{", name, value);
+		khttpd_statuspage_print(page, "%s\n\"%s\":%llu",
+					page->lines ? "," : "{", name, value);
 		break;
 	case KHTTPD_FORM_TEXT:
-		khttpd_page_print(page, "# HELP khttpd_%s%s %s\n"
-				  "# TYPE khttpd_%s%s %s\nkhttpd_%s%s %llu\n",
-				  name, suffix, text, name, suffix,
-				  total ? "counter" : "gauge", name, suffix,
-				  value);
+		khttpd_statuspage_print(page, "# HELP khttpd_%s%s %s\n"
+					"# TYPE khttpd_%s%s %s\nkhttpd_%s%s %llu\n",
+					name, suffix, text, name, suffix,
+					total ? "counter" : "gauge", name, suffix,
+					value);
 		break;
 	}
 	page->lines++;
 }
 
-static void khttpd_page_write(struct khttpd_page *page)
+static void khttpd_statuspage_write(struct khttpd_statuspage *page,
+				    const struct khttpd_gauges *now)
 {
-	u32 entries;
 	int i;
 
 	if (page->form == KHTTPD_FORM_HTML)
-		khttpd_page_print(page, "%s", khttpd_page_top);
-	khttpd_cache_stats(&entries);
-	khttpd_page_value(page, "connections", "connections now",
-			  khttpd_conns_count(), false);
-	khttpd_page_value(page, "cache_entries", "files kept open now",
-			  entries, false);
+		khttpd_statuspage_print(page, "%s", khttpd_statuspage_top);
+	khttpd_statuspage_value(page, "connections", "connections now",
+				now->connections, false);
+	khttpd_statuspage_value(page, "cache_entries", "files kept open now",
+				now->cache_entries, false);
 	for (i = 0; i < KHTTPD_STAT_COUNT; i++)
-		khttpd_page_value(page, khttpd_stat_names[i],
-				  khttpd_stat_texts[i], khttpd_stat_sum(i),
-				  true);
+		khttpd_statuspage_value(page, khttpd_stat_names[i],
+					khttpd_stat_texts[i], khttpd_stat_sum(i),
+					true);
 	if (page->form == KHTTPD_FORM_HTML)
-		khttpd_page_print(page, "</table>\n");
+		khttpd_statuspage_print(page, "</table>\n");
 	else if (page->form == KHTTPD_FORM_JSON)
-		khttpd_page_print(page, "\n}\n");
+		khttpd_statuspage_print(page, "\n}\n");
 }
 
 /**
- * khttpd_reply_about() - answer with the page about the web server
- * @ask: a GET or HEAD
+ * khttpd_statuspage_make() - write the page
+ * @form: how
+ * @now: what is counted elsewhere
+ * @len: its length
+ * @type: its media type
  *
- * Return: enum khttpd_verdict
+ * Context: process.
+ * Return: the page (kvmalloc), or NULL without memory.
  */
-enum khttpd_verdict khttpd_reply_about(const struct khttpd_ask *ask)
+char *khttpd_statuspage_make(enum khttpd_form form, const struct khttpd_gauges *now,
+			     size_t *len, const char **type)
 {
 	static const char * const types[] = {
 		[KHTTPD_FORM_HTML] = "text/html; charset=utf-8",
 		[KHTTPD_FORM_JSON] = "application/json",
 		[KHTTPD_FORM_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
 	};
-	struct khttpd_page page = {};
+	struct khttpd_statuspage page = { .form = form };
 
-	if (!khttpd_batch_has_room(&ask->conn->thread->batch))
-		return KHTTPD_VERDICT_FLUSH;
-	page.form = khttpd_accept_form(&ask->conn->req, ask->head);
 	page.text = kvmalloc(KHTTPD_STATUS_SIZE, GFP_KERNEL);
 	if (!page.text)
-		return khttpd_reply_status(ask, 503);
-	khttpd_page_write(&page);
-	return khttpd_reply_made(ask, page.text, page.len, types[page.form]);
+		return NULL;
+	khttpd_statuspage_write(&page, now);
+	*len = page.len;
+	*type = types[form];
+	return page.text;
 }

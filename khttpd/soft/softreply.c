@@ -4,9 +4,13 @@
  * or asks a file system; whatever would have to is left to a thread, unanswered.
  */
 #include "../files/negative.h"
+#include "../files/vhost.h"
+#include "../http/condition.h"
 #include "../http/plain.h"
+#include "../http/ruled.h"
 #include "../listen/listener.h"
 #include "../listen/peer.h"
+#include "../observe/log.h"
 #include "softwork.h"
 
 static enum khttpd_path_result khttpd_soft_path(struct khttpd_soft_work *work)
@@ -26,7 +30,7 @@ static enum khttpd_soft_verdict
 khttpd_soft_ruled(const struct khttpd_site *site, struct khttpd_soft_work *work,
 		  enum khttpd_soft_verdict theirs)
 {
-	switch (khttpd_path_action(site->options.rules, &work->path)) {
+	switch (khttpd_ruled_path(site->options.rules, &work->path)) {
 	case KHTTPD_RULE_SERVE:
 		return KHTTPD_SOFT_NEXT;
 	case KHTTPD_RULE_PASS:
@@ -71,7 +75,7 @@ khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
 		return KHTTPD_SOFT_GIVE;
 	}
 	if (unlikely(rules)) {
-		if (khttpd_request_ruled(rules, req, work->head))
+		if (khttpd_ruled_request(rules, req, work->head))
 			return theirs;
 		verdict = khttpd_soft_ruled(site, work, theirs);
 		if (verdict != KHTTPD_SOFT_NEXT)
@@ -151,7 +155,7 @@ static void khttpd_soft_header(struct khttpd_soft_work *work,
 		to -= strlen("Date: ");
 	khttpd_soft_piece(work, entry->header + from, to - from);
 	if (unlikely(entry->expires)) {
-		expires = khttpd_expires_write(entry, work->tails.second, work->expires);
+		expires = khttpd_tails_expires(entry, work->tails.second, work->expires);
 		khttpd_soft_piece(work, work->expires, expires);
 	}
 	khttpd_soft_piece(work, work->tails.text[tail], work->tails.len[tail]);
@@ -205,7 +209,7 @@ static bool khttpd_soft_entry(const struct khttpd_soft *soft,
 		khttpd_count(replies_unchanged);
 	else
 		khttpd_count(replies_file);
-	khttpd_log(conn->sk, site, &work->req, work->head, unchanged ? 304 : 200,
+	khttpd_log(conn->sk, site->name, &work->req, work->head, unchanged ? 304 : 200,
 		   unchanged ? 0 : entry->size);
 	return true;
 }

@@ -12,8 +12,10 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <net/sock.h>
+#include "../files/vhost.h"
 #include "../listen/listener.h"
 #include "../listen/peer.h"
+#include "../observe/log.h"
 #include "softwork.h"
 
 /* Longest file that is copied behind its header: cheaper than a reference to its page. */
@@ -196,7 +198,7 @@ static inline bool khttpd_soft_repeat(const struct khttpd_soft *soft,
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
 	khttpd_count(replies_file);
-	khttpd_log(conn->sk, entry->site, &work->again.req, work->again.head, 200,
+	khttpd_log(conn->sk, entry->site->name, &work->again.req, work->again.head, 200,
 		   entry->size);
 	return true;
 }

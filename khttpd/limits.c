@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the limits are as long as nobody says otherwise. */
+#include <linux/time64.h>
+#include "limits.h"
+
+struct khttpd_limits khttpd_limits = {
+	.max_connections = 65536,
+	.head_timeout = 10 * MSEC_PER_SEC,
+	.idle_timeout = 60 * MSEC_PER_SEC,
+	.send_timeout = 30 * MSEC_PER_SEC,
+	.send_rate = 100,
+	.linger_timeout = 2 * MSEC_PER_SEC,
+	.stop_timeout = 5 * MSEC_PER_SEC,
+	.cache_entries = 4096,
+	.cache_idle = 60 * MSEC_PER_SEC,
+	.handover_queue = 1024,
+	.request_burst = 100,
+};
