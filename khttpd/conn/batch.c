@@ -287,7 +287,7 @@ static bool khttpd_batch_keep(struct khttpd_conn *conn,
 }
 
 /* Does something follow what the batch has of it? */
-static bool khttpd_reply_rest(const struct khttpd_reply *reply)
+static bool khttpd_batch_rest(const struct khttpd_reply *reply)
 {
 	return reply->parts ||
 	       reply->bytes < reply->header + (reply->to - reply->from);
@@ -306,7 +306,7 @@ static enum khttpd_step khttpd_batch_settle(struct khttpd_conn *conn,
 		khttpd_count(requests);
 		this_cpu_inc(khttpd_stats.count[reply->stat]);
 		*done = reply->end;
-		rest = khttpd_reply_rest(reply);
+		rest = khttpd_batch_rest(reply);
 		if (sent < reply->bytes || rest) {
 			if (!khttpd_batch_keep(conn, reply, sent)) {
 				khttpd_count(no_memory);
@@ -359,7 +359,7 @@ enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 		conn->nodelay = true;
 	}
 	last = &batch->reply[batch->replies - 1];
-	more = last->close || khttpd_reply_rest(last);
+	more = last->close || khttpd_batch_rest(last);
 	khttpd_batch_turn(batch);
 	sent = khttpd_transport_send(conn->sock, batch->vec, batch->vecs,
 				     batch->bytes, more);

@@ -15,9 +15,8 @@
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "../files/cache.h"
+#include "../files/memo.h"
 #include "../files/resolve.h"
-#include "../http/again.h"
 #include "../http/parse.h"
 #include "../http/range.h"
 #include "../limits.h"
@@ -364,12 +363,8 @@ struct khttpd_batch {
  * @timers: connections by timer kind, next deadline first
  * @tails: ends of headers
  * @buf: KHTTPD_BUFFER_SIZE bytes to receive into
- * @again: the last head that was parsed
- * @wish: room for what a request looks for
- * @kept: its path is that of the head in @again
- * @last: the file that answered that head; without a reference, for
- *	khttpd_cache_repeat(); or NULL
- * @departures: khttpd_cache_departures() before @last was found
+ * @memo: the last head that was parsed, and the file that answered it
+ * @wish: room for what a request looks for; its path goes with @memo
  * @batch: replies being collected
  */
 struct khttpd_thread {
@@ -387,11 +382,8 @@ struct khttpd_thread {
 	struct list_head timers[KHTTPD_TIMERS];
 	struct khttpd_tails tails;
 	u8 *buf;
-	struct khttpd_again again;
+	struct khttpd_memo memo;
 	struct khttpd_wish wish;
-	bool kept;
-	struct khttpd_entry *last;
-	unsigned long departures;
 	struct khttpd_batch batch;
 };
 

@@ -10,13 +10,6 @@
 #include "../observe/log.h"
 #include "conn.h"
 
-static enum khttpd_tail khttpd_tail_for(const struct khttpd_ask *ask)
-{
-	if (ask->close)
-		return KHTTPD_TAIL_CLOSE;
-	return ask->conn->req.minor ? KHTTPD_TAIL_PLAIN : KHTTPD_TAIL_KEEPALIVE;
-}
-
 static void khttpd_reply_log(const struct khttpd_ask *ask, u16 status,
 			     u64 bytes)
 {
@@ -46,7 +39,7 @@ static size_t khttpd_reply_head(const struct khttpd_ask *ask, u16 code,
 				...)
 {
 	struct khttpd_thread *thread = ask->conn->thread;
-	enum khttpd_tail tail = khttpd_tail_for(ask);
+	enum khttpd_tail tail = khttpd_tails_choose(&ask->conn->req, ask->close);
 	va_list args;
 	size_t len;
 
@@ -95,7 +88,7 @@ static enum khttpd_verdict khttpd_reply_text(const struct khttpd_ask *ask,
 }
 
 /* The field that goes with an error, with CRLF, or "". */
-static const char *khttpd_error_field(const struct khttpd_ask *ask, u16 status,
+static const char *khttpd_reply_field(const struct khttpd_ask *ask, u16 status,
 				      char *text, size_t room)
 {
 	switch (status) {
@@ -132,7 +125,7 @@ enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 	if (ask->close)
 		ask->conn->unread = true;
 	return khttpd_reply_text(ask, status,
-				 khttpd_error_field(ask, status, field,
+				 khttpd_reply_field(ask, status, field,
 						    sizeof(field)));
 }
 
@@ -227,14 +220,14 @@ enum khttpd_verdict khttpd_reply_made(const struct khttpd_ask *ask, char *body,
 }
 
 /* Length of the entry's own fields that a 304 has too. */
-static int khttpd_meta_len(const struct khttpd_entry *entry)
+static int khttpd_reply_meta(const struct khttpd_entry *entry)
 {
 	return entry->header_len - strlen("Date: ") - entry->meta_at;
 }
 
 /* Its "Expires" line is written to @text. Return: its length, or 0. */
-static int khttpd_expires_len(const struct khttpd_ask *ask,
-			      const struct khttpd_entry *entry, char *text)
+static int khttpd_reply_expires(const struct khttpd_ask *ask,
+				const struct khttpd_entry *entry, char *text)
 {
 	u32 len = khttpd_tails_expires(entry, ask->conn->thread->tails.second,
 				       text);
@@ -264,7 +257,7 @@ enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,
 				entry->header + entry->type_at,
 				entry->meta_at - entry->length_at,
 				entry->header + entry->length_at,
-				khttpd_error_field(ask, status, field,
+				khttpd_reply_field(ask, status, field,
 						   sizeof(field)));
 	if (!len) {
 		khttpd_entry_put(entry);
@@ -288,9 +281,9 @@ static enum khttpd_verdict khttpd_reply_unchanged(const struct khttpd_ask *ask,
 
 	text = khttpd_batch_text(&ask->conn->thread->batch, &room);
 	len = khttpd_reply_head(ask, 304, text, room, "%.*s%.*s",
-				khttpd_meta_len(entry),
+				khttpd_reply_meta(entry),
 				entry->header + entry->meta_at,
-				khttpd_expires_len(ask, entry, expires),
+				khttpd_reply_expires(ask, entry, expires),
 				expires);
 	khttpd_entry_put(entry);
 	if (!len)
@@ -306,7 +299,7 @@ static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 					      struct khttpd_parts *parts)
 {
 	char expires[KHTTPD_EXPIRES_SIZE];
-	int expires_len = khttpd_expires_len(ask, entry, expires);
+	int expires_len = khttpd_reply_expires(ask, entry, expires);
 	struct khttpd_range none = {};
 	struct khttpd_range *range = &none;
 	size_t room, len;
@@ -323,7 +316,7 @@ static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 					entry->length_at - entry->coding_at,
 					entry->header + entry->coding_at,
 					khttpd_parts_length(parts, entry),
-					khttpd_meta_len(entry),
+					khttpd_reply_meta(entry),
 					entry->header + entry->meta_at,
 					expires_len, expires);
 	} else {
@@ -336,7 +329,7 @@ static enum khttpd_verdict khttpd_reply_parts(const struct khttpd_ask *ask,
 					entry->header + entry->type_at,
 					range->end - range->from, range->from,
 					range->end - 1, (u64)entry->size,
-					khttpd_meta_len(entry),
+					khttpd_reply_meta(entry),
 					entry->header + entry->meta_at,
 					expires_len, expires);
 	}
@@ -384,13 +377,8 @@ static bool khttpd_reply_special(const struct khttpd_ask *ask,
 				 enum khttpd_verdict *verdict, u16 *error)
 {
 	const struct khttpd_request *req = &ask->conn->req;
-	struct khttpd_validators is = {
-		.tag = entry->header + entry->tag_at,
-		.tag_len = entry->tag_len,
-		.weak = entry->weak,
-		.mtime = entry->modified,
-		.now = ask->conn->thread->tails.second,
-	};
+	struct khttpd_validators is =
+		khttpd_entry_validators(entry, ask->conn->thread->tails.second);
 	enum khttpd_ranges ranges = KHTTPD_RANGES_IGNORE;
 	struct khttpd_parts *parts;
 
@@ -440,6 +428,7 @@ enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
 	if (unlikely(*error))
 		return KHTTPD_VERDICT_ABORT;
 	khttpd_reply_log(ask, 200, entry->size);
-	return khttpd_batch_file(ask->conn, entry, khttpd_tail_for(ask),
+	return khttpd_batch_file(ask->conn, entry,
+				 khttpd_tails_choose(&ask->conn->req, ask->close),
 				 ask->end);
 }

@@ -48,7 +48,7 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 		khttpd_accept_codings(req, ask->head, &wish->codings);
 	if (!wish->path.dir)
 		return 0;
-	ask->conn->thread->kept = false;
+	ask->conn->thread->memo.kept = false;
 	wish->dir_len = wish->path.len;
 	if (options->listing)
 		wish->json = khttpd_accept_json(req, ask->head);
@@ -74,10 +74,10 @@ static struct khttpd_entry *khttpd_respond_repeat(const struct khttpd_ask *ask)
 	struct khttpd_thread *thread = ask->conn->thread;
 	struct khttpd_entry *entry;
 
-	if (!thread->last || thread->wish.status)
+	if (!thread->memo.last || thread->wish.status)
 		return NULL;
 	rcu_read_lock();
-	entry = khttpd_cache_repeat(ask->site, thread->last, thread->departures);
+	entry = khttpd_memo_repeat(&thread->memo, ask->site);
 	rcu_read_unlock();
 	return entry;
 }
@@ -94,11 +94,10 @@ static bool khttpd_respond_now(const struct khttpd_ask *ask,
 		return true;
 	if (!khttpd_resolve_now(ask->site, &thread->wish, found))
 		return false;
-	if (thread->again.same && found->entry && !found->page &&
-	    !found->entry->variants &&
-	    found->entry->coding == KHTTPD_CODING_IDENTITY) {
-		thread->last = found->entry;
-		thread->departures = departures;
+	if (found->entry && !found->page &&
+	    khttpd_memo_lasts(&thread->memo, found->entry)) {
+		thread->memo.last = found->entry;
+		thread->memo.departures = departures;
 	}
 	return true;
 }
@@ -141,7 +140,7 @@ static enum khttpd_verdict khttpd_respond_error(const struct khttpd_ask *ask,
 
 	if (likely(!khttpd_rules_error(ask->site->options.rules, status, &len)))
 		return khttpd_reply_status(ask, status);
-	conn->thread->kept = false;
+	conn->thread->memo.kept = false;
 	conn->thread->wish.status = status;
 	conn->thread->wish.size = ask->size;
 	if (!khttpd_respond_find(ask, &found))
@@ -321,26 +320,14 @@ static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 	return khttpd_respond_path(ask);
 }
 
-/* Set the path of thread->wish, where it is not that of the same head still. */
-static enum khttpd_path_result khttpd_respond_name(const struct khttpd_ask *ask)
-{
-	const struct khttpd_request *req = &ask->conn->req;
-	struct khttpd_thread *thread = ask->conn->thread;
-	enum khttpd_path_result result;
-
-	if (thread->kept)
-		return KHTTPD_PATH_OK;
-	result = khttpd_path_normalise(&thread->wish.path, ask->head + req->path, req->path_len);
-	thread->kept = result == KHTTPD_PATH_OK && thread->again.same;
-	return result;
-}
-
 static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 {
+	struct khttpd_thread *thread = ask->conn->thread;
 	struct khttpd_ask bad;
 
-	ask->conn->thread->wish.dir_len = -1;
-	switch (khttpd_respond_name(ask)) {
+	thread->wish.dir_len = -1;
+	switch (khttpd_memo_path(&thread->memo, &thread->wish.path, &ask->conn->req,
+				 ask->head)) {
 	case KHTTPD_PATH_OK:
 		return ask->site->options.rules ? khttpd_respond_rules(ask) :
 						  khttpd_respond_path(ask);

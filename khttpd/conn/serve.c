@@ -188,10 +188,10 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 	enum khttpd_step step;
 	u32 end = in->len, off;
 
-	result = khttpd_parse_again(req, &thread->again, head, in->len - in->off);
-	if (!thread->again.same) {
-		thread->kept = false;
-		thread->last = NULL;
+	result = khttpd_again_parse(req, &thread->memo.again, head, in->len - in->off);
+	if (!thread->memo.again.same) {
+		thread->memo.kept = false;
+		thread->memo.last = NULL;
 	}
 	switch (result) {
 	case KHTTPD_PARSE_MORE:

@@ -48,6 +48,15 @@ static inline void khttpd_tails_write(struct khttpd_tails *tails)
 		khttpd_tails_rewrite(tails, now);
 }
 
+/* How the header of a reply ends. @close: so does the connection. */
+static inline enum khttpd_tail khttpd_tails_choose(const struct khttpd_request *req,
+						   bool close)
+{
+	if (close)
+		return KHTTPD_TAIL_CLOSE;
+	return req->minor ? KHTTPD_TAIL_PLAIN : KHTTPD_TAIL_KEEPALIVE;
+}
+
 u32 khttpd_tails_expires_write(const struct khttpd_entry *entry, time64_t now, char *to);
 
 /**

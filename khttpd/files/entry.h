@@ -10,6 +10,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include "../http/accept.h"
+#include "../http/condition.h"
 #include "../http/path.h"
 #include "site.h"
 
@@ -98,6 +99,19 @@ static inline bool khttpd_entry_has_choice(const struct khttpd_entry *entry)
 {
 	return entry->site->options.precompressed &&
 	       entry->coding == KHTTPD_CODING_IDENTITY;
+}
+
+/* What conditions are held against, at the second @now. */
+static inline struct khttpd_validators
+khttpd_entry_validators(const struct khttpd_entry *entry, time64_t now)
+{
+	return (struct khttpd_validators){
+		.tag = entry->header + entry->tag_at,
+		.tag_len = entry->tag_len,
+		.weak = entry->weak,
+		.mtime = entry->modified,
+		.now = now,
+	};
 }
 
 /* entry.c */

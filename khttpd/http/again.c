@@ -116,7 +116,7 @@ bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len
 }
 
 /**
- * khttpd_parse_again() - go on parsing a request head, which may be known
+ * khttpd_again_parse() - go on parsing a request head, which may be known
  * @req: as for khttpd_parse()
  * @again: the head before it; zero at first
  * @buf: as for khttpd_parse()
@@ -124,7 +124,7 @@ bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len
  *
  * Return: as khttpd_parse(), with the same @req.
  */
-enum khttpd_parse_result khttpd_parse_again(struct khttpd_request *req,
+enum khttpd_parse_result khttpd_again_parse(struct khttpd_request *req,
 					    struct khttpd_again *again,
 					    const u8 *buf, size_t len)
 {

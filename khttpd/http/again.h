@@ -25,7 +25,7 @@ struct khttpd_again {
 };
 
 bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len);
-enum khttpd_parse_result khttpd_parse_again(struct khttpd_request *req,
+enum khttpd_parse_result khttpd_again_parse(struct khttpd_request *req,
 					    struct khttpd_again *again,
 					    const u8 *buf, size_t len);
 

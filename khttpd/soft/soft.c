@@ -428,7 +428,7 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 	conn->unread = soft->net6.unread(sk);
 	while (verdict == KHTTPD_SOFT_NEXT && sk->sk_state != TCP_CLOSE && conn->unread)
 		verdict = requests++ < KHTTPD_SOFT_BUDGET ?
-			  khttpd_softreply(soft, conn) : KHTTPD_SOFT_GIVE;
+			  khttpd_softrepeat(soft, conn) : KHTTPD_SOFT_GIVE;
 	/* Without this flag there is no end to ask for. */
 	if ((verdict != KHTTPD_SOFT_NEXT || sk->sk_state == TCP_CLOSE ||
 	     sk->sk_shutdown & RCV_SHUTDOWN) && khttpd_soft_over(soft, conn, verdict))
@@ -705,7 +705,7 @@ void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
  */
 int khttpd_soft_init(void)
 {
-	return khttpd_softreply_init();
+	return khttpd_softrepeat_init();
 }
 
 /**
@@ -714,5 +714,5 @@ int khttpd_soft_init(void)
 void khttpd_soft_exit(void)
 {
 	WARN_ON(atomic_read(&khttpd_soft_count));
-	khttpd_softreply_exit();
+	khttpd_softrepeat_exit();
 }

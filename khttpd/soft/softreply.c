@@ -11,24 +11,12 @@
 #include "../listen/listener.h"
 #include "../listen/peer.h"
 #include "../observe/log.h"
-#include "softwork.h"
-
-static enum khttpd_path_result khttpd_soft_path(struct khttpd_soft_work *work)
-{
-	const struct khttpd_request *req = &work->req;
-	enum khttpd_path_result result;
-
-	if (work->kept)
-		return KHTTPD_PATH_OK;
-	result = khttpd_path_normalise(&work->path, work->head + req->path, req->path_len);
-	work->kept = result == KHTTPD_PATH_OK && work->again.same;
-	return result;
-}
+#include "softsend.h"
 
 /* By the rules about paths, whose is work->path? As below. */
 static enum khttpd_soft_verdict
-khttpd_soft_ruled(const struct khttpd_site *site, struct khttpd_soft_work *work,
-		  enum khttpd_soft_verdict theirs)
+khttpd_softreply_ruled(const struct khttpd_site *site, struct khttpd_soft_work *work,
+		       enum khttpd_soft_verdict theirs)
 {
 	switch (khttpd_ruled_path(site->options.rules, &work->path)) {
 	case KHTTPD_RULE_SERVE:
@@ -42,31 +30,31 @@ khttpd_soft_ruled(const struct khttpd_site *site, struct khttpd_soft_work *work,
 
 /* For a directory the index file's path, of which the rules are asked again. */
 static enum khttpd_soft_verdict
-khttpd_soft_index(const struct khttpd_site *site, struct khttpd_soft_work *work,
-		  enum khttpd_soft_verdict theirs)
+khttpd_softreply_index(const struct khttpd_site *site, struct khttpd_soft_work *work,
+		       enum khttpd_soft_verdict theirs)
 {
 	const char *index = site->options.index;
 
 	if (likely(!work->path.dir))
 		return KHTTPD_SOFT_NEXT;
-	work->kept = false;
+	work->memo.kept = false;
 	if (!*index || !khttpd_path_add_index(&work->path, index))
 		return KHTTPD_SOFT_GIVE;
-	return khttpd_soft_ruled(site, work, theirs);
+	return khttpd_softreply_ruled(site, work, theirs);
 }
 
 /* By path and rules, whose is a request? @theirs: what to say if it is a server's.
  * Return: KHTTPD_SOFT_NEXT if files are to be looked at.
  */
 static enum khttpd_soft_verdict
-khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
-		  enum khttpd_soft_verdict theirs)
+khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
+		       enum khttpd_soft_verdict theirs)
 {
 	const struct khttpd_rules *rules = site->options.rules;
 	const struct khttpd_request *req = &work->req;
 	enum khttpd_soft_verdict verdict;
 
-	switch (khttpd_soft_path(work)) {
+	switch (khttpd_memo_path(&work->memo, &work->path, req, work->head)) {
 	case KHTTPD_PATH_OK:
 		break;
 	case KHTTPD_PATH_NONE:
@@ -77,22 +65,22 @@ khttpd_soft_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
 	if (unlikely(rules)) {
 		if (khttpd_ruled_request(rules, req, work->head))
 			return theirs;
-		verdict = khttpd_soft_ruled(site, work, theirs);
+		verdict = khttpd_softreply_ruled(site, work, theirs);
 		if (verdict != KHTTPD_SOFT_NEXT)
 			return verdict;
 	}
-	return khttpd_soft_index(site, work, theirs);
+	return khttpd_softreply_index(site, work, theirs);
 }
 
 /* The open file that answers the request, with a reference, or NULL. */
-static struct khttpd_entry *khttpd_soft_find(struct khttpd_site *site,
-					     struct khttpd_soft_work *work)
+static struct khttpd_entry *khttpd_softreply_find(struct khttpd_site *site,
+						  struct khttpd_soft_work *work)
 {
 	struct khttpd_path *path = &work->path;
 	struct khttpd_entry *entry, *variant;
 	enum khttpd_coding coding;
 
-	work->departures = khttpd_cache_departures();
+	work->memo.departures = khttpd_cache_departures();
 	entry = khttpd_cache_peek(site, path, KHTTPD_CODING_IDENTITY);
 	if (!entry || likely(!entry->variants))
 		return entry;
@@ -106,24 +94,18 @@ static struct khttpd_entry *khttpd_soft_find(struct khttpd_site *site,
 }
 
 static enum khttpd_condition
-khttpd_soft_condition(const struct khttpd_soft_work *work,
-		      const struct khttpd_entry *entry)
+khttpd_softreply_condition(const struct khttpd_soft_work *work,
+			   const struct khttpd_entry *entry)
 {
-	struct khttpd_validators is = {
-		.tag = entry->header + entry->tag_at,
-		.tag_len = entry->tag_len,
-		.weak = entry->weak,
-		.mtime = entry->modified,
-		.now = work->tails.second,
-	};
+	struct khttpd_validators is = khttpd_entry_validators(entry, work->tails.second);
 
 	if (likely(!(work->req.present & KHTTPD_CONDITIONS)))
 		return KHTTPD_CONDITION_TRUE;
 	return khttpd_condition(&work->req, work->head, &is);
 }
 
-static inline void khttpd_soft_piece(struct khttpd_soft_work *work, const void *piece,
-				     size_t len)
+static inline void khttpd_softreply_piece(struct khttpd_soft_work *work, const void *piece,
+					  size_t len)
 {
 	struct kvec *vec = &work->header[work->pieces++];
 
@@ -133,15 +115,13 @@ static inline void khttpd_soft_piece(struct khttpd_soft_work *work, const void *
 }
 
 /* Collect the header's pieces; all of them fit. */
-static void khttpd_soft_header(struct khttpd_soft_work *work,
-			       const struct khttpd_entry *entry, bool unchanged,
-			       bool close)
+static void khttpd_softreply_header(struct khttpd_soft_work *work,
+				    const struct khttpd_entry *entry, bool unchanged,
+				    bool close)
 {
 	static const char line[] = "HTTP/1.1 304 Not Modified\r\n"
 				   "Server: khttpd\r\n";
-	enum khttpd_tail tail = close ? KHTTPD_TAIL_CLOSE :
-				work->req.minor ? KHTTPD_TAIL_PLAIN :
-				KHTTPD_TAIL_KEEPALIVE;
+	enum khttpd_tail tail = khttpd_tails_choose(&work->req, close);
 	u32 from = 0, to = entry->header_len, expires;
 
 	BUILD_BUG_ON(sizeof(line) > KHTTPD_SOFT_LINE);
@@ -149,59 +129,57 @@ static void khttpd_soft_header(struct khttpd_soft_work *work,
 	work->header_len = 0;
 	if (unchanged) {
 		from = entry->meta_at;
-		khttpd_soft_piece(work, line, sizeof(line) - 1);
+		khttpd_softreply_piece(work, line, sizeof(line) - 1);
 	}
 	if (unlikely(entry->expires))
 		to -= strlen("Date: ");
-	khttpd_soft_piece(work, entry->header + from, to - from);
+	khttpd_softreply_piece(work, entry->header + from, to - from);
 	if (unlikely(entry->expires)) {
 		expires = khttpd_tails_expires(entry, work->tails.second, work->expires);
-		khttpd_soft_piece(work, work->expires, expires);
+		khttpd_softreply_piece(work, work->expires, expires);
 	}
-	khttpd_soft_piece(work, work->tails.text[tail], work->tails.len[tail]);
+	khttpd_softreply_piece(work, work->tails.text[tail], work->tails.len[tail]);
 	work->msg.fin = close;
 }
 
 /* The whole file was sent. If the head that is kept is answered so in this second, have
  * that done again. Its site and the file's truth are asked for then.
  */
-static void khttpd_soft_remember(struct khttpd_soft_work *work,
-				 struct khttpd_entry *entry)
+static void khttpd_softreply_remember(struct khttpd_soft_work *work,
+				      struct khttpd_entry *entry)
 {
 	u32 i, len = 0;
 
-	if (!work->again.same || entry->variants ||
-	    entry->coding != KHTTPD_CODING_IDENTITY ||
-	    work->req.present & KHTTPD_CONDITIONS)
+	if (!khttpd_memo_lasts(&work->memo, entry) || work->req.present & KHTTPD_CONDITIONS)
 		return;
 	for (i = 0; i < work->pieces; len += work->header[i++].iov_len)
 		memcpy(work->text + len, work->header[i].iov_base, work->header[i].iov_len);
 	work->header[0].iov_base = work->text;
 	work->header[0].iov_len = len;
 	work->pieces = 1;
-	work->last = entry;
+	work->memo.last = entry;
 }
 
-static bool khttpd_soft_entry(const struct khttpd_soft *soft,
-			      struct khttpd_soft_conn *conn,
-			      const struct khttpd_site *site,
-			      struct khttpd_soft_work *work,
-			      struct khttpd_entry *entry, bool close)
+static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
+				   struct khttpd_soft_conn *conn,
+				   const struct khttpd_site *site,
+				   struct khttpd_soft_work *work,
+				   struct khttpd_entry *entry, bool close)
 {
 	enum khttpd_condition condition;
 	bool body, unchanged;
 
 	khttpd_tails_write(&work->tails);
-	condition = khttpd_soft_condition(work, entry);
+	condition = khttpd_softreply_condition(work, entry);
 	if (condition == KHTTPD_CONDITION_FAILED)
 		return false;
 	unchanged = condition == KHTTPD_CONDITION_UNCHANGED;
 	body = !unchanged && work->req.method == KHTTPD_METHOD_GET;
-	khttpd_soft_header(work, entry, unchanged, close);
-	if (khttpd_soft_send(soft, conn, work, entry, body))
+	khttpd_softreply_header(work, entry, unchanged, close);
+	if (khttpd_softsend(soft, conn, work, entry, body))
 		return false;
 	if (body)
-		khttpd_soft_remember(work, entry);
+		khttpd_softreply_remember(work, entry);
 	khttpd_count_add(bytes_sent, work->header_len + (body ? entry->size : 0));
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
@@ -216,48 +194,40 @@ static bool khttpd_soft_entry(const struct khttpd_soft *soft,
 
 /* A request for a path that may be a file's. @theirs as above. */
 static enum khttpd_soft_verdict
-khttpd_soft_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
-		    struct khttpd_site *site, struct khttpd_soft_work *work, bool plain,
-		    enum khttpd_soft_verdict theirs)
+khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
+			 struct khttpd_site *site, struct khttpd_soft_work *work, bool plain,
+			 enum khttpd_soft_verdict theirs)
 {
 	bool close = !khttpd_request_persists(&work->req);
 	enum khttpd_soft_verdict verdict;
 	struct khttpd_entry *entry;
 	bool asked, done;
 
-	verdict = khttpd_soft_whose(site, work, theirs);
+	verdict = khttpd_softreply_whose(site, work, theirs);
 	if (verdict != KHTTPD_SOFT_NEXT)
 		return verdict;
-	entry = khttpd_soft_find(site, work);
+	entry = khttpd_softreply_find(site, work);
 	if (!entry)
 		return theirs == KHTTPD_SOFT_SERVER &&
 		       khttpd_negative_find(site, &work->path) ?
 		       theirs : KHTTPD_SOFT_GIVE;
 	asked = plain && khttpd_peer_request(conn->peer);
-	done = asked && khttpd_soft_entry(soft, conn, site, work, entry, close);
+	done = asked && khttpd_softreply_entry(soft, conn, site, work, entry, close);
 	khttpd_entry_put_atomic(entry);
-	if (!done) {
-		/* The thread that answers it counts it. */
-		if (asked)
-			khttpd_peer_request_undo(conn->peer);
-		return KHTTPD_SOFT_GIVE;
-	}
-	soft->net6.consume(conn->sk, work->req.head_len);
-	conn->unread -= work->req.head_len;
-	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;
+	return khttpd_soft_asked(soft, conn, asked, done, work->req.head_len, close);
 }
 
 /**
- * khttpd_soft_reply() - the same as khttpd_softreply(), for any request
+ * khttpd_softreply() - answer the request that comes first, whatever was before
  * @soft: where the connection came from
  * @conn: the connection, without urgent data
  * @work: room to work in
  *
  * Return: enum khttpd_soft_verdict
  */
-enum khttpd_soft_verdict khttpd_soft_reply(const struct khttpd_soft *soft,
-					   struct khttpd_soft_conn *conn,
-					   struct khttpd_soft_work *work)
+enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
+					  struct khttpd_soft_conn *conn,
+					  struct khttpd_soft_work *work)
 {
 	const struct khttpd_listener *listener = soft->listener;
 	enum khttpd_soft_verdict theirs, verdict;
@@ -266,14 +236,14 @@ enum khttpd_soft_verdict khttpd_soft_reply(const struct khttpd_soft *soft,
 	bool plain;
 	u32 len;
 
-	work->last = NULL;
+	work->memo.last = NULL;
 	len = soft->net6.peek_copy(conn->sk, 0, work->head,
 				   min_t(u32, conn->unread, sizeof(work->head)));
 	khttpd_request_reset(req);
-	if (khttpd_parse_again(req, &work->again, work->head, len) != KHTTPD_PARSE_DONE)
+	if (khttpd_again_parse(req, &work->memo.again, work->head, len) != KHTTPD_PARSE_DONE)
 		return KHTTPD_SOFT_GIVE;
-	if (!work->again.same)
-		work->kept = false;
+	if (!work->memo.again.same)
+		work->memo.kept = false;
 	/* A server behind an own listener takes from threads. */
 	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
 	plain = khttpd_request_plain(req, conn->unread);
@@ -284,7 +254,7 @@ enum khttpd_soft_verdict khttpd_soft_reply(const struct khttpd_soft *soft,
 		rcu_read_lock();
 		site = khttpd_vhost_find(rcu_dereference(listener->site),
 					 work->head + req->host, req->host_len);
-		verdict = khttpd_soft_request(soft, conn, site, work, plain, theirs);
+		verdict = khttpd_softreply_request(soft, conn, site, work, plain, theirs);
 		rcu_read_unlock();
 	}
 	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(conn->peer))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What soft.c, softreply.c and softsend.c share: connections that are answered in
+/* What the files of the short way share: connections that are answered in
  * softirq, and room to answer a request in.
  */
 #ifndef _KHTTPD_SOFTWORK_H
 #define _KHTTPD_SOFTWORK_H
 
 #include <linux/bvec.h>
+#include "../listen/peer.h"
 #include "soft.h"
 
 /* Longest head that is answered in softirq. */
@@ -98,19 +99,15 @@ struct khttpd_soft_conn {
  * struct khttpd_soft_work - room to answer a request in, a processor's; bottom halves off
  * @head: its bytes
  * @req: it
- * @again: the head before it
+ * @memo: the head before it, and the file that answered it, if the next such head in the
+ *	same second can be answered with it and @msg as they are
  * @codings: which codings it takes
- * @path: what it asks for
- * @kept: @path is that of the head in @again
- * @last: the file that answered the head in @again, if the next such head in the same
- *	second can be answered with it and @msg as they are; without a reference, for
- *	khttpd_cache_repeat(); or NULL
- * @departures: khttpd_cache_departures() before @last was found
+ * @path: what it asks for; goes with @memo
  * @offset: where the bytes that have come begin in their buffer
  * @header: header of the reply in pieces, and a small file behind it
  * @pieces: how many are the header's
  * @header_len: their length
- * @text: with @last, all of them as one
+ * @text: with @memo.last, all of them as one
  * @expires: the piece about when it expires
  * @page: pages of a larger one
  * @msg: the reply, of @header and @page
@@ -119,12 +116,9 @@ struct khttpd_soft_conn {
 struct khttpd_soft_work {
 	u8 head[KHTTPD_SOFT_HEAD];
 	struct khttpd_request req;
-	struct khttpd_again again;
+	struct khttpd_memo memo;
 	struct khttpd_codings codings;
 	struct khttpd_path path;
-	bool kept;
-	struct khttpd_entry *last;
-	unsigned long departures;
 	u32 offset;
 	struct kvec header[KHTTPD_SOFT_PIECES];
 	u32 pieces;
@@ -136,18 +130,34 @@ struct khttpd_soft_work {
 	struct khttpd_tails tails;
 };
 
-/* softsend.c */
-int khttpd_softreply_init(void);
-void khttpd_softreply_exit(void);
-enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
-					  struct khttpd_soft_conn *conn);
-int khttpd_soft_send(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
-		     struct khttpd_soft_work *work, const struct khttpd_entry *entry,
-		     bool body);
+/* softrepeat.c */
+int khttpd_softrepeat_init(void);
+void khttpd_softrepeat_exit(void);
+enum khttpd_soft_verdict khttpd_softrepeat(const struct khttpd_soft *soft,
+					   struct khttpd_soft_conn *conn);
 
 /* softreply.c */
-enum khttpd_soft_verdict khttpd_soft_reply(const struct khttpd_soft *soft,
-					   struct khttpd_soft_conn *conn,
-					   struct khttpd_soft_work *work);
+enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
+					  struct khttpd_soft_conn *conn,
+					  struct khttpd_soft_work *work);
+
+/* A request of @len bytes was answered, or was not. @asked: its client may ask so soon.
+ * @close: the connection ends with it.
+ */
+static inline enum khttpd_soft_verdict khttpd_soft_asked(const struct khttpd_soft *soft,
+							 struct khttpd_soft_conn *conn,
+							 bool asked, bool done, u32 len,
+							 bool close)
+{
+	if (!done) {
+		/* The thread that answers it counts it. */
+		if (asked)
+			khttpd_peer_request_undo(conn->peer);
+		return KHTTPD_SOFT_GIVE;
+	}
+	soft->net6.consume(conn->sk, len);
+	conn->unread -= len;
+	return close ? KHTTPD_SOFT_LAST : KHTTPD_SOFT_NEXT;
+}
 
 #endif /* _KHTTPD_SOFTWORK_H */

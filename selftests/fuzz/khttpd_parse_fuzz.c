@@ -68,7 +68,7 @@ static void check_again(struct khttpd_again *again, const u8 *data, size_t len)
 	khttpd_request_reset(&plain);
 	khttpd_request_reset(&req);
 	result = khttpd_parse(&plain, copy, len);
-	need(khttpd_parse_again(&req, again, copy, len) == result);
+	need(khttpd_again_parse(&req, again, copy, len) == result);
 	need(req.error == plain.error);
 	if (result == KHTTPD_PARSE_DONE) {
 		need(!memcmp(&req, &plain, offsetof(struct khttpd_request, field)));

@@ -61,7 +61,7 @@ static enum khttpd_parse_result parse_both(struct khttpd_again *again, const cha
 	khttpd_request_reset(&req);
 	result = khttpd_parse(&plain, buf, len);
 	known = khttpd_again_is(again, buf, len);
-	EXPECT_EQ(khttpd_parse_again(&req, again, buf, len), result);
+	EXPECT_EQ(khttpd_again_parse(&req, again, buf, len), result);
 	EXPECT_EQ(again->same, known);
 	EXPECT_EQ(req.error, plain.error);
 	if (result == KHTTPD_PARSE_DONE)
@@ -120,8 +120,8 @@ TEST(pieces)
 			khttpd_request_reset(&plain);
 			khttpd_parse(&plain, buf, len);
 			khttpd_request_reset(&req);
-			khttpd_parse_again(&req, &again, buf, cut);
-			khttpd_parse_again(&req, &again, buf, len);
+			khttpd_again_parse(&req, &again, buf, cut);
+			khttpd_again_parse(&req, &again, buf, len);
 			EXPECT_EQ(req.state, plain.state);
 			EXPECT_EQ(req.error, plain.error);
 			if (plain.head_len)
