@@ -73,6 +73,7 @@
  * @soft: connections that are answered in softirq, or NULL
  * @send_pages: net6_tcp_send_pages() for connections of net6, which cannot go as
  *	long as one of them is there; else NULL
+ * @rcu: for its end
  */
 struct khttpd_listener {
 	struct list_head node;

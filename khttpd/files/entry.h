@@ -40,6 +40,7 @@
  * @modified: what is said of that: not later than the opening, seconds since 1970
  * @beside: digest of the directory where @variants are, or 0, see khttpd_entry_beside()
  * @version: its change counter, or its change time where the file system has none
+ * @rcu: for its end
  * @reap: link in the list of those to be freed, or removed, by a worker
  * @changing: in the list of those to be removed
  * @watch: tells when the file changes, or NULL

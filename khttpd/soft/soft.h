@@ -11,8 +11,24 @@
 
 /**
  * struct khttpd_net6 - what is used of <net6/tcp.h>
+ * @is: is it a TCP socket of net6?
+ * @attach: have a listener's connections offered to us
+ * @detach: no more of them
+ * @unread: how many bytes were received and not consumed
+ * @at_end: has the peer's FIN come, and all before it been consumed?
+ * @peek: the buffer with the byte at a position
+ * @peek_copy: copies of received bytes
+ * @consume: bytes that are dealt with
+ * @send: queue a message
+ * @give: to the listener's accept queue
+ * @release: no callbacks any more
+ * @graft: a connection that was released becomes a socket's
+ * @take: a socket's connection becomes ours
+ * @finish_locked: end a connection that is locked
+ * @finish: end one that is not
+ * @send_pages: queue pages, for a thread's connection
  *
- * Looked up by name, for khttpd works without net6.
+ * Each is net6_tcp_ and its name, looked up by that, for khttpd works without net6.
  */
 struct khttpd_net6 {
 	bool (*is)(const struct sock *sk);
