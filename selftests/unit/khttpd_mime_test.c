@@ -34,6 +34,17 @@ TEST(types)
 	EXPECT_STR(type(".css"), "text/css");
 }
 
+TEST(types_that_nginx_knows_are_known)
+{
+	EXPECT_STR(type("a.mov"), "video/quicktime");
+	EXPECT_STR(type("a.m3u8"), "application/vnd.apple.mpegurl");
+	EXPECT_STR(type("a.ts"), "video/mp2t");
+	EXPECT_STR(type("a.docx"),
+		   "application/vnd.openxmlformats-officedocument.wordprocessingml.document");
+	EXPECT_STR(type("a.rpm"), "application/x-redhat-package-manager");
+	EXPECT_STR(type("a.webmanifest"), "application/manifest+json");
+}
+
 TEST(own_types_come_first)
 {
 	table = "# comment html\n\ntext/x-own\thtml  HTM\nx/y\n a/b\tz";
