@@ -12,7 +12,8 @@
  * @idle_timeout: ms between a reply and the next request
  * @send_timeout: ms in which a peer must take some of its reply
  * @send_rate: bytes a second that it must take in that time, at least one in all
- * @linger_timeout: ms that a refused peer has to close
+ * @linger_timeout: ms in which a refused peer must send more, or close
+ * @linger_time: ms that it has to close, all together
  * @stop_timeout: ms that replies under way have when their listener stops
  * @cache_entries: files kept open
  * @cache_idle: ms after which an unused file is closed
@@ -28,6 +29,7 @@ struct khttpd_limits {
 	u32 send_timeout;
 	u32 send_rate;
 	u32 linger_timeout;
+	u32 linger_time;
 	u32 stop_timeout;
 	u32 cache_entries;
 	u32 cache_idle;

@@ -59,6 +59,8 @@ KHTTPD_LIMIT(send_rate, 0)
 CONFIGFS_ATTR(khttpd_root_, send_rate);
 KHTTPD_LIMIT(linger_timeout, 1)
 CONFIGFS_ATTR(khttpd_root_, linger_timeout);
+KHTTPD_LIMIT(linger_time, 1)
+CONFIGFS_ATTR(khttpd_root_, linger_time);
 KHTTPD_LIMIT(stop_timeout, 0)
 CONFIGFS_ATTR(khttpd_root_, stop_timeout);
 KHTTPD_LIMIT(cache_entries, 1)
@@ -84,6 +86,7 @@ static struct configfs_attribute *khttpd_root_attrs[] = {
 	&khttpd_root_attr_send_timeout,
 	&khttpd_root_attr_send_rate,
 	&khttpd_root_attr_linger_timeout,
+	&khttpd_root_attr_linger_time,
 	&khttpd_root_attr_stop_timeout,
 	&khttpd_root_attr_cache_entries,
 	&khttpd_root_attr_cache_idle,

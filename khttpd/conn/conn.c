@@ -201,6 +201,17 @@ static bool khttpd_conn_fast(const struct khttpd_conn *conn)
 	return taken >= max(least, 1ULL);
 }
 
+/* Wait for the end of what the peer sends. All that time has an end, too. */
+static void khttpd_conn_await_end(struct khttpd_conn *conn)
+{
+	if (conn->timer_kind != KHTTPD_TIMER_LINGER)
+		conn->linger_end = jiffies +
+				   msecs_to_jiffies(READ_ONCE(khttpd_limits.linger_time));
+	else if (!time_before(jiffies, conn->linger_end))
+		return;
+	khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
+}
+
 /* End our half. What is in the socket is the connection's until the peer has room for it:
  * closed before, it would be there for as long as the peer likes, within no limit.
  */
@@ -209,7 +220,7 @@ static void khttpd_conn_linger(struct khttpd_conn *conn)
 	kernel_sock_shutdown(conn->sock, SHUT_WR);
 	conn->state = KHTTPD_CONN_LINGER;
 	if (khttpd_offered(conn->sock->sk))
-		khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
+		khttpd_conn_await_end(conn);
 	else
 		khttpd_conn_press(conn);
 	khttpd_conn_kick(conn);
@@ -245,15 +256,17 @@ static void khttpd_conn_finish(struct khttpd_conn *conn)
 		khttpd_conn_linger(conn);
 }
 
-/* All that a lingering peer has sent is thrown away: is there more to wait for? */
-static void khttpd_conn_settle_linger(struct khttpd_conn *conn)
+/* All that a lingering peer has sent is thrown away: is there more to wait for? @more says
+ * that there was something.
+ */
+static void khttpd_conn_settle_linger(struct khttpd_conn *conn, bool more)
 {
 	if (conn->timer_kind == KHTTPD_TIMER_SEND && !khttpd_offered(conn->sock->sk))
 		return;
 	if (conn->eof || !conn->unread)
 		khttpd_conn_close(conn, false);
-	else if (conn->timer_kind != KHTTPD_TIMER_LINGER)
-		khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
+	else if (conn->timer_kind != KHTTPD_TIMER_LINGER || more)
+		khttpd_conn_await_end(conn);
 }
 
 /* Throw away what a lingering peer sends, until its FIN. */
@@ -269,12 +282,14 @@ static void khttpd_conn_drain(struct khttpd_conn *conn)
 		conn->unread = true;
 	}
 	if (n > 0) {
+		if (conn->timer_kind == KHTTPD_TIMER_LINGER)
+			khttpd_conn_await_end(conn);
 		khttpd_conn_kick(conn);
 	} else if (n && n != -EAGAIN) {
 		khttpd_conn_close(conn, khttpd_unacked(conn->sock->sk));
 	} else {
 		conn->eof |= !n;
-		khttpd_conn_settle_linger(conn);
+		khttpd_conn_settle_linger(conn, i);
 	}
 }
 
@@ -582,7 +597,7 @@ static void khttpd_conn_expire_send(struct khttpd_conn *conn)
 	if (conn->state == KHTTPD_CONN_READ && !khttpd_unacked(sk)) {
 		khttpd_timer_set(conn, KHTTPD_TIMER_REST);
 	} else if (conn->state == KHTTPD_CONN_LINGER && khttpd_offered(sk)) {
-		khttpd_conn_settle_linger(conn);
+		khttpd_conn_settle_linger(conn, false);
 	} else if (khttpd_conn_fast(conn)) {
 		khttpd_conn_press(conn);
 	} else {

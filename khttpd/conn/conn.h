@@ -240,6 +240,7 @@ struct khttpd_out {
  * @handed: in a server's queue
  * @timer: link in the thread's list for @timer_kind
  * @deadline: jiffies at which it is over
+ * @linger_end: jiffies after which what the peer sends is no reason to wait longer
  * @acked: bytes that the peer had taken when KHTTPD_TIMER_SEND was set
  * @timer_kind: enum khttpd_timer
  * @state: enum khttpd_conn_state
@@ -274,6 +275,7 @@ struct khttpd_conn {
 	struct khttpd_handed handed;
 	struct list_head timer;
 	unsigned long deadline;
+	unsigned long linger_end;
 	u64 acked;
 	s8 timer_kind;
 	u8 state;

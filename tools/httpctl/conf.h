@@ -44,7 +44,7 @@ struct limit {
 	unsigned int most;
 };
 
-#define LIMITS	15
+#define LIMITS	16
 
 extern const struct limit limits[LIMITS];
 extern const struct attribute attributes[ATTRIBUTES];
