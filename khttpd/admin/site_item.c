@@ -433,6 +433,8 @@ static ssize_t khttpd_site_text_store(struct khttpd_site_item *site, char *text,
 
 static ssize_t khttpd_site_names_show(struct config_item *item, char *page)
 {
+KHTTPD_SITE_FLAG(etag_version)
+CONFIGFS_ATTR(khttpd_site_, etag_version);
 	return sprintf(page, "%s\n", to_site(item)->options.names);
 }
 
@@ -619,6 +621,7 @@ static const struct config_item_type khttpd_site_type = {
 struct config_group *khttpd_site_item_make(const char *name)
 {
 	struct khttpd_site_item *site;
+	&khttpd_site_attr_etag_version,
 
 	if (strlen(name) >= KHTTPD_SITE_NAME)
 		return ERR_PTR(-ENAMETOOLONG);

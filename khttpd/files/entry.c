@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The memory of an open file, and the header that goes with it. */
 #include <linux/file.h>
+#include <linux/once.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -115,7 +117,19 @@ static void khttpd_entry_print(struct khttpd_entry *entry, const char *format,
 				  sizeof(entry->header));
 }
 
-/* RFC 9110 section 8.8.3: a strong tag changes whenever the content does. */
+/* What a tag has of a file's version. Nobody learns of inode numbers by it. */
+static u64 khttpd_entry_secret(const struct khttpd_entry *entry, u64 ino)
+{
+	static siphash_key_t key __read_mostly;
+
+	get_random_once(&key, sizeof(key));
+	return siphash_2u64(ino, entry->version, &key);
+}
+
+/* RFC 9110 section 8.8.3: a strong tag changes whenever the content does. Time and size are
+ * the same on all machines that have the same files, and whatever is done to a file but writing.
+ * They do not tell content apart whose time was set back; the version does, if wanted.
+ */
 static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
 {
 	entry->weak = !khttpd_entry_settled(entry);
@@ -124,10 +138,14 @@ static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
 	/* Section 8.8.3.2: a weak one matches the strong one with the same text, which
 	 * may stand for other content.
 	 */
-	khttpd_entry_print(entry, "\"%s%llx.%lx-%llx-%llx-%llx\"",
-			   entry->weak ? "w" : "", (u64)entry->mtime.tv_sec,
-			   entry->mtime.tv_nsec, ino, (u64)entry->size,
-			   entry->version);
+	khttpd_entry_print(entry, "\"%s%llx.%lx-%llx", entry->weak ? "w" : "",
+			   (u64)entry->mtime.tv_sec, entry->mtime.tv_nsec, (u64)entry->size);
+	if (entry->site->options.etag_version)
+		khttpd_entry_print(entry, "-%llx", khttpd_entry_secret(entry, ino));
+	/* A variant may have the time and size of its file. */
+	if (entry->coding != KHTTPD_CODING_IDENTITY)
+		khttpd_entry_print(entry, "-%s", khttpd_coding_name[entry->coding]);
+	khttpd_entry_print(entry, "\"");
 	entry->tag_len = entry->header_len - entry->tag_at;
 	khttpd_entry_print(entry, "\r\n");
 }

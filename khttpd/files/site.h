@@ -24,6 +24,7 @@ struct cred;
  * struct khttpd_options - what a site does beyond serving files
  * @index: name of the file that stands for its directory
  * @listing: directories without index file are listed
+ * @etag_version: entity tags tell content apart whose time was set back
  * @precompressed: FILE.br, FILE.zst and FILE.gz stand in for FILE
  * @rules: rules by path, or NULL
  * @types: lines of "TYPE EXTENSION..." before the built-in table, or NULL
@@ -33,6 +34,7 @@ struct cred;
 struct khttpd_options {
 	char index[KHTTPD_INDEX_NAME];
 	bool listing;
+	bool etag_version;
 	bool precompressed;
 	struct khttpd_rules *rules;
 	char *types;

@@ -214,9 +214,45 @@ def a_weak_tag_is_not_that_of_other_content():
         expect(304, "/ram/x", f"If-None-Match: {tag}")
 
 
+def set_versioned(value):
+    for name, text in (("etag_version", value), ("enabled", "1")):
+        with open(f"{khttpd.CONFIG}/default/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+
+@contextlib.contextmanager
+def versioned():
+    """Tags tell versions apart."""
+    set_versioned("1")
+    try:
+        yield
+    finally:
+        set_versioned("0")
+
+
 @ktap.test
-def a_time_that_is_set_back_makes_no_old_tag():
-    with mounted("ram", "-t", "ramfs", "none"):
+def a_tag_stays_as_long_as_the_content_does():
+    """What is done to a file but writing, and the same file elsewhere."""
+    os.utime(khttpd.write("copy/x.js", b"same bytes"), OLD)
+    path = khttpd.write("x.js", b"same bytes")
+    os.utime(path, OLD)
+    tag = strong("/x.js")
+    ktap.equal(strong("/copy/x.js"), tag, "a copy with its time")
+    ktap.true(f"{os.stat(path).st_ino:x}" not in tag.strip('"').replace(".", "-").split("-"),
+              f"no inode number in {tag}")
+    for what, change in (("mode", lambda: os.chmod(path, 0o644)),
+                         ("owner", lambda: os.chown(path, 0, 0)),
+                         ("a link", lambda: os.link(path, f"{path}.link")),
+                         ("a link less", lambda: os.unlink(f"{path}.link"))):
+        change()
+        ktap.equal(strong("/x.js"), tag, what)
+    os.utime(khttpd.write("x.js", b"other size"[:9]), OLD)
+    ktap.true(strong("/x.js") != tag, "another size")
+
+
+@ktap.test
+def a_time_that_is_set_back_makes_no_old_tag_if_that_is_wanted():
+    with mounted("ram", "-t", "ramfs", "none"), versioned():
         tags = []
         for body in (b"old", b"new"):
             path = khttpd.write("ram/x", body)

@@ -36,7 +36,7 @@ struct attribute {
 	const char *otherwise;
 };
 
-#define ATTRIBUTES	6
+#define ATTRIBUTES	7
 
 struct limit {
 	const char *name;

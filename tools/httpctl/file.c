@@ -19,8 +19,8 @@ const struct limit limits[LIMITS] = {
 };
 
 const struct attribute attributes[ATTRIBUTES] = {
-	{ "listing", "0" }, { "precompressed", "0" }, { "names", "" },
-	{ "behind", "" }, { "types", "" }, { "rules", "" },
+	{ "listing", "0" }, { "precompressed", "0" }, { "etag_version", "0" },
+	{ "names", "" }, { "behind", "" }, { "types", "" }, { "rules", "" },
 };
 
 static int wrong(const struct file *file, const char *what, const char *word)
@@ -196,7 +196,8 @@ static int add_attribute(struct file *file, struct section *site,
 {
 	const char *why;
 
-	if (!strcmp(name, "listing") || !strcmp(name, "precompressed"))
+	if (!strcmp(name, "listing") || !strcmp(name, "precompressed") ||
+	    !strcmp(name, "etag_version"))
 		why = judge_switch(&value);
 	else
 		why = judge_attribute(name, value);

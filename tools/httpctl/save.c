@@ -103,7 +103,7 @@ static const char *why_not(const char *path)
 static void save_texts(const char *path, const char *mark)
 {
 	static const char *const texts[] = {
-		"docroot", "index", "listing", "precompressed", "names",
+		"docroot", "index", "listing", "precompressed", "etag_version", "names",
 		"behind",
 	};
 	char value[PATH_MAX + 1], *newline;
