@@ -2,6 +2,7 @@
 /* khttpd: a web server in the kernel. Loading and unloading, in one order. */
 #include <linux/module.h>
 #include "admin/config.h"
+#include "admin/docroot.h"
 #include "conn/conn.h"
 #include "files/cache.h"
 #include "listen/handover.h"
@@ -26,6 +27,7 @@ static const struct khttpd_part khttpd_parts[] = {
 	{ khttpd_threads_init, khttpd_threads_exit },
 	{ khttpd_interpose_init, khttpd_interpose_exit },
 	{ khttpd_listeners_init, khttpd_listeners_exit },
+	{ khttpd_docroot_init, khttpd_docroot_exit },
 	{ khttpd_configfs_init, khttpd_configfs_exit },
 	{ khttpd_dev_init, khttpd_dev_exit },
 };

@@ -25,6 +25,7 @@
  * @uid: user as whom files are read
  * @gid: group
  * @site: the running site while enabled, or NULL
+ * @follow: its document root's path, or NULL if it is not followed
  * @pending: it differs from what the directory says: something was written since, or
  *	the site in front of it has gone
  */
@@ -40,6 +41,7 @@ struct khttpd_site_item {
 	u32 uid;
 	u32 gid;
 	struct khttpd_site *site;
+	struct khttpd_docroot *follow;
 	bool pending;
 };
 

@@ -11,7 +11,9 @@
 #include "../http/mime.h"
 #include "../listen/handover.h"
 #include "../listen/listener.h"
+#include "../observe/stats.h"
 #include "config.h"
+#include "docroot.h"
 
 /* Files of a site that names no other user are read as nobody:nogroup. */
 #define KHTTPD_ID_NOBODY	65534
@@ -75,6 +77,8 @@ static void khttpd_site_item_stop(struct khttpd_site_item *item)
 		khttpd_listener_item_stop(listener, deadline);
 	khttpd_detach(site);
 	khttpd_site_item_leave(item);
+	khttpd_docroot_end(item->follow);
+	item->follow = NULL;
 	item->site = NULL;
 	khttpd_cache_purge(site);
 	khttpd_site_put(site);
@@ -110,37 +114,6 @@ static struct khttpd_site *khttpd_site_item_create(struct khttpd_site_item *item
 				  item->docroot, &item->options,
 				  KUIDT_INIT(READ_ONCE(item->uid)),
 				  KGIDT_INIT(READ_ONCE(item->gid)));
-}
-
-static int khttpd_site_item_start(struct khttpd_site_item *item)
-{
-	struct khttpd_listener_item *listener;
-	struct khttpd_site_item *front;
-	int err;
-
-	lockdep_assert_held(&khttpd_config_lock);
-	if (!item->docroot)
-		return -ENOENT;
-	front = khttpd_site_item_front(item);
-	if (IS_ERR(front))
-		return PTR_ERR(front);
-	item->site = khttpd_site_item_create(item);
-	if (IS_ERR(item->site)) {
-		err = PTR_ERR(item->site);
-		item->site = NULL;
-		return err;
-	}
-	list_for_each_entry(listener, &item->listeners, node) {
-		err = khttpd_listener_item_start(listener, item->site);
-		if (err) {
-			khttpd_site_item_stop(item);
-			return err;
-		}
-	}
-	err = khttpd_site_item_set_front(item, front);
-	if (err)
-		khttpd_site_item_stop(item);
-	return err;
 }
 
 /* Listeners that were made since the site was started. Return: 0, or an error with
@@ -193,6 +166,93 @@ static int khttpd_site_item_swap(struct khttpd_site_item *item,
 	return 0;
 }
 
+/* All is ready for a site to take the place of the one that runs. */
+static int khttpd_site_item_take(struct khttpd_site_item *item,
+				 struct khttpd_site_item *front,
+				 struct khttpd_site *site)
+{
+	struct khttpd_site *old = item->site;
+	int err;
+
+	err = khttpd_site_item_swap(item, front, site);
+	if (err)
+		return err;
+	/* Nobody finds the old one any more when this returns. */
+	synchronize_rcu();
+	khttpd_vhost_clear(old);
+	khttpd_cache_purge(old);
+	khttpd_site_put(old);
+	return 0;
+}
+
+/* A site that was to take another's place does not. */
+static void khttpd_site_item_give_up(struct khttpd_site *site)
+{
+	khttpd_vhost_clear(site);
+	khttpd_cache_purge(site);
+	khttpd_site_put(site);
+}
+
+/* The path of the document root may name another directory: go there. Without memory the site
+ * stays where it was. Context: a worker.
+ */
+static void khttpd_site_item_moved(struct config_item *config, const struct khttpd_docroot *docroot,
+				   const struct path *root)
+{
+	struct khttpd_site_item *item = to_site(config);
+	struct khttpd_site *site;
+
+	mutex_lock(&khttpd_config_lock);
+	if (!item->site || item->follow != docroot || path_equal(&item->site->root, root))
+		goto out;
+	site = khttpd_site_move(item->site, root);
+	if (!site)
+		goto out;
+	if (khttpd_vhost_copy(site, item->site) ||
+	    khttpd_site_item_take(item, item->front, site))
+		khttpd_site_item_give_up(site);
+	else
+		khttpd_count(docroot_moves);
+out:
+	mutex_unlock(&khttpd_config_lock);
+}
+
+static int khttpd_site_item_start(struct khttpd_site_item *item)
+{
+	struct khttpd_listener_item *listener;
+	struct khttpd_site_item *front;
+	int err;
+
+	lockdep_assert_held(&khttpd_config_lock);
+	if (!item->docroot)
+		return -ENOENT;
+	front = khttpd_site_item_front(item);
+	if (IS_ERR(front))
+		return PTR_ERR(front);
+	/* First: what changes after the site has its root must be noticed. */
+	item->follow = khttpd_docroot_begin(item->docroot, &item->group.cg_item,
+					    khttpd_site_item_moved);
+	item->site = khttpd_site_item_create(item);
+	if (IS_ERR(item->site)) {
+		err = PTR_ERR(item->site);
+		item->site = NULL;
+		khttpd_docroot_end(item->follow);
+		item->follow = NULL;
+		return err;
+	}
+	list_for_each_entry(listener, &item->listeners, node) {
+		err = khttpd_listener_item_start(listener, item->site);
+		if (err) {
+			khttpd_site_item_stop(item);
+			return err;
+		}
+	}
+	err = khttpd_site_item_set_front(item, front);
+	if (err)
+		khttpd_site_item_stop(item);
+	return err;
+}
+
 /* The site runs: take what was written since, without losing a connection.
  * Return: 0, or an error with the site as it was.
  */
@@ -201,28 +261,30 @@ static int khttpd_site_item_reload(struct khttpd_site_item *item)
 	struct khttpd_site *site, *old = item->site;
 	struct khttpd_listener_item *listener;
 	struct khttpd_site_item *front;
+	struct khttpd_docroot *follow;
 	int err;
 
 	lockdep_assert_held(&khttpd_config_lock);
 	front = khttpd_site_item_front(item);
 	if (IS_ERR(front))
 		return PTR_ERR(front);
+	follow = khttpd_docroot_begin(item->docroot, &item->group.cg_item,
+				      khttpd_site_item_moved);
 	site = khttpd_site_item_create(item);
-	if (IS_ERR(site))
+	if (IS_ERR(site)) {
+		khttpd_docroot_end(follow);
 		return PTR_ERR(site);
+	}
 	err = khttpd_vhost_copy(site, old);
 	if (!err)
 		err = khttpd_site_item_start_new(item, site);
 	if (err)
 		goto fail;
-	err = khttpd_site_item_swap(item, front, site);
+	err = khttpd_site_item_take(item, front, site);
 	if (err)
 		goto fail_listeners;
-	/* Nobody finds the old one any more when this returns. */
-	synchronize_rcu();
-	khttpd_vhost_clear(old);
-	khttpd_cache_purge(old);
-	khttpd_site_put(old);
+	khttpd_docroot_end(item->follow);
+	item->follow = follow;
 	return 0;
 
 fail_listeners:
@@ -231,9 +293,8 @@ fail_listeners:
 			khttpd_listener_item_stop(listener, jiffies);
 	}
 fail:
-	khttpd_vhost_clear(site);
-	khttpd_cache_purge(site);
-	khttpd_site_put(site);
+	khttpd_docroot_end(follow);
+	khttpd_site_item_give_up(site);
 	return err;
 }
 
@@ -372,6 +433,8 @@ static ssize_t khttpd_site_##name##_store(struct config_item *item,	\
 
 KHTTPD_SITE_FLAG(listing)
 CONFIGFS_ATTR(khttpd_site_, listing);
+KHTTPD_SITE_FLAG(etag_version)
+CONFIGFS_ATTR(khttpd_site_, etag_version);
 KHTTPD_SITE_FLAG(precompressed)
 CONFIGFS_ATTR(khttpd_site_, precompressed);
 
@@ -433,8 +496,6 @@ static ssize_t khttpd_site_text_store(struct khttpd_site_item *site, char *text,
 
 static ssize_t khttpd_site_names_show(struct config_item *item, char *page)
 {
-KHTTPD_SITE_FLAG(etag_version)
-CONFIGFS_ATTR(khttpd_site_, etag_version);
 	return sprintf(page, "%s\n", to_site(item)->options.names);
 }
 
@@ -560,6 +621,7 @@ static struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_docroot,
 	&khttpd_site_attr_index,
 	&khttpd_site_attr_listing,
+	&khttpd_site_attr_etag_version,
 	&khttpd_site_attr_precompressed,
 	&khttpd_site_attr_rules,
 	&khttpd_site_attr_names,
@@ -621,7 +683,6 @@ static const struct config_item_type khttpd_site_type = {
 struct config_group *khttpd_site_item_make(const char *name)
 {
 	struct khttpd_site_item *site;
-	&khttpd_site_attr_etag_version,
 
 	if (strlen(name) >= KHTTPD_SITE_NAME)
 		return ERR_PTR(-ENAMETOOLONG);

@@ -107,6 +107,36 @@ fail_cred:
 }
 
 /**
+ * khttpd_site_move() - make a site that differs in its document root only
+ * @old: the one
+ * @root: the other's document root
+ *
+ * Context: process.
+ * Return: the site with one reference and nothing behind it, or NULL without memory.
+ */
+struct khttpd_site *khttpd_site_move(const struct khttpd_site *old, const struct path *root)
+{
+	struct khttpd_site *site;
+
+	site = kzalloc(sizeof(*site), GFP_KERNEL);
+	if (!site)
+		return NULL;
+	refcount_set(&site->refs, 1);
+	site->id = old->id;
+	INIT_LIST_HEAD(&site->vhosts);
+	strscpy(site->name, old->name, sizeof(site->name));
+	if (!khttpd_site_options(&site->options, &old->options)) {
+		kfree(site->options.rules);
+		kfree(site);
+		return NULL;
+	}
+	site->cred = get_cred(old->cred);
+	site->root = *root;
+	path_get(&site->root);
+	return site;
+}
+
+/**
  * khttpd_site_get() - take a reference
  * @site: the site
  *

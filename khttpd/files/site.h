@@ -71,6 +71,7 @@ struct khttpd_site *khttpd_site_create(const void *id, const char *name,
 				       const char *docroot,
 				       const struct khttpd_options *options,
 				       kuid_t uid, kgid_t gid);
+struct khttpd_site *khttpd_site_move(const struct khttpd_site *old, const struct path *root);
 struct khttpd_site *khttpd_site_get(struct khttpd_site *site);
 void khttpd_site_put(struct khttpd_site *site);
 

@@ -45,6 +45,7 @@
 	X(cache_changed, "files closed when they changed") \
 	X(cache_shrunk, "files closed because memory was short") \
 	X(cache_refused, "files not kept: no room, and asked for once") \
+	X(docroot_moves, "times that a document root's path named another directory") \
 	X(negative_hits, "paths known to lead to nothing, without a lookup") \
 	X(lookups, "paths walked by a worker") \
 	X(cold_reads, "pages fetched by a worker") \

@@ -156,13 +156,10 @@ static int add_docroot(struct file *file, struct section *site,
 		       const char *value)
 {
 	char path[PATH_MAX];
-	struct stat st;
 
 	/* As the kernel will show it, to be compared. */
-	if (!realpath(value, path) || stat(path, &st))
+	if (!docroot_path(value, path))
 		return wrong(file, strerror(errno), value);
-	if (!S_ISDIR(st.st_mode))
-		return wrong(file, strerror(ENOTDIR), value);
 	site->opt.docroot = copy(path);
 	return 0;
 }

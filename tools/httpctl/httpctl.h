@@ -107,6 +107,7 @@ const char *find_ids(const char *user, const char *group, unsigned int *uid,
 		     unsigned int *gid);
 int split_listen(const char *spec, struct listen *listen);
 int make_listener(const char *site, int number, const struct listen *listen);
+bool docroot_path(const char *name, char *path);
 int set_site(const struct options *opt, const char *path);
 int remove_dir(const char *path, const char *name, void *data);
 int set_attribute(const char *dir, const char *spec);

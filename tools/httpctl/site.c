@@ -235,12 +235,40 @@ static int set_attributes(const struct options *opt, const char *dir)
 	return 0;
 }
 
+/* The name of a directory, from the root on. Symbolic links stay: the kernel follows them, also
+ * when they change, and those of /proc/PID are not what their text says. Return: false with errno.
+ */
+bool docroot_path(const char *name, char *path)
+{
+	struct stat st;
+	size_t len = 0;
+
+	if (stat(name, &st))
+		return false;
+	if (!S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		return false;
+	}
+	if (name[0] != '/') {
+		if (!getcwd(path, PATH_MAX - 1))
+			return false;
+		len = strlen(path);
+		path[len++] = '/';
+	}
+	if (len + strlen(name) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	strcpy(path + len, name);
+	return true;
+}
+
 /* Write the attributes that are asked for. */
 int set_site(const struct options *opt, const char *path)
 {
 	char docroot[PATH_MAX];
 
-	if (!realpath(opt->docroot, docroot)) {
+	if (!docroot_path(opt->docroot, docroot)) {
 		say("%s: %s", opt->docroot, strerror(errno));
 		return -1;
 	}
