@@ -459,6 +459,7 @@ struct khttpd_ask {
 
 enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 				   u32 end);
+enum khttpd_verdict khttpd_respond_unread(struct khttpd_conn *conn, const u8 *head, u32 end);
 enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 					   const u8 *head, u16 status, u32 end);
 

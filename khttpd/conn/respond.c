@@ -2,6 +2,7 @@
 /* What a request gets: a file, another reply of ours, or another server. */
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "../files/vhost.h"
 #include "../http/accept.h"
 #include "../http/ruled.h"
 #include "../http/status.h"
@@ -177,6 +178,64 @@ enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 	verdict = khttpd_respond_error(&ask, status);
 	khttpd_site_put(ask.site);
 	return verdict;
+}
+
+/* Does a rule of the site deny what is known of the path? All of it may be any path. */
+static bool khttpd_respond_denies(const struct khttpd_site *site, struct khttpd_path *path)
+{
+	const struct khttpd_rules *rules = site->options.rules;
+
+	if (!rules || !(rules->kinds & BIT(KHTTPD_RULE_DENY)))
+		return false;
+	return !path || khttpd_ruled_path(rules, path) == KHTTPD_RULE_DENY;
+}
+
+/* May a server have a head that was not read to its end? It judges that by itself, but no rule
+ * that denies a path may be passed by: neither in a protocol that is not ours, nor because the
+ * path or the host comes too late.
+ */
+static bool khttpd_respond_may_pass(struct khttpd_conn *conn, const u8 *head)
+{
+	struct khttpd_path *path = &conn->thread->wish.path;
+	const struct khttpd_request *req = &conn->req;
+	bool known = false, denies;
+	struct khttpd_site *site;
+
+	if (!conn->server || !(req->flags & (KHTTPD_REQ_ALIEN | KHTTPD_REQ_LONG)))
+		return false;
+	conn->thread->kept = false;
+	if (req->flags & KHTTPD_REQ_LONG && !(req->flags & KHTTPD_REQ_NOPATH) && req->path_len) {
+		known = khttpd_path_normalise(path, head + req->path, req->path_len) ==
+			KHTTPD_PATH_OK;
+		if (!known)
+			return false;
+	}
+	if (!known)
+		path = NULL;
+	rcu_read_lock();
+	site = rcu_dereference(conn->listener->site);
+	if (req->host_len)
+		denies = khttpd_respond_denies(khttpd_vhost_find(site, head + req->host,
+								 req->host_len), path);
+	else
+		denies = khttpd_vhosts_any(site, khttpd_respond_denies, path);
+	rcu_read_unlock();
+	return !denies;
+}
+
+/**
+ * khttpd_respond_unread() - answer a head that the parser refused
+ * @conn: the connection; conn->req has the error
+ * @head: the head's first byte
+ * @end: offset behind what came of it in the buffer
+ *
+ * Return: enum khttpd_verdict. After _FLUSH and _JOB it must be called again.
+ */
+enum khttpd_verdict khttpd_respond_unread(struct khttpd_conn *conn, const u8 *head, u32 end)
+{
+	if (khttpd_respond_may_pass(conn, head))
+		return KHTTPD_VERDICT_HANDOVER;
+	return khttpd_respond_refused(conn, NULL, conn->req.error, end);
 }
 
 /* No file is looked for: it is the server's, or an error without one. */

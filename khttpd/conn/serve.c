@@ -125,12 +125,14 @@ static enum khttpd_step khttpd_input_send(struct khttpd_conn *conn,
 	return step;
 }
 
-/* Answer a head that is whole, unless its client asks too fast. That is judged
+/* Answer a head that is whole, or refused, unless its client asks too fast. That is judged
  * once, however often the request is looked at.
  */
 static enum khttpd_verdict khttpd_input_respond(struct khttpd_conn *conn,
 						const u8 *head, u32 end)
 {
+	const u8 *whole = conn->req.error ? NULL : head;
+
 	if (!conn->counted && !conn->repeats) {
 		conn->counted = true;
 		conn->too_fast = !khttpd_peer_request(conn->peer);
@@ -139,9 +141,10 @@ static enum khttpd_verdict khttpd_input_respond(struct khttpd_conn *conn,
 	}
 	if (conn->too_fast) {
 		conn->unread = true;
-		return khttpd_respond_refused(conn, head, 429, end);
+		return khttpd_respond_refused(conn, whole, 429, end);
 	}
-	return khttpd_respond(conn, head, end);
+	return whole ? khttpd_respond(conn, head, end) :
+		       khttpd_respond_unread(conn, head, end);
 }
 
 /* The request is answered, in the batch at least. */
@@ -162,7 +165,8 @@ static void khttpd_input_answered(struct khttpd_conn *conn,
 static void khttpd_input_bad(const struct khttpd_request *req,
 			     enum khttpd_verdict verdict)
 {
-	if (verdict == KHTTPD_VERDICT_JOB || verdict == KHTTPD_VERDICT_FLUSH)
+	if (verdict == KHTTPD_VERDICT_JOB || verdict == KHTTPD_VERDICT_FLUSH ||
+	    verdict == KHTTPD_VERDICT_HANDOVER)
 		return;
 	khttpd_count(bad_heads);
 	if (req->headers > READ_ONCE(khttpd_head_limits.head_fields))
@@ -202,7 +206,7 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 		verdict = khttpd_input_respond(conn, head, end);
 		break;
 	default:
-		verdict = khttpd_respond_refused(conn, NULL, req->error, end);
+		verdict = khttpd_input_respond(conn, head, end);
 		khttpd_input_bad(req, verdict);
 	}
 

@@ -172,3 +172,27 @@ struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *hos
 	rcu_read_unlock();
 	return found;
 }
+
+/**
+ * khttpd_vhosts_any() - does something hold for a site, or for one behind it?
+ * @front: the site in front
+ * @test: what; it may not sleep
+ * @path: its second argument
+ *
+ * Context: RCU read side.
+ * Return: true if it does for one of them.
+ */
+bool khttpd_vhosts_any(const struct khttpd_site *front,
+		       bool (*test)(const struct khttpd_site *site, struct khttpd_path *path),
+		       struct khttpd_path *path)
+{
+	const struct khttpd_vhost *vhost;
+
+	if (test(front, path))
+		return true;
+	list_for_each_entry_rcu(vhost, &front->vhosts, node) {
+		if (test(vhost->site, path))
+			return true;
+	}
+	return false;
+}

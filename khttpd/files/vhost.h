@@ -15,6 +15,10 @@ void khttpd_vhost_clear(struct khttpd_site *front);
 struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *host,
 					size_t len);
 
+bool khttpd_vhosts_any(const struct khttpd_site *front,
+		       bool (*test)(const struct khttpd_site *site, struct khttpd_path *path),
+		       struct khttpd_path *path);
+
 /* As khttpd_vhost_search(); mostly there are none. */
 static inline struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front,
 						    const u8 *host, size_t len)

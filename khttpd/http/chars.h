@@ -40,6 +40,12 @@ static inline bool is_hex(u8 c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
+/* RFC 3986 section 2.2, but for the comma: who joins repeated lines makes one of two hosts */
+static inline bool is_delim(u8 c)
+{
+	return c == '!' || c == '$' || (c >= '&' && c <= '+') || c == ';' || c == '=';
+}
+
 /* Is the string of @len bytes @word, letters compared without case? */
 static inline bool is_word(const u8 *s, size_t len, const char *word, size_t word_len)
 {

@@ -23,34 +23,77 @@ static bool port_valid(const u8 *s, size_t len)
 	return port <= 65535;
 }
 
+/* How many bytes from @at on are unreserved, or a byte in percent-encoding? RFC 3986
+ * sections 2.1 and 2.3; with @delims also the sub-delims of section 2.2.
+ */
+static size_t name_span(const u8 *s, size_t len, size_t at, bool delims)
+{
+	size_t from = at;
+
+	while (at < len) {
+		if (khttpd_class[s[at]] & C_HOST || (delims && is_delim(s[at])))
+			at++;
+		else if (s[at] == '%' && len - at > 2 && is_hex(s[at + 1]) && is_hex(s[at + 2]))
+			at += 3;
+		else
+			break;
+	}
+	return at - from;
+}
+
+/* An IPv6 address in brackets, RFC 3986 section 3.2.2. Its zone (RFC 6874) is sent by some
+ * clients, "%" as it is or encoded, and means nothing here. Return: its length, or 0.
+ */
+static size_t literal_span(const u8 *s, size_t len)
+{
+	size_t at = 1, zone;
+
+	while (at < len && (is_hex(s[at]) || s[at] == ':' || s[at] == '.'))
+		at++;
+	if (at < 3)
+		return 0;
+	if (at < len && s[at] == '%') {
+		zone = name_span(s, len, ++at, false);
+		if (!zone)
+			return 0;
+		at += zone;
+	}
+	return at < len && s[at] == ']' ? at + 1 : 0;
+}
+
+/* Is a label of the name empty? One dot at the end is none's. */
+static bool label_missing(const u8 *s, size_t len)
+{
+	size_t i;
+
+	for (i = 1; i < len; i++) {
+		if (s[i] == '.' && s[i - 1] == '.')
+			return true;
+	}
+	return false;
+}
+
 /**
  * khttpd_host_valid() - may these bytes stand in Host or in an authority?
  * @host: the bytes
  * @len: how many
  *
- * Names of letters, digits and "-._~", IPv4 addresses and bracketed IPv6
- * addresses, each with an optional port. Narrower than RFC 3986 on purpose.
+ * Registered names, IPv4 addresses and IPv6 addresses in brackets, each with an
+ * optional port (RFC 3986 section 3.2.2). Two dots in a row are no name.
  *
  * Return: true if so; an empty host is not valid.
  */
 bool khttpd_host_valid(const u8 *host, size_t len)
 {
-	size_t i;
+	size_t span;
 
 	if (!len)
 		return false;
-	if (host[0] == '[') {
-		for (i = 1; i < len && host[i] != ']'; i++) {
-			if (!is_hex(host[i]) && host[i] != ':' && host[i] != '.')
-				return false;
-		}
-		if (i == len || i < 3)
-			return false;
-		return port_valid(host + i + 1, len - i - 1);
-	}
-	for (i = 0; i < len && (khttpd_class[host[i]] & C_HOST); i++)
-		;
-	return i > 0 && port_valid(host + i, len - i);
+	if (host[0] == '[')
+		span = literal_span(host, len);
+	else
+		span = name_span(host, len, 0, true);
+	return span && !label_missing(host, span) && port_valid(host + span, len - span);
 }
 
 static u16 take_host(struct khttpd_request *req, const u8 *buf, const u8 *s,
@@ -157,8 +200,10 @@ static u16 note_field(struct khttpd_request *req, enum khttpd_field_id id,
 		req->repeated |= BIT(id);
 		return 0;
 	}
-	if (req->fields == KHTTPD_FIELDS_MAX)
+	if (req->fields == KHTTPD_FIELDS_MAX) {
+		req->flags |= KHTTPD_REQ_LONG;
 		return 431;
+	}
 	field = &req->field[req->fields++];
 	field->id = id;
 	field->at = at;

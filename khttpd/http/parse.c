@@ -72,6 +72,12 @@ static bool method_is(const struct khttpd_request *req, const u8 *buf,
 	return strlen(name) == len && !memcmp(buf + req->start, name, len);
 }
 
+/* HTTP/2 (RFC 9113 section 3.4), or a proxy that tells of its client first. */
+static bool is_alien(const struct khttpd_request *req, const u8 *buf)
+{
+	return method_is(req, buf, "PRI") || method_is(req, buf, "PROXY");
+}
+
 /* Cut the target at @at, of @len bytes, into path and query. */
 static void split_target(struct khttpd_request *req, const u8 *buf, size_t at,
 			 size_t len)
@@ -183,8 +189,11 @@ static u16 start_byte(struct khttpd_request *req, u8 c)
 		req->state = S_START_LF;
 		return 0;
 	}
-	if (!(khttpd_class[c] & C_TOKEN))
+	if (!(khttpd_class[c] & C_TOKEN)) {
+		/* TLS begins with 0x16, the PROXY protocol's second version with NUL. */
+		req->flags |= KHTTPD_REQ_ALIEN;
 		return 400;
+	}
 	req->start = req->pos;
 	req->state = S_METHOD;
 	return 0;
@@ -209,6 +218,10 @@ static u16 request_line_byte(struct khttpd_request *req, const u8 *buf, u8 c)
 		req->state = S_TARGET;
 		return 0;
 	case S_TARGET:
+		if (is_alien(req, buf)) {
+			req->flags |= KHTTPD_REQ_ALIEN;
+			return 400;
+		}
 		if (c != ' ' || req->pos == req->mark)
 			return 400;
 		error = take_target(req, buf);
@@ -235,8 +248,10 @@ static u16 header_byte(struct khttpd_request *req, const u8 *buf, u8 c)
 		/* RFC 9112 section 2.2 and 5.2: no space, no folded lines. */
 		if (!(khttpd_class[c] & C_TOKEN))
 			return 400;
-		if (req->headers++ >= READ_ONCE(khttpd_head_limits.head_fields))
+		if (req->headers++ >= READ_ONCE(khttpd_head_limits.head_fields)) {
+			req->flags |= KHTTPD_REQ_LONG;
 			return 431;
+		}
 		req->name = req->pos;
 		req->state = S_NAME;
 		return 0;
@@ -292,12 +307,21 @@ static size_t skip(struct khttpd_request *req, const u8 *buf, size_t at,
 	return at;
 }
 
-/* The head is longer than allowed, and not yet complete. */
-static enum khttpd_parse_result too_long(struct khttpd_request *req)
+/* The head is longer than allowed, and not yet complete. A path whose query has begun is
+ * known all the same.
+ */
+static enum khttpd_parse_result too_long(struct khttpd_request *req, const u8 *buf)
 {
 	if (req->state <= S_METHOD)
 		return fail(req, 400);
-	return fail(req, req->state == S_TARGET ? 414 : 431);
+	req->flags |= KHTTPD_REQ_LONG;
+	if (req->state != S_TARGET)
+		return fail(req, 431);
+	if (buf[req->mark] == '/')
+		split_target(req, buf, req->mark, req->pos - req->mark);
+	if (!req->query_len)
+		req->path_len = 0;
+	return fail(req, 414);
 }
 
 /* Up to the end of the head, or with @line_only of the request line. */
@@ -340,7 +364,7 @@ parse_on(struct khttpd_request *req, const u8 *buf, size_t len, bool line_only)
 			req->pos++;
 		}
 	}
-	return len >= max ? too_long(req) : KHTTPD_PARSE_MORE;
+	return len >= max ? too_long(req, buf) : KHTTPD_PARSE_MORE;
 }
 
 /**

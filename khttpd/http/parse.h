@@ -55,6 +55,8 @@ enum khttpd_method {
 #define KHTTPD_REQ_ABSOLUTE	0x0040	/* target in absolute-form */
 #define KHTTPD_REQ_ENCODING	0x0080	/* a Transfer-Encoding line was seen */
 #define KHTTPD_REQ_NOPATH	0x0100	/* "*" or authority-form */
+#define KHTTPD_REQ_ALIEN	0x0200	/* refused, and does not begin as HTTP/1 does */
+#define KHTTPD_REQ_LONG		0x0400	/* refused for its length or number of lines */
 
 /* Fields that are noted with their place, for those who need them. */
 enum khttpd_field_id {
@@ -103,7 +105,8 @@ struct khttpd_field {
  * @name_len: its length
  * @start: first byte of the method
  * @path: start of the path of the target
- * @path_len: its length; 0 in absolute-form stands for "/"
+ * @path_len: its length; 0 in absolute-form stands for "/", and in a target that was
+ *	cut before its query for a path that is not known
  * @query: start of the query, "?" included
  * @query_len: its length, 0 if there is none
  * @host: start of the host that applies (target's before Host's)

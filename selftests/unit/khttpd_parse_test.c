@@ -111,6 +111,21 @@ static const struct parse_case cases[] = {
 	BAD("Host port too large", "GET / HTTP/1.1\r\nHost: a:99999999\r\n\r\n", 400),
 	BAD("Host port 65536", "GET / HTTP/1.1\r\nHost: a:65536\r\n\r\n", 400),
 	BAD("Host port letters", "GET / HTTP/1.1\r\nHost: a:8x\r\n\r\n", 400),
+	OK("Host with an encoded dot", "GET / HTTP/1.1\r\nHost: a%2eb\r\n\r\n", KHTTPD_REQ_HOST),
+	OK("Host with a delimiter", "GET / HTTP/1.1\r\nHost: A!b\r\n\r\n", KHTTPD_REQ_HOST),
+	OK("Host with nothing but a port's colon", "GET / HTTP/1.1\r\nHost: a:\r\n\r\n", KHTTPD_REQ_HOST),
+	OK("Host with a zone", "GET / HTTP/1.1\r\nHost: [fe80::1%eth0]\r\n\r\n", KHTTPD_REQ_HOST),
+	OK("Host with a zone, encoded, and port", "GET / HTTP/1.1\r\nHost: [fe80::1%25eth0.5]:8080\r\n\r\n", KHTTPD_REQ_HOST),
+	OK("Host with underscore and port", "GET / HTTP/1.1\r\nHost: my_service:8080\r\n\r\n", KHTTPD_REQ_HOST),
+	OK("Host that begins with a minus", "GET / HTTP/1.1\r\nHost: -a\r\n\r\n", KHTTPD_REQ_HOST),
+	BAD("Host with half an encoded byte", "GET / HTTP/1.1\r\nHost: a%2\r\n\r\n", 400),
+	BAD("Host with no encoded byte", "GET / HTTP/1.1\r\nHost: a%zz\r\n\r\n", 400),
+	BAD("Host with two dots", "GET / HTTP/1.1\r\nHost: a..b\r\n\r\n", 400),
+	BAD("Host with raw 8-bit", "GET / HTTP/1.1\r\nHost: m\xc3\xbcnchen\r\n\r\n", 400),
+	BAD("Host with an empty zone", "GET / HTTP/1.1\r\nHost: [fe80::1%]\r\n\r\n", 400),
+	BAD("Host with a bad zone", "GET / HTTP/1.1\r\nHost: [fe80::1%a/b]\r\n\r\n", 400),
+	BAD("Host with a zone and no address", "GET / HTTP/1.1\r\nHost: [%eth0]\r\n\r\n", 400),
+	BAD("Host with quotes", "GET / HTTP/1.1\r\nHost: a\"b\r\n\r\n", 400),
 	BAD("empty Host", "GET / HTTP/1.1\r\nHost: \r\n\r\n", 400),
 	BAD("empty Host without space", "GET / HTTP/1.1\r\nHost:\r\n\r\n", 400),
 	OK("Host IPv6 and port",
@@ -408,4 +423,52 @@ TEST(bodies_are_recognised)
 	EXPECT_EQ(req.content_length, 1);
 	parse_done(&req, POST("Transfer-Encoding: chunked\r\n"));
 	EXPECT_FALSE(khttpd_request_bodiless(&req));
+}
+
+static u16 flags_of(const char *head, size_t len)
+{
+	struct khttpd_request req;
+
+	khttpd_request_reset(&req);
+	EXPECT_EQ(khttpd_parse(&req, (const u8 *)head, len), KHTTPD_PARSE_ERROR);
+	return req.flags & (KHTTPD_REQ_ALIEN | KHTTPD_REQ_LONG);
+}
+
+#define FLAGS_OF(head) flags_of(head, sizeof(head) - 1)
+
+TEST(what_does_not_begin_as_http_1_is_marked)
+{
+	EXPECT_EQ(FLAGS_OF("\x16\x03\x01\x02\0"), KHTTPD_REQ_ALIEN);
+	EXPECT_EQ(FLAGS_OF("\r\n\r\n\0\r\nQUIT\n"), KHTTPD_REQ_ALIEN);
+	EXPECT_EQ(FLAGS_OF("PROXY TCP6 2001:db8::1 2001:db8::2 1 2\r\n"), KHTTPD_REQ_ALIEN);
+	EXPECT_EQ(FLAGS_OF("PROXY UNKNOWN\r\nGET / HTTP/1.1\r\n" HOST END),
+		  KHTTPD_REQ_ALIEN);
+	EXPECT_EQ(FLAGS_OF("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), KHTTPD_REQ_ALIEN);
+	EXPECT_EQ(FLAGS_OF("GET  / HTTP/1.1\r\n"), 0);
+	EXPECT_EQ(FLAGS_OF("GET\t/ HTTP/1.1\r\n"), 0);
+	EXPECT_EQ(FLAGS_OF("GET / HTTP/2.0\r\n"), 0);
+}
+
+/* A head of 8 KB or more, of which the path is known, or not. */
+static void long_head(const char *before, const char *path, u16 status)
+{
+	static char input[9000];
+	struct khttpd_request req;
+
+	memset(input, 'a', sizeof(input));
+	memcpy(input, before, strlen(before));
+	khttpd_request_reset(&req);
+	EXPECT_EQ(khttpd_parse(&req, (u8 *)input, sizeof(input)), KHTTPD_PARSE_ERROR);
+	EXPECT_EQ(req.error, status);
+	EXPECT_EQ(req.flags & KHTTPD_REQ_LONG, KHTTPD_REQ_LONG);
+	EXPECT_EQ(req.path_len, strlen(path));
+	EXPECT_FALSE(memcmp(input + req.path, path, req.path_len));
+}
+
+TEST(the_path_of_a_long_head_is_known_if_it_is_whole)
+{
+	long_head("GET /app HTTP/1.1\r\nX: ", "/app", 431);
+	long_head("GET /app?", "/app", 414);
+	long_head("GET /app", "", 414);
+	long_head("GET http://a/app?", "", 414);
 }
