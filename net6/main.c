@@ -20,7 +20,7 @@
 #include "core/netns.h"
 #include "core/nfhook.h"
 #include "core/policy.h"
-#include "link/tunnel.h"
+#include "tunnel/tunnel.h"
 #include "observe/cover.h"
 #include "socket/sock.h"
 #include "transport/tcp/tcp.h"

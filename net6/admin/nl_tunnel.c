@@ -3,7 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <net/ip_tunnels.h>
 
-#include "../link/tunnel.h"
+#include "../tunnel/tunnel.h"
 #include "nl.h"
 
 #define NET6_NL_TUNNEL_TTL	64	/* of the outer header, unless said otherwise */

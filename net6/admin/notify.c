@@ -7,7 +7,7 @@
 
 #include "../observe/note.h"
 #include "nl.h"
-#include "rt.h"
+#include "../takeover/rt.h"
 
 static bool net6_nl_heard(const struct net6_net *nn)
 {

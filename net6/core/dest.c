@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
-#include "../transport/proto.h"
+#include "proto.h"
 #include "addr.h"
 #include "dest.h"
 #include "forward.h"

@@ -6,7 +6,7 @@
 #include <net/dsfield.h>
 #include <net/ipv6.h>
 
-#include "../transport/proto.h"
+#include "proto.h"
 #include "addr.h"
 #include "dest.h"
 #include "icmp.h"

@@ -12,7 +12,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
-#include "../link/link.h"
+#include "../link/ethernet.h"
 #include "addr.h"
 #include "dest.h"
 #include "ip.h"

@@ -81,8 +81,8 @@ enum {
  * @n_unresolved: entries in @neigh_unresolved; same
  * @neigh_lock: protects these lists and insertion; below nn->lock, above neigh->lock
  * @sysctl: its files (admin/sysctl.c), under RTNL
- * @dev_snmp6: its file (admin/proc.c), or NULL; under RTNL
- * @rt: what its packets have for a route in netfilter's hooks (core/nfroute.c), or NULL
+ * @dev_snmp6: its file (takeover/proc.c), or NULL; under RTNL
+ * @rt: what its packets have for a route in netfilter's hooks (takeover/nfroute.c), or NULL
  * @mib: its counters, or NULL (net6_iface_mib_on)
  * @reachable_renewed: jiffies when @reachable was drawn
  * @conf: parameters that have no field of their own; net6_conf() reads

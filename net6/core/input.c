@@ -6,7 +6,7 @@
 #include <linux/netfilter.h>
 #include <net/ipv6.h>
 
-#include "../transport/proto.h"
+#include "proto.h"
 #include "addr.h"
 #include "exthdr.h"
 #include "forward.h"

@@ -5,7 +5,7 @@
  */
 #include <net/addrconf.h>
 
-#include "../link/link.h"
+#include "../link/ethernet.h"
 #include "../observe/note.h"
 #include "addr.h"
 #include "icmp.h"

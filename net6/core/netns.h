@@ -135,9 +135,9 @@ struct net6_net {
 	bool			exiting;
 	struct net6_icmp_net	*icmp;		/* core/icmp.c */
 	struct fqdir		*fqdir;		/* core/reasm.c */
-	struct net6_tunnel_net	*tunnels;	/* link/tunnel.c */
+	struct net6_tunnel_net	*tunnels;	/* tunnel/tunnel.c */
 	struct net6_tcp_net	*tcp;		/* transport/tcp/ */
-	struct net6_nf_net	*nf;		/* core/nfroute.c */
+	struct net6_nf_net	*nf;		/* takeover/nfroute.c */
 };
 
 extern unsigned int net6_net_id;

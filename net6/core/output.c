@@ -5,7 +5,7 @@
 #include <net/sock.h>
 
 #include "../compat/inet_sock.h"
-#include "../link/link.h"
+#include "../link/ethernet.h"
 #include "addr.h"
 #include "ip.h"
 #include "nfhook.h"

@@ -4,7 +4,7 @@
  */
 #include <linux/rcupdate.h>
 
-#include "../transport/proto.h"
+#include "proto.h"
 
 static const struct net6_proto __rcu *net6_protos[256] __read_mostly;
 

@@ -5,7 +5,7 @@
 #include <linux/etherdevice.h>
 #include <linux/icmpv6.h>
 
-#include "link.h"
+#include "ethernet.h"
 
 /* Address option with type and length, RFC 2464 section 6. */
 #define NET6_ETHERNET_OPTION_LEN	8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ancillary data of RFC 3542: what a program gives with a datagram and what it is told
- * about one. Extension headers that are sent: exthdr.c.
+ * about one. Extension headers that are sent: sticky.c.
  */
 #include <linux/udp.h>
 #include <net/dsfield.h>

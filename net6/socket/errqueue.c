@@ -7,7 +7,7 @@
 #include <net/ipv6.h>
 
 #include "../compat/inet_sock.h"
-#include "../transport/proto.h"
+#include "../core/proto.h"
 #include "sock.h"
 
 static void net6_queue_error(struct sock *sk, struct sk_buff *skb,

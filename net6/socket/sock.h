@@ -154,14 +154,14 @@ static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
  *	has one, with the kernel's meaning and units.
  * @n6: the part that every net6 socket has
  * @port: local port it owns, NULL if not bound
- * @ca: congestion control module in use, counted (transport/tcp/cong.c)
+ * @ca: congestion control module in use, counted (transport/tcp/engine/cong.c)
  * @accept_first, @accept_last: a listener's children ready for accept(), under rskq_lock
  * @accept_next: a child's successor in that queue
  * @listener: while in a listener's accept queue, that listener (no reference)
  * @shadow_of: the struct socket in which an IPv4 sock has taken this one's place
  *	(socket/mapped_stream.c)
  * @shadow: the struct socket that keeps this one meanwhile
- * @pages: a connection's pages to send with (transport/tcp/pages.c); NULL when it is closed
+ * @pages: a connection's pages to send with (transport/tcp/engine/pages.c); NULL when it is closed
  *
  * What a listener, a child nobody has accepted, a replaced socket and a connection have shares its
  * place: eight bytes more, and a slab of 32 KB holds 12 of them, not 13.
@@ -282,11 +282,11 @@ int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int net6_family_init(void);
 void net6_family_exit(void);
 
-/* What the kernel calls native IPv6 by (socket/stub.c). */
+/* What the kernel calls native IPv6 by (takeover/stub.c). */
 int net6_stub_init(void);
 void net6_stub_exit(void);
 
-/* SOCK_STREAM (socket/stream.c) and SOCK_DGRAM (socket/dgram.c) calls. */
+/* SOCK_STREAM (transport/tcp/calls/stream.c) and SOCK_DGRAM (socket/dgram.c) calls. */
 extern const struct proto_ops net6_stream_ops;
 int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
@@ -325,7 +325,7 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 int net6_sk_own_oif(const struct sock *sk);
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
 
-/* Anycast addresses of a socket (socket/anycast.c). sk owned, process context. */
+/* Anycast addresses of a socket (socket/sk_anycast.c). sk owned, process context. */
 int net6_sk_anycast_join(struct sock *sk, int ifindex, const struct in6_addr *addr);
 int net6_sk_anycast_leave(struct sock *sk, int ifindex, const struct in6_addr *addr);
 void net6_sk_anycast_leave_all(struct sock *sk);
@@ -350,7 +350,7 @@ void net6_sk_filter_free(struct sock *sk, struct net6_sk_filter *filter);
 struct net6_mld_filter net6_sk_filter_wish(const struct net6_sk_filter *filter);
 bool net6_sk_filter_match(const struct net6_sk_filter *filter, const struct in6_addr *source);
 
-/* Extension headers to be sent (socket/exthdr.c). */
+/* Extension headers to be sent (socket/sticky.c). */
 int net6_sticky_set(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen);
 int net6_sticky_get(struct sock *sk, int optname, char __user *optval, int __user *optlen,
 		    unsigned int len);

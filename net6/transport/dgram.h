@@ -5,7 +5,7 @@
 
 #include "../compat/tcp.h"
 #include "../socket/sock.h"
-#include "proto.h"
+#include "../core/proto.h"
 
 /**
  * struct net6_dgram_bucket - sockets whose local ports share a hash value

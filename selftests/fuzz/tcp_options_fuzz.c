@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../net6/transport/tcp/options.c"
+#include "../../net6/transport/tcp/engine/options.c"
 
 static void check(const struct net6_tcp_opts *o)
 {

@@ -3,7 +3,7 @@
  * is let through keeps the promises of tunnel_rules.h.
  */
 #include <stdlib.h>
-#include "../../net6/link/tunnel_rules.c"
+#include "../../net6/tunnel/tunnel_rules.c"
 
 static void packet(const u8 *data)
 {

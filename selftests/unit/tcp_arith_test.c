@@ -5,7 +5,7 @@
 #include <linux/kernel.h>
 
 #include "unit.h"
-#include "../../net6/transport/tcp/arith.h"
+#include "../../net6/transport/tcp/engine/arith.h"
 
 #define MS	1000U
 #define RTO_MIN	(200 * MS)

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 
 #include "unit.h"
-#include "../../net6/transport/tcp/focache.c"
+#include "../../net6/transport/tcp/conn/focache.c"
 
 static struct net6_tcp_fo_cache cache;
 

@@ -3,7 +3,7 @@
 #include <linux/kernel.h>
 
 #include "unit.h"
-#include "../../net6/transport/tcp/options.c"
+#include "../../net6/transport/tcp/engine/options.c"
 
 static int parse(const char *bytes, unsigned int len, bool syn, struct net6_tcp_opts *o)
 {

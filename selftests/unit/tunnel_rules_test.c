@@ -5,7 +5,7 @@
 #include "unit.h"
 #include <arpa/inet.h>
 #include <linux/array_size.h>
-#include "../../net6/link/tunnel_rules.c"
+#include "../../net6/tunnel/tunnel_rules.c"
 
 static __be32 v4(const char *text)
 {

@@ -10,7 +10,7 @@
 #include <net/ip6_route.h>
 
 #include "../../compat/inet_sock.h"
-#include "fastopen.h"
+#include "conn/fastopen.h"
 #include "tcp.h"
 
 /* A namespace that goes away tells when it has waited this long for its connections. */

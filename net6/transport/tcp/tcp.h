@@ -19,8 +19,8 @@
 #include "../../compat/sock.h"
 #include "../../compat/tcp.h"
 #include "../../socket/sock.h"
-#include "../proto.h"
-#include "options.h"
+#include "../../core/proto.h"
+#include "engine/options.h"
 
 struct net6_tcp_fo_client;
 struct net6_tcp_user;
@@ -137,7 +137,7 @@ static inline bool net6_tcp_read_ready(const struct sock *sk, int target)
 
 /* ---- the engine: input ack sack recovery rate output timer cong rcvbuf ---- */
 
-/* input.c. Segment for a socket in any state but LISTEN, TIME-WAIT and embryonic
+/* established.c. Segment for a socket in any state but LISTEN, TIME-WAIT and embryonic
  * ones. sk locked, BH disabled; consumes skb; skb->data at the TCP header,
  * TCP_SKB_CB filled by net6_tcp_fill_cb().
  */
@@ -151,7 +151,7 @@ void net6_tcp_engine_init(struct sock *sk);
 void net6_tcp_engine_established(struct sock *sk);	/* metrics, buffers, CC init, pacing */
 void net6_tcp_engine_reset(struct sock *sk);		/* disconnect: purge queues, clear state */
 
-/* output.c. All: sk locked. */
+/* transmit.c. All: sk locked. */
 int  net6_tcp_send_syn(struct sock *sk);	/* active open: queues SYN, arms the timer */
 void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle);
 void net6_tcp_push_now(struct sock *sk, unsigned int mss_now, int nonagle);
@@ -474,7 +474,7 @@ struct net6_tcp_reply {
 
 void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r);
 
-/* sock.c, connect.c and close.c */
+/* prot.c, connect.c and close.c */
 int  net6_tcp_sock_init(void);
 void net6_tcp_sock_exit(void);
 int  net6_tcp_init_sock(struct sock *sk);

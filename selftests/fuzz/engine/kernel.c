@@ -5,8 +5,8 @@
  */
 #include <linux/percpu.h>
 
-#include "../../../net6/transport/tcp/engine.h"
-#include "../../../net6/transport/tcp/send.h"
+#include "../../../net6/transport/tcp/engine/engine.h"
+#include "../../../net6/transport/tcp/calls/send.h"
 #include "harness.h"
 
 void *malloc(size_t size);
