@@ -205,6 +205,7 @@ static const struct {
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },
 	{ "tunnels",		net6_tunnel_init,	net6_tunnel_exit },
 	{ "netlink",		net6_genl_init,		net6_genl_exit },
+	{ "notifications",	net6_notify_init,	net6_notify_exit },
 	{ "sysctl",		net6_sysctl_init,	net6_sysctl_exit },
 	{ "rtnetlink",		net6_rtnetlink_init,	net6_rtnetlink_exit },
 	{ "sock_diag",		net6_diag_init,		net6_diag_exit },

@@ -6,6 +6,10 @@
 int net6_genl_init(void);
 void net6_genl_exit(void);
 
+/* What it tells those that listen. */
+int net6_notify_init(void);
+void net6_notify_exit(void);
+
 /* net.net6.*, and net.ipv6.* where native IPv6 is switched off. */
 int net6_sysctl_init(void);
 void net6_sysctl_exit(void);

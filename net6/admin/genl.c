@@ -206,11 +206,7 @@ int net6_nl_dump_done(struct netlink_callback *cb)
  */
 int net6_genl_init(void)
 {
-	int err = genl_register_family(&net6_nl_family);
-
-	if (!err)
-		net6_nl_notify_start();
-	return err;
+	return genl_register_family(&net6_nl_family);
 }
 
 /**
@@ -220,6 +216,5 @@ int net6_genl_init(void)
  */
 void net6_genl_exit(void)
 {
-	net6_nl_notify_stop();
 	genl_unregister_family(&net6_nl_family);
 }

@@ -151,9 +151,6 @@ int net6_nl_prefix_put(struct sk_buff *skb, const void *item);
 void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *from);
 int net6_nl_route_put(struct sk_buff *skb, const void *item);
 
-/* notify.c */
 extern struct genl_family net6_nl_family;
-void net6_nl_notify_start(void);
-void net6_nl_notify_stop(void);
 
 #endif /* _NET6_ADMIN_NL_H */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses over netlink: those of ours, and all that packets are received for. */
+/* Addresses over netlink: those of ours, all that packets are received for, and the secret
+ * that interface identifiers are made with.
+ */
 #include <linux/rtnetlink.h>
 #include <net/ipv6.h>
 
@@ -222,4 +224,20 @@ int net6_nl_addr_del(struct sk_buff *skb, struct genl_info *info)
 	}
 	rtnl_unlock();
 	return err;
+}
+
+int net6_nl_secret_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net6_net *nn = net6_nl_nn(info);
+
+	BUILD_BUG_ON(sizeof(nn->iid_secret) != 16);
+	if (!info->attrs[NET6_A_SECRET_VALUE]) {
+		NL_SET_ERR_MSG(info->extack, "the secret is missing");
+		return -EINVAL;
+	}
+	spin_lock_bh(&nn->lock);
+	memcpy(&nn->iid_secret, nla_data(info->attrs[NET6_A_SECRET_VALUE]),
+	       sizeof(nn->iid_secret));
+	spin_unlock_bh(&nn->lock);
+	return 0;
 }

@@ -149,19 +149,3 @@ int net6_nl_route_del(struct sk_buff *skb, struct genl_info *info)
 {
 	return net6_nl_route_change(info, 0);
 }
-
-int net6_nl_secret_set(struct sk_buff *skb, struct genl_info *info)
-{
-	struct net6_net *nn = net6_nl_nn(info);
-
-	BUILD_BUG_ON(sizeof(nn->iid_secret) != 16);
-	if (!info->attrs[NET6_A_SECRET_VALUE]) {
-		NL_SET_ERR_MSG(info->extack, "the secret is missing");
-		return -EINVAL;
-	}
-	spin_lock_bh(&nn->lock);
-	memcpy(&nn->iid_secret, nla_data(info->attrs[NET6_A_SECRET_VALUE]),
-	       sizeof(nn->iid_secret));
-	spin_unlock_bh(&nn->lock);
-	return 0;
-}

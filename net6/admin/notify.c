@@ -6,6 +6,7 @@
 #include <linux/ipv6.h>
 
 #include "../observe/note.h"
+#include "admin.h"
 #include "nl.h"
 #include "../takeover/rt.h"
 
@@ -131,21 +132,22 @@ static const struct net6_note_ops net6_nl_note_ops = {
 };
 
 /**
- * net6_nl_notify_start() - send notifications from now on
+ * net6_notify_init() - send notifications from now on
  *
- * Context: process; the family is registered.
+ * Context: process; the family is registered. Return: 0.
  */
-void net6_nl_notify_start(void)
+int net6_notify_init(void)
 {
 	net6_note_register(&net6_nl_note_ops);
+	return 0;
 }
 
 /**
- * net6_nl_notify_stop() - send no more; none is being sent when it returns
+ * net6_notify_exit() - send no more; none is being sent when it returns
  *
  * Context: process, sleeps; the family is still registered.
  */
-void net6_nl_notify_stop(void)
+void net6_notify_exit(void)
 {
 	net6_note_unregister();
 }

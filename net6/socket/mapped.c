@@ -347,36 +347,3 @@ int net6_mapped_shutdown(struct socket *sock, int how)
 		inet_shutdown(inner->sk_socket, how);
 	return err;
 }
-
-/* Options that the inner socket should not have, whatever ours has. */
-static bool net6_mapped_own_option(int level, int optname)
-{
-	return (level == SOL_UDP && optname == UDP_GRO) || level == SOL_IPV6;
-}
-
-/**
- * net6_sock_setsockopt() - proto_ops.setsockopt
- * @sock: socket
- * @level: as the program gave it
- * @optname: as given
- * @optval: user or kernel memory
- * @optlen: its length
- *
- * Context: process. Return: 0 or -errno: what ours says.
- */
-int net6_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
-			 unsigned int optlen)
-{
-	struct sock *sk = READ_ONCE(sock->sk);
-	struct sock *inner;
-	int err;
-
-	if (net6_sk_is_ipv4(sk))
-		return net6_mapped_setsockopt(sock, level, optname, optval, optlen);
-	err = READ_ONCE(sk->sk_prot)->setsockopt(sk, level, optname, optval, optlen);
-	inner = net6_mapped_inner(sk);
-	if (likely(!inner) || err || net6_mapped_own_option(level, optname))
-		return err;
-	inner->sk_prot->setsockopt(inner, level, optname, optval, optlen);
-	return 0;
-}

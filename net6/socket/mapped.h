@@ -72,8 +72,6 @@ int net6_mapped_bind(struct sock *inner, const struct sockaddr_in *sin, bool bpf
 int net6_mapped_bind_any(struct sock *sk);
 void net6_mapped_release(struct sock *sk);
 int net6_mapped_shutdown(struct socket *sock, int how);
-int net6_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
-			 unsigned int optlen);
 
 /* mapped_stream.c */
 int net6_mapped_stream_bind(struct socket *sock, struct sock *sk,

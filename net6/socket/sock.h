@@ -255,6 +255,8 @@ int net6_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 		    unsigned int optlen);
 int net6_getsockopt(struct sock *sk, int level, int optname, char __user *optval,
 		    int __user *optlen);
+int net6_sock_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+			 unsigned int optlen);	/* proto_ops.setsockopt */
 int net6_setsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,
 			unsigned int optlen);
 int net6_getsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,

@@ -40,6 +40,8 @@ bool net6_dgram_match(const struct sock *sk, const struct net *net,
 		      const struct net6_dgram_key *key, int *score);
 struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key,
 			       struct sk_buff *skb);
+struct sock *net6_dgram_lookup_sender(struct sk_buff *skb, const struct net6_icmp_error *icmp,
+				      u8 protocol, u16 lport, __be16 fport);
 int net6_dgram_get_port(struct sock *sk, unsigned short snum);
 void net6_dgram_unhash(struct sock *sk);
 int net6_dgram_walk_chain(struct hlist_head *head, struct net *net, int protocol, u32 *place,
@@ -55,6 +57,7 @@ void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb);	/* consumes */
 struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *err);
 int net6_dgram_drop_bad(struct sock *sk, struct sk_buff *skb, int flags);
 int net6_dgram_first_len(struct sock *sk);
+void net6_dgram_tell(struct sock *sk, int err, bool hard);
 void net6_dgram_destruct(struct sock *sk);
 
 /* dgram_recv.c */

@@ -119,6 +119,31 @@ struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key
 	return best;
 }
 
+/**
+ * net6_dgram_lookup_sender() - the socket that sent what an ICMPv6 error is about
+ * @skb: error message
+ * @icmp: what it says
+ * @protocol: IPPROTO_UDP or IPPROTO_ICMPV6
+ * @lport: local port, host byte order
+ * @fport: foreign port, network byte order; 0 for an echo
+ *
+ * Context: softirq, RCU read lock held. Return: borrowed socket or NULL.
+ */
+struct sock *net6_dgram_lookup_sender(struct sk_buff *skb, const struct net6_icmp_error *icmp,
+				      u8 protocol, u16 lport, __be16 fport)
+{
+	const struct net6_dgram_key key = {
+		.laddr		= icmp->saddr,
+		.faddr		= icmp->daddr,
+		.lport		= lport,
+		.fport		= fport,
+		.dif		= icmp->ifindex,
+		.protocol	= protocol,
+	};
+
+	return net6_dgram_lookup(dev_net(skb->dev), &key, NULL);
+}
+
 static bool net6_dgram_addr_overlap(const struct sock *a, const struct sock *b, bool wildcard)
 {
 	if (ipv6_addr_equal(&a->sk_v6_rcv_saddr, &b->sk_v6_rcv_saddr))

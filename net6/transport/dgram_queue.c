@@ -6,6 +6,7 @@
 #include <net/busy_poll.h>
 #include <net/inet_common.h>
 
+#include "../compat/inet_sock.h"
 #include "dgram.h"
 
 /* Give the memory of a datagram back, keeping a page for the next. Queue locked. */
@@ -246,4 +247,20 @@ void net6_dgram_destruct(struct sock *sk)
 	}
 	spin_unlock_bh(&queue->lock);
 	net6_sk_destruct(sk);
+}
+
+/**
+ * net6_dgram_tell() - a program learns of an error about what it sent
+ * @sk: its socket
+ * @err: errno, positive
+ * @hard: a connected socket is told although it has not asked for errors
+ *
+ * Context: softirq, RCU read lock held.
+ */
+void net6_dgram_tell(struct sock *sk, int err, bool hard)
+{
+	if (!net6_opt(sk, RECVERR6) && (!hard || sk->sk_state != TCP_ESTABLISHED))
+		return;
+	WRITE_ONCE(sk->sk_err, err);
+	sk_error_report(sk);
 }

@@ -181,20 +181,13 @@ static void net6_ping_rcv(struct net6_iface *iface, struct sk_buff *skb)
 static void net6_ping_error(struct sk_buff *skb, const struct net6_icmp_error *icmp)
 {
 	const struct icmp6hdr *h = (struct icmp6hdr *)(skb->data + icmp->offset);
-	struct net6_dgram_key key = {
-		.laddr = icmp->saddr,
-		.faddr = icmp->daddr,
-		.lport = ntohs(h->icmp6_identifier),
-		.dif = icmp->ifindex,
-		.protocol = IPPROTO_ICMPV6,
-	};
 	struct sock *sk;
 	bool hard;
 	int err;
 
-	if (net6_ping_check(h) || !key.lport)
+	if (net6_ping_check(h) || !h->icmp6_identifier)
 		return;
-	sk = net6_dgram_lookup(dev_net(skb->dev), &key, NULL);
+	sk = net6_dgram_lookup_sender(skb, icmp, IPPROTO_ICMPV6, ntohs(h->icmp6_identifier), 0);
 	if (!sk)
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
@@ -202,10 +195,7 @@ static void net6_ping_error(struct sk_buff *skb, const struct net6_icmp_error *i
 		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
 	if (net6_opt(sk, RECVERR6))
 		net6_queue_icmp_error(sk, skb, err, 0, icmp, icmp->offset);
-	else if (!hard || sk->sk_state != TCP_ESTABLISHED)
-		return;
-	WRITE_ONCE(sk->sk_err, err);
-	sk_error_report(sk);
+	net6_dgram_tell(sk, err, hard);
 }
 
 static struct proto net6_ping_prot = {

@@ -202,19 +202,11 @@ static void net6_udp_rcv(struct sk_buff *skb)
 static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *icmp)
 {
 	const struct udphdr *uh = (struct udphdr *)(skb->data + icmp->offset);
-	struct net6_dgram_key key = {
-		.laddr = icmp->saddr,
-		.faddr = icmp->daddr,
-		.lport = ntohs(uh->source),
-		.fport = uh->dest,
-		.dif = icmp->ifindex,
-		.protocol = IPPROTO_UDP,
-	};
 	struct sock *sk;
 	bool hard;
 	int err;
 
-	sk = net6_dgram_lookup(dev_net(skb->dev), &key, NULL);
+	sk = net6_dgram_lookup_sender(skb, icmp, IPPROTO_UDP, ntohs(uh->source), uh->dest);
 	if (!sk)
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
@@ -228,10 +220,7 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 	if (net6_opt(sk, RECVERR6))
 		net6_queue_icmp_error(sk, skb, err, uh->dest, icmp,
 				      icmp->offset + sizeof(*uh));
-	else if (!hard || sk->sk_state != TCP_ESTABLISHED)
-		return;
-	WRITE_ONCE(sk->sk_err, err);
-	sk_error_report(sk);
+	net6_dgram_tell(sk, err, hard);
 }
 
 /* What a program's socket has in sk_user_data. Tunnels that take a program's UDP socket (L2TP,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The one place where a connection changes its state, what each change means to the
- * program that owns the socket, and the wake-ups.
+/* The one place where a connection changes its state, and what each change means to the
+ * program that owns the socket.
  */
 #include "../../../observe/note.h"
 #include "fastopen.h"
@@ -217,45 +217,4 @@ void net6_tcp_write_queue_purge(struct sock *sk)
 	if (net6_tcp_has_pages(sk))
 		net6_tcp_pages_drop(sk);
 	sk_mem_reclaim(sk);
-}
-
-/**
- * net6_tcp_data_ready() - tell a reader, if there is enough for it
- * @sk: socket, locked
- *
- * The end of the stream always wakes; else see net6_tcp_read_ready().
- * Context: softirq or process.
- */
-void net6_tcp_data_ready(struct sock *sk)
-{
-	net6_tcp_owner_event(sk);
-	if (net6_tcp_read_ready(sk, READ_ONCE(sk->sk_rcvlowat)) || sock_flag(sk, SOCK_DONE))
-		sk->sk_data_ready(sk);
-}
-
-/**
- * net6_tcp_write_space() - wake writers; sk->sk_write_space
- * @sk: socket
- *
- * Context: any.
- */
-void net6_tcp_write_space(struct sock *sk)
-{
-	struct socket *sock = sk->sk_socket;
-	struct socket_wq *wq;
-
-	if (!sk_stream_is_writeable(sk))
-		return;
-	if (unlikely(net6_tcp_owner(sk)))
-		net6_tcp_user_writable(sk);
-	if (!sock)
-		return;
-	clear_bit(SOCK_NOSPACE, &sock->flags);
-	rcu_read_lock();
-	wq = rcu_dereference(sk->sk_wq);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
-	if (wq && wq->fasync_list && !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
-		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
-	rcu_read_unlock();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The text of an acceptable segment (RFC 9293 3.10.7.4, seventh check), urgent data,
- * and when all this is acknowledged (RFC 5681 4.2).
+ * when all this is acknowledged (RFC 5681 4.2), and when its reader is told.
  */
 #include <net/inet_ecn.h>
 
@@ -462,5 +462,19 @@ void net6_tcp_urg(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th)
 		return;
 	WRITE_ONCE(tp->urg_data, TCP_URG_VALID | byte);
 	if (!sock_flag(sk, SOCK_DEAD))
+		sk->sk_data_ready(sk);
+}
+
+/**
+ * net6_tcp_data_ready() - tell a reader, if there is enough for it
+ * @sk: socket, locked
+ *
+ * The end of the stream always wakes; else see net6_tcp_read_ready().
+ * Context: softirq or process.
+ */
+void net6_tcp_data_ready(struct sock *sk)
+{
+	net6_tcp_owner_event(sk);
+	if (net6_tcp_read_ready(sk, READ_ONCE(sk->sk_rcvlowat)) || sock_flag(sk, SOCK_DONE))
 		sk->sk_data_ready(sk);
 }

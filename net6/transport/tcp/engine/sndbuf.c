@@ -63,3 +63,30 @@ void net6_tcp_snd_space(struct sock *sk)
 	}
 	sk->sk_write_space(sk);
 }
+
+/**
+ * net6_tcp_write_space() - wake writers; sk->sk_write_space
+ * @sk: socket
+ *
+ * Context: any.
+ */
+void net6_tcp_write_space(struct sock *sk)
+{
+	struct socket *sock = sk->sk_socket;
+	struct socket_wq *wq;
+
+	if (!sk_stream_is_writeable(sk))
+		return;
+	if (unlikely(net6_tcp_owner(sk)))
+		net6_tcp_user_writable(sk);
+	if (!sock)
+		return;
+	clear_bit(SOCK_NOSPACE, &sock->flags);
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
+	if (wq && wq->fasync_list && !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+	rcu_read_unlock();
+}
