@@ -18,12 +18,13 @@
 #include "core/ip.h"
 #include "core/nd.h"
 #include "core/netns.h"
-#include "core/nfhook.h"
 #include "core/policy.h"
-#include "tunnel/tunnel.h"
 #include "observe/cover.h"
 #include "socket/sock.h"
+#include "takeover/takeover.h"
+#include "transport/dgram.h"
 #include "transport/tcp/tcp.h"
+#include "tunnel/tunnel.h"
 
 unsigned int net6_net_id __read_mostly;
 
@@ -211,6 +212,8 @@ static const struct {
 	{ "sock_diag",		net6_diag_init,		net6_diag_exit },
 	{ "proc",		net6_proc_init,		net6_proc_exit },
 	{ "sockets",		net6_family_init,	net6_family_exit },
+	{ "the kernel's stubs",	net6_stub_init,		net6_stub_exit },
+	{ "AF_INET6",		net6_family_inet6_init,	net6_family_inet6_exit },
 };
 
 static int net6_part_start(size_t i)

@@ -93,6 +93,30 @@ struct net6_link_ops {
 void net6_rcv(struct net6_iface *iface, struct sk_buff *skb);
 
 /**
+ * net6_link_xmit() - give a packet with its link header to the device
+ * @skb: data at the link header; consumed
+ *
+ * Context: BH disabled, RCU read lock held.
+ * Return: 0, NET_XMIT_CN (the device's queue is congested: this packet or another has been
+ * dropped), or -ENOBUFS (this one has).
+ */
+static inline int net6_link_xmit(struct sk_buff *skb)
+{
+	int err = dev_queue_xmit(skb);
+
+	return likely(!err) || err == NET_XMIT_CN ? err : -ENOBUFS;
+}
+
+/**
+ * net6_link_no_memory() - a packet goes no further: there is no memory for its header
+ * @iface: interface that it was to leave by
+ * @skb: consumed, and counted as dropped
+ *
+ * Context: any.
+ */
+void net6_link_no_memory(struct net6_iface *iface, struct sk_buff *skb);
+
+/**
  * struct net6_link_type - a link layer that a module brings
  * @ops: how it works; constant while registered
  * @match: is @dev one of this type's? Context: RTNL held

@@ -16,16 +16,4 @@ void net6_sysctl_exit(void);
 int net6_sysctl_own_init(void);
 void net6_sysctl_own_exit(void);
 
-/* What native IPv6 shows where it is switched off: rtnetlink, sock_diag, /proc/net. */
-int net6_rtnetlink_init(void);
-void net6_rtnetlink_exit(void);
-int net6_diag_init(void);
-void net6_diag_exit(void);
-int net6_proc_init(void);
-void net6_proc_exit(void);
-
-struct seq_file;
-int net6_proc_snmp6(struct seq_file *seq, void *v);
-int net6_proc_dev_snmp6(struct seq_file *seq, void *v);
-
 #endif /* _NET6_ADMIN_H */

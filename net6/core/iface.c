@@ -16,6 +16,7 @@
 #include "addr.h"
 #include "dest.h"
 #include "ip.h"
+#include "loopback.h"
 #include "nd.h"
 #include "nfhook.h"
 #include "proxy.h"
@@ -544,6 +545,12 @@ const u8 *net6_link_addr(const struct net6_iface *iface)
 	return iface->lladdr;
 }
 EXPORT_SYMBOL_GPL(net6_link_addr);
+
+void net6_link_no_memory(struct net6_iface *iface, struct sk_buff *skb)
+{
+	net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
+}
+EXPORT_SYMBOL_GPL(net6_link_no_memory);
 
 /* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one, or are told. */
 static void net6_iface_new_lladdr(struct net6_iface *iface)

@@ -8,8 +8,8 @@
 #include <linux/interrupt.h>
 #include <net/dst.h>
 
-#include "../core/nfhook.h"
-#include "../link/ethernet.h"
+#include "loopback.h"
+#include "nfhook.h"
 
 /* Packets that may wait on one CPU (as net.core.netdev_max_backlog's default). */
 #define NET6_LOOP_QUEUE_MAX	1000

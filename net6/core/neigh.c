@@ -5,7 +5,6 @@
  */
 #include <net/addrconf.h>
 
-#include "../link/ethernet.h"
 #include "../observe/note.h"
 #include "addr.h"
 #include "icmp.h"

@@ -20,6 +20,9 @@
 #include "nfhook.h"
 #include "proxy.h"
 
+DEFINE_STATIC_KEY_FALSE(net6_nf_key);
+static const struct net6_nf_route_ops *net6_nf_routes;
+
 /* A piece of a packet with more headers in front of its Fragment header is dropped. */
 #define NET6_NF_HEADERS	8
 
@@ -425,4 +428,53 @@ bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_
 			net6_nf_forward_ok) != 1)
 		return false;
 	return net6_nf_post(dest->iface, skb, in, &err);
+}
+
+/* ---- routes ---- */
+
+/**
+ * net6_nf_enable() - hooks are called from now on
+ * @ops: constant until net6_nf_disable()
+ *
+ * Context: process; there is no interface yet.
+ */
+void net6_nf_enable(const struct net6_nf_route_ops *ops)
+{
+	net6_nf_routes = ops;
+	static_branch_enable(&net6_nf_key);
+}
+
+/**
+ * net6_nf_disable() - hooks are called no more
+ *
+ * Context: process; there is no interface any more.
+ */
+void net6_nf_disable(void)
+{
+	static_branch_disable(&net6_nf_key);
+}
+
+/**
+ * net6_nf_iface_init() - make the route that an interface's packets have in hooks
+ * @iface: being attached
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int net6_nf_iface_init(struct net6_iface *iface)
+{
+	if (!static_branch_unlikely(&net6_nf_key))
+		return 0;
+	return net6_nf_routes->init(iface);
+}
+
+/**
+ * net6_nf_iface_exit() - take it away again
+ * @iface: on no packet's way any more; a queued packet may still have the route
+ *
+ * Context: process.
+ */
+void net6_nf_iface_exit(struct net6_iface *iface)
+{
+	if (iface->rt)
+		net6_nf_routes->exit(iface);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* netfilter's IPv6 hooks in takeover mode (nfhook.c), and what its modules find of the IPv6
- * that is switched off (nfroute.c). Beside native IPv6 there are none: what native's rules
- * are about is native's.
+/* netfilter's IPv6 hooks in takeover mode. Beside native IPv6 there are none: what native's
+ * rules are about is native's.
  */
 #ifndef _NET6_NFHOOK_H
 #define _NET6_NFHOOK_H
@@ -49,13 +48,20 @@ bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_
 bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err);
 int net6_nf_dst_output(struct net *net, struct sock *sk, struct sk_buff *skb);
 
-/* nfroute.c */
+/**
+ * struct net6_nf_route_ops - who makes the routes that packets have in hooks
+ * @init: make the one of an interface, which is being attached, in its rt. Context: process.
+ *	Return: 0 or -ENOMEM
+ * @exit: take it away again; a queued packet may still have it. Context: process
+ */
+struct net6_nf_route_ops {
+	int (*init)(struct net6_iface *iface);
+	void (*exit)(struct net6_iface *iface);
+};
+
+void net6_nf_enable(const struct net6_nf_route_ops *ops);
+void net6_nf_disable(void);
 int net6_nf_iface_init(struct net6_iface *iface);
 void net6_nf_iface_exit(struct net6_iface *iface);
-int net6_nf_net_init(struct net6_net *nn);
-void net6_nf_net_drain(struct net6_net *nn);
-void net6_nf_net_exit(struct net6_net *nn);
-int net6_nf_init(void);
-void net6_nf_exit(void);
 
 #endif /* _NET6_NFHOOK_H */

@@ -5,9 +5,9 @@
 #include <net/sock.h>
 
 #include "../compat/inet_sock.h"
-#include "../link/ethernet.h"
 #include "addr.h"
 #include "ip.h"
+#include "loopback.h"
 #include "nfhook.h"
 
 /* Does the sender want its own datagrams to a group? (RFC 3493 5.2: by default) Neighbor

@@ -15,32 +15,36 @@ static void net6_ethernet_fill_header(const struct net6_iface *iface, const u8 *
 	struct ethhdr *eth = (struct ethhdr *)header;
 
 	memcpy(eth->h_dest, lladdr, ETH_ALEN);
-	memcpy(eth->h_source, iface->lladdr, ETH_ALEN);
+	memcpy(eth->h_source, net6_link_addr(iface), ETH_ALEN);
 	eth->h_proto = htons(ETH_P_IPV6);
 }
 
 static int net6_ethernet_send(struct net6_iface *iface, struct sk_buff *skb, const u8 *lladdr)
 {
-	if (skb_cow_head(skb, LL_RESERVED_SPACE(iface->dev))) {
-		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
+	struct net_device *dev = net6_link_dev(iface);
+
+	if (skb_cow_head(skb, LL_RESERVED_SPACE(dev))) {
+		net6_link_no_memory(iface, skb);
 		return -ENOMEM;
 	}
 	net6_ethernet_fill_header(iface, lladdr, __skb_push(skb, ETH_HLEN));
 	skb_reset_mac_header(skb);
-	skb->dev = iface->dev;
+	skb->dev = dev;
 	skb->protocol = htons(ETH_P_IPV6);
 	return net6_link_xmit(skb);
 }
 
 static int net6_ethernet_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join)
 {
-	return join ? dev_mc_add(iface->dev, maddr) : dev_mc_del(iface->dev, maddr);
+	struct net_device *dev = net6_link_dev(iface);
+
+	return join ? dev_mc_add(dev, maddr) : dev_mc_del(dev, maddr);
 }
 
 /* RFC 4291 appendix A: the universal/local bit is inverted. */
 static void net6_ethernet_make_iid(const struct net6_iface *iface, u8 iid[8])
 {
-	const u8 *mac = iface->lladdr;
+	const u8 *mac = net6_link_addr(iface);
 
 	iid[0] = mac[0] ^ 0x02;
 	iid[1] = mac[1];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where a change is noted: tracepoints first, then who registered. */
 #include <linux/rcupdate.h>
+#include <net/sock.h>
 
 #include "../core/nd.h"
-#include "../socket/sock.h"
 #include "note.h"
 
 #define CREATE_TRACE_POINTS

@@ -20,7 +20,8 @@ MODULE_PARM_DESC(family, "auto: AF_NET6, and AF_INET6 if native IPv6 is off; net
 
 static LIST_HEAD(net6_protosws);
 static DEFINE_MUTEX(net6_protosw_lock);
-static bool net6_inet6_registered;
+/* Sockets of AF_INET6 are made here as well. */
+static bool net6_inet6;
 
 /**
  * net6_protosw_register() - let socket() make a type/protocol pair
@@ -94,6 +95,23 @@ int net6_protosw_inuse(struct net *net, int type, int protocol)
 	n = IS_ERR(p) ? 0 : sock_prot_inuse_get(net, p->prot);
 	rcu_read_unlock();
 	return n;
+}
+
+/**
+ * net6_protosw_ops() - the calls of sockets of a kind
+ * @type: SOCK_STREAM, ...
+ * @protocol: IPPROTO_TCP, ...; there are such sockets
+ *
+ * Context: any. Return: the same as long as the module is there.
+ */
+const struct proto_ops *net6_protosw_ops(int type, int protocol)
+{
+	const struct proto_ops *ops;
+
+	rcu_read_lock();
+	ops = net6_protosw_find(type, protocol)->ops;
+	rcu_read_unlock();
+	return ops;
 }
 
 /**
@@ -224,36 +242,15 @@ static int net6_register_family(const struct net_proto_family *ops, const char *
  */
 int net6_family_init(void)
 {
-	bool insist = !strcmp(family, "inet6");
-	bool inet6 = insist;
-	int err;
-
 	if (!strcmp(family, "auto")) {
-		inet6 = !ipv6_mod_enabled();
-	} else if (!insist && strcmp(family, "net6")) {
+		net6_inet6 = !ipv6_mod_enabled();
+	} else if (!strcmp(family, "inet6")) {
+		net6_inet6 = true;
+	} else if (strcmp(family, "net6")) {
 		pr_err("family=%s is unknown: use auto, net6 or inet6\n", family);
 		return -EINVAL;
 	}
-
-	err = net6_register_family(&net6_family_ops, "another module");
-	if (err)
-		return err;
-	if (!inet6)
-		return 0;
-	err = net6_stub_init();
-	if (err)
-		goto err_family;
-	err = net6_register_family(&net6_inet6_family_ops, "the native IPv6 stack");
-	if (err)
-		goto err_stub;
-	net6_inet6_registered = true;
-	return 0;
-
-err_stub:
-	net6_stub_exit();
-err_family:
-	sock_unregister(PF_NET6);
-	return err;
+	return net6_register_family(&net6_family_ops, "another module");
 }
 
 /**
@@ -263,9 +260,38 @@ err_family:
  */
 void net6_family_exit(void)
 {
-	if (net6_inet6_registered) {
-		sock_unregister(PF_INET6);
-		net6_stub_exit();
-	}
 	sock_unregister(PF_NET6);
+}
+
+/**
+ * net6_family_has_inet6() - are sockets of AF_INET6 made here?
+ *
+ * Context: after net6_family_init().
+ */
+bool net6_family_has_inet6(void)
+{
+	return net6_inet6;
+}
+
+/**
+ * net6_family_inet6_init() - AF_INET6 as well, if it is to be
+ *
+ * Context: process. Return: 0; -EEXIST if the native IPv6 stack has it.
+ */
+int net6_family_inet6_init(void)
+{
+	if (!net6_inet6)
+		return 0;
+	return net6_register_family(&net6_inet6_family_ops, "the native IPv6 stack");
+}
+
+/**
+ * net6_family_inet6_exit() - undo net6_family_inet6_init()
+ *
+ * Context: process, sleeps.
+ */
+void net6_family_inet6_exit(void)
+{
+	if (net6_inet6)
+		sock_unregister(PF_INET6);
 }

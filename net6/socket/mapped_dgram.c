@@ -12,7 +12,6 @@
 
 #include "../compat/inet_sock.h"
 #include "../compat/udp_tunnel.h"
-#include "../transport/dgram.h"
 #include "mapped.h"
 
 /* Any value that is not 0 makes receiving the business of encap_rcv. */
@@ -37,8 +36,7 @@ static int net6_mapped_dgram_rcv(struct sock *inner, struct sk_buff *skb)
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	memset(net6_rx_cb(skb), 0, sizeof(struct net6_rx_cb));
 	net6_rx_cb(skb)->ifindex = ifindex;
-	net6_udp_deliver_one(sk, skb);
-	return 0;
+	return sk->sk_backlog_rcv(sk, skb);
 }
 
 /* What an ICMP error is called (as -errno), as in udp_err(), which has dropped those that no

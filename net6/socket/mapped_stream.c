@@ -17,8 +17,8 @@
 
 #include "../compat/accept.h"
 #include "../compat/inet_sock.h"
-#include "../transport/tcp/tcp.h"
 #include "mapped.h"
+#include "protosw.h"
 
 #define NET6_SHADOW_BITS	8
 
@@ -84,6 +84,7 @@ static struct socket *net6_shadow_make(struct socket *sock)
 /* The sock of @inner takes the place of @sk, which @inner keeps. sk owned. */
 static void net6_mapped_swap(struct socket *sock, struct sock *sk, struct socket *inner)
 {
+	const struct proto_ops *ops = net6_protosw_ops(sk->sk_type, sk->sk_protocol);
 	struct sock *isk = inner->sk;
 
 	sock_owned_by_me(sk);
@@ -97,8 +98,8 @@ static void net6_mapped_swap(struct socket *sock, struct sock *sk, struct socket
 	WRITE_ONCE(net6_sk(sk)->inner, NULL);
 	sock->state = inner->state;
 
-	__module_get(net6_stream_ops.owner);
-	inner->ops = &net6_stream_ops;
+	__module_get(ops->owner);
+	inner->ops = ops;
 	inner->state = SS_UNCONNECTED;
 	inner->sk = sk;
 	net6_shadow_add(sock, inner);
@@ -142,7 +143,7 @@ static int net6_mapped_begin(struct socket *sock, const struct sockaddr_in6 *add
 /* BPF programs are asked about connect(), and may change the address to another of IPv4. */
 static int net6_mapped_ask(struct sock *sk, struct sockaddr_in6 *addr, int len)
 {
-	int err = net6_tcp_pre_connect(sk, (struct sockaddr *)addr, len);
+	int err = sk->sk_prot->pre_connect(sk, (struct sockaddr *)addr, len);
 
 	return err ?: ipv6_addr_v4mapped(&addr->sin6_addr) ? 0 : -ENETUNREACH;
 }

@@ -188,6 +188,11 @@ struct net6_tcp_sock {
 	};
 };
 
+static inline struct net6_tcp_sock *net6_tcp_sk(const struct sock *sk)
+{
+	return (struct net6_tcp_sock *)sk;
+}
+
 static inline struct net6_sk *net6_sk(const struct sock *sk)
 {
 	if (sk->sk_type == SOCK_STREAM)
@@ -283,13 +288,11 @@ int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 int net6_family_init(void);
 void net6_family_exit(void);
+bool net6_family_has_inet6(void);
+int net6_family_inet6_init(void);
+void net6_family_inet6_exit(void);
 
-/* What the kernel calls native IPv6 by (takeover/stub.c). */
-int net6_stub_init(void);
-void net6_stub_exit(void);
-
-/* SOCK_STREAM (transport/tcp/calls/stream.c) and SOCK_DGRAM (socket/dgram.c) calls. */
-extern const struct proto_ops net6_stream_ops;
+/* Calls of SOCK_DGRAM sockets (dgram.c). */
 int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
 int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected);
@@ -375,21 +378,5 @@ void net6_queue_icmp4_error(struct sock *sk, struct sk_buff *skb, int err, u32 i
 			    unsigned int udp_offset);
 void net6_queue_local_error(struct sock *sk, int err, const struct in6_addr *daddr,
 			    __be16 port, u32 info);
-
-/* transport/udp.c */
-int net6_udp_init(void);
-void net6_udp_exit(void);
-
-/* Walk the UDP sockets of a namespace, as net6_tcp_walk() does for TCP. */
-int net6_udp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
-
-/* transport/ping.c: echo sockets, after net6_icmp_init() */
-int net6_ping_init(void);
-void net6_ping_exit(void);
-
-/* transport/raw.c */
-int net6_raw_init(void);
-void net6_raw_exit(void);
-int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
 
 #endif /* _NET6_SOCK_H */

@@ -17,7 +17,7 @@
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
 #include "../transport/tcp/tcp.h"
-#include "../admin/admin.h"
+#include "takeover.h"
 
 /**
  * struct net6_diag - one message of a dump

@@ -20,8 +20,9 @@
 #include "../core/dest.h"
 #include "../core/icmp.h"
 #include "../core/nfhook.h"
+#include "takeover.h"
 
-DEFINE_STATIC_KEY_FALSE(net6_nf_key);
+
 #if IS_ENABLED(CONFIG_NETFILTER) && IS_BUILTIN(CONFIG_IPV6) && \
 	IS_ENABLED(CONFIG_IPV6_MULTIPLE_TABLES) && IS_ENABLED(CONFIG_KPROBES)
 
@@ -109,19 +110,11 @@ static struct rt6_info *net6_nf_rt_alloc(struct net_device *dev)
 	return rt;
 }
 
-/**
- * net6_nf_iface_init() - make the route that an interface's packets have in hooks
- * @iface: being attached
- *
- * Context: process. Return: 0 or -ENOMEM.
- */
-int net6_nf_iface_init(struct net6_iface *iface)
+static int net6_nf_route_init(struct net6_iface *iface)
 {
 	struct inet6_dev *idev;
 	struct rt6_info *rt;
 
-	if (!static_branch_unlikely(&net6_nf_key))
-		return 0;
 	rt = net6_nf_rt_alloc(iface->dev);
 	if (!rt)
 		return -ENOMEM;
@@ -143,19 +136,16 @@ int net6_nf_iface_init(struct net6_iface *iface)
 	return 0;
 }
 
-/**
- * net6_nf_iface_exit() - take it away again
- * @iface: on no packet's way any more; a queued packet may still have the route
- *
- * Context: process.
- */
-void net6_nf_iface_exit(struct net6_iface *iface)
+static void net6_nf_route_exit(struct net6_iface *iface)
 {
-	if (!iface->rt)
-		return;
 	dst_dev_put(&iface->rt->dst);
 	dst_release(&iface->rt->dst);
 }
+
+static const struct net6_nf_route_ops net6_nf_route_ops = {
+	.init	= net6_nf_route_init,
+	.exit	= net6_nf_route_exit,
+};
 
 /* ---- the routing rule ---- */
 
@@ -335,7 +325,7 @@ int net6_nf_init(void)
 		kmem_cache_destroy(net6_nf_dst_ops.kmem_cachep);
 		return 0;
 	}
-	static_branch_enable(&net6_nf_key);
+	net6_nf_enable(&net6_nf_route_ops);
 	return 0;
 }
 
@@ -348,7 +338,7 @@ void net6_nf_exit(void)
 {
 	if (!static_key_enabled(&net6_nf_key))
 		return;
-	static_branch_disable(&net6_nf_key);
+	net6_nf_disable();
 	unregister_kprobe(&net6_nf_probe);
 	/* Routes that were queued with a packet, and who was diverted. */
 	synchronize_rcu();
@@ -356,15 +346,6 @@ void net6_nf_exit(void)
 	kmem_cache_destroy(net6_nf_dst_ops.kmem_cachep);
 }
 #else
-int net6_nf_iface_init(struct net6_iface *iface)
-{
-	return 0;
-}
-
-void net6_nf_iface_exit(struct net6_iface *iface)
-{
-}
-
 int net6_nf_net_init(struct net6_net *nn)
 {
 	return 0;

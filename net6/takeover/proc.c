@@ -17,8 +17,8 @@
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
 #include "../transport/tcp/tcp.h"
-#include "../admin/admin.h"
 #include "rt.h"
+#include "takeover.h"
 
 /* What comes last in a line of tcp6: it differs between kinds of connection. */
 struct net6_proc_sock {

@@ -7,7 +7,7 @@
 #include <linux/seq_file.h>
 
 #include "../core/iface.h"
-#include "../admin/admin.h"
+#include "takeover.h"
 
 #define NONE	(-1)
 #define OUR(x)	NET6_MIB_##x

@@ -2,8 +2,8 @@
 /* rtnetlink for PF_INET6 in takeover mode: what its parts share, and net6's next-hop
  * decisions as the routes that programs expect to see.
  */
-#ifndef _NET6_ADMIN_RT_H
-#define _NET6_ADMIN_RT_H
+#ifndef _NET6_RT_H
+#define _NET6_RT_H
 
 #include <net/rtnetlink.h>
 
@@ -87,4 +87,4 @@ void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event e
 void net6_rt_note_router(const struct net6_router *router, enum net6_note_event event);
 void net6_rt_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
 
-#endif /* _NET6_ADMIN_RT_H */
+#endif /* _NET6_RT_H */

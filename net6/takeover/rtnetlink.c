@@ -8,8 +8,8 @@
 #include <net/if_inet6.h>
 #include <net/ipv6.h>
 
-#include "../admin/admin.h"
 #include "rt.h"
+#include "takeover.h"
 
 /* One of the two rules that native starts with; there cannot be others. */
 static int net6_rt_rule_fill(struct sk_buff *skb, struct netlink_callback *cb, u8 table,

@@ -15,6 +15,7 @@
 #include "../compat/ipv6_stubs.h"
 #include "../transport/dgram.h"
 #include "../socket/sock.h"
+#include "takeover.h"
 
 static struct sock *net6_stub_udp_lookup(const struct net *net, const struct in6_addr *saddr,
 					 __be16 sport, const struct in6_addr *daddr, __be16 dport,
@@ -62,14 +63,15 @@ static int net6_stub_encap_init(void)
 /**
  * net6_stub_init() - BPF helpers and tunnels find net6 where they look for native IPv6
  *
- * Does nothing where native IPv6 is on. Context: process. Return: 0 or -ENOMEM.
+ * Does nothing where native IPv6 is on, or where sockets of AF_INET6 are not made here.
+ * Context: process. Return: 0 or -ENOMEM.
  */
 int net6_stub_init(void)
 {
 	struct ipv6_bpf_stub *bpf = (struct ipv6_bpf_stub *)ipv6_bpf_stub;
 	int err;
 
-	if (ipv6_mod_enabled())
+	if (ipv6_mod_enabled() || !net6_family_has_inet6())
 		return 0;
 	err = net6_stub_encap_init();
 	if (err)
@@ -99,7 +101,7 @@ void net6_stub_exit(void)
 {
 	struct ipv6_bpf_stub *bpf = (struct ipv6_bpf_stub *)ipv6_bpf_stub;
 
-	if (ipv6_mod_enabled())
+	if (ipv6_mod_enabled() || !net6_family_has_inet6())
 		return;
 	WRITE_ONCE(bpf->udp6_lib_lookup, __udp6_lib_lookup);
 	bpf->inet6_bind = NULL;

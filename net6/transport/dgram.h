@@ -73,8 +73,21 @@ int net6_dgram_ioctl(struct sock *sk, int cmd, net6_compat_ioctl_arg arg);
 int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_autobind(struct sock *sk);
 
-/* udp.c: a datagram with its UDP header, for one socket; softirq; consumes */
-void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb);
+/* udp.c */
+int net6_udp_init(void);
+void net6_udp_exit(void);
+
+/* Walk the UDP sockets of a namespace, as net6_tcp_walk() does for TCP. */
+int net6_udp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
+
+/* ping.c: echo sockets, after net6_icmp_init() */
+int net6_ping_init(void);
+void net6_ping_exit(void);
+
+/* raw.c */
+int net6_raw_init(void);
+void net6_raw_exit(void);
+int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
 
 /* udp_send.c */
 int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);

@@ -16,14 +16,10 @@
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
 
-/**
- * net6_udp_deliver_one() - a datagram's last steps: filter, accounting, queue
- * @sk: socket
- * @skb: data at the UDP header; consumed
- *
- * Context: softirq.
+/* A datagram's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed.
+ * Softirq.
  */
-void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
+static void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	int err;
@@ -56,6 +52,13 @@ void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
 		NET6_INC(nn, Udp6InErrors);
 		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
 	}
+}
+
+/* sk_backlog_rcv: one that comes by another way than ours (socket/mapped_dgram.c). */
+static int net6_udp_backlog_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	net6_udp_deliver_one(sk, skb);
+	return 0;
 }
 
 /* Joined datagrams for a socket that reads them one by one. Consumes. */
@@ -316,6 +319,7 @@ static struct proto net6_udp_prot = {
 	.getsockopt		= net6_udp_getsockopt,
 	.sendmsg		= net6_udp_sendmsg,
 	.recvmsg		= net6_dgram_recvmsg,
+	.backlog_rcv		= net6_udp_backlog_rcv,
 	.get_port		= net6_dgram_get_port,
 	.put_port		= net6_dgram_unhash,
 	.unhash			= net6_dgram_unhash,

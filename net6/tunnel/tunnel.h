@@ -8,7 +8,7 @@
 #include <linux/netdevice.h>
 #include <net/dst_cache.h>
 
-#include "../link/ethernet.h"
+#include "../core/iface.h"
 #include "tunnel_rules.h"
 
 #define NET6_TUNNEL_HEADER	4	/* bytes: the IPv4 address that the packet goes to */

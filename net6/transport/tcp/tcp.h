@@ -349,11 +349,6 @@ struct net6_tcp_key {
 	int			dif;
 };
 
-static inline struct net6_tcp_sock *net6_tcp_sk(const struct sock *sk)
-{
-	return (struct net6_tcp_sock *)sk;
-}
-
 /* inet6_sk() of a full socket of ours, without asking what it is. */
 static inline struct ipv6_pinfo *net6_tcp_np(const struct sock *sk)
 {
@@ -616,6 +611,7 @@ u32  net6_tcp_isn(const struct net6_net *nn, const struct in6_addr *saddr,
 		  const struct in6_addr *daddr, __be16 sport, __be16 dport, u32 *ts_offset);
 
 extern struct proto net6_tcp_prot;
+extern const struct proto_ops net6_stream_ops;	/* calls/stream.c */
 
 int  net6_tcp_init(void);
 void net6_tcp_exit(void);

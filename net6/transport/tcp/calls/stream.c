@@ -5,9 +5,8 @@
 #include <net/inet_common.h>
 
 #include "../../../compat/splice.h"
-#include "../tcp.h"
 #include "../../../socket/mapped.h"
-#include "../../../socket/sock.h"
+#include "../tcp.h"
 
 static int net6_stream_autobind(struct sock *sk)
 {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What there is only where native IPv6 is switched off: its faces to programs (rtnetlink,
+ * sock_diag, /proc), and what other parts of the kernel find in its place.
+ */
+#ifndef _NET6_TAKEOVER_H
+#define _NET6_TAKEOVER_H
+
+#include <linux/types.h>
+
+struct net6_net;
+struct seq_file;
+
+int net6_rtnetlink_init(void);
+void net6_rtnetlink_exit(void);
+int net6_diag_init(void);
+void net6_diag_exit(void);
+int net6_proc_init(void);
+void net6_proc_exit(void);
+int net6_proc_snmp6(struct seq_file *seq, void *v);
+int net6_proc_dev_snmp6(struct seq_file *seq, void *v);
+
+/* What the kernel calls native IPv6 by. */
+int net6_stub_init(void);
+void net6_stub_exit(void);
+
+/* What netfilter's modules use of native IPv6. */
+int net6_nf_init(void);
+void net6_nf_exit(void);
+int net6_nf_net_init(struct net6_net *nn);
+void net6_nf_net_drain(struct net6_net *nn);
+void net6_nf_net_exit(struct net6_net *nn);
+
+#endif /* _NET6_TAKEOVER_H */
