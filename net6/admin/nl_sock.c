@@ -8,7 +8,8 @@
 
 #include "../compat/genetlink.h"
 #include "../transport/dgram.h"
-#include "../transport/tcp/tcp.h"
+#include "../transport/tcp/calls/calls.h"
+#include "../transport/tcp/conn/conn.h"
 #include "nl.h"
 
 struct net6_nl_sock {

@@ -55,7 +55,7 @@ struct sk_buff *net6_icmp_alloc(unsigned int len);	/* room for headers in front 
 typedef void (*net6_icmp_handler)(struct net6_iface *iface, struct sk_buff *skb);
 void net6_icmp_handle(u8 type, net6_icmp_handler handler);	/* NULL to remove; init only */
 
-/* Echo sockets (transport/ping.c) register ICMPV6_ECHO_REPLY with the above (skb: data
+/* Echo sockets, transport/ping.c, register ICMPV6_ECHO_REPLY with the above (skb: data
  * at the ICMPv6 header, checksum verified, consumed), and here the handler of errors
  * about echo requests of ours; called as net6_proto.error is, NULL to remove.
  */

@@ -244,10 +244,10 @@ static inline bool net6_sk_stamp(const struct sock *sk, struct sk_buff *skb)
 int net6_sk_init(struct sock *sk);	/* pinet6, defaults; called by proto->init's caller */
 void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
 
-/* Validate a sockaddr for sendto() and connect(): length, family AF_INET6 (AF_UNSPEC
- * where allowed by the caller beforehand), for connect() scope id against SO_BINDTODEVICE;
- * mapped IPv4 addresses, which mapped.c takes before, give -ENETUNREACH / -EINVAL.
- * Return 0 or -errno and the interface index in *oif.
+/* socket/sk_addr.c. check_dest() looks at a sockaddr for sendto() and connect(): length, family
+ * AF_INET6 (AF_UNSPEC where allowed by the caller beforehand), for connect() scope id against
+ * SO_BINDTODEVICE; mapped IPv4 addresses, which mapped.c takes before, give -ENETUNREACH /
+ * -EINVAL. Return 0 or -errno and the interface index in *oif.
  */
 int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
 int net6_sk_default_oif(const struct sock *sk, const struct in6_addr *daddr, int *oif);
@@ -279,24 +279,24 @@ struct net6_protosw {
 int net6_protosw_register(struct net6_protosw *p);
 void net6_protosw_unregister(struct net6_protosw *p);
 
-/* Generic proto_ops shared by stream and datagram sockets (socket/family.c). */
+/* Generic proto_ops shared by stream and datagram sockets (socket/sk_addr.c). */
 int net6_release(struct socket *sock);
 int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len);
 int net6_bind_bpf(struct sock *sk, struct sockaddr *uaddr, int addr_len, u32 flags);
 int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
 int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
+/* socket/family.c */
 int net6_family_init(void);
 void net6_family_exit(void);
 bool net6_family_has_inet6(void);
 int net6_family_inet6_init(void);
 void net6_family_inet6_exit(void);
 
-/* Calls of SOCK_DGRAM sockets (dgram.c). */
+/* Calls of SOCK_DGRAM sockets (socket/dgram.c). */
 int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
 int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected);
-struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
 int net6_dgram_probe(struct sock *sk, struct net6_tx *tx);
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
@@ -327,6 +327,10 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 	return pmtudisc < IPV6_PMTUDISC_DO || pmtudisc == IPV6_PMTUDISC_OMIT;
 }
 
+/* socket/sk_dest.c */
+struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
+
+/* socket/sk_addr.c */
 int net6_sk_own_oif(const struct sock *sk);
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
 

@@ -16,7 +16,8 @@
 #include "../compat/sock_diag.h"
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
-#include "../transport/tcp/tcp.h"
+#include "../transport/tcp/calls/calls.h"
+#include "../transport/tcp/conn/conn.h"
 #include "takeover.h"
 
 /**

@@ -16,7 +16,7 @@
 #include "../socket/protosw.h"
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
-#include "../transport/tcp/tcp.h"
+#include "../transport/tcp/conn/conn.h"
 #include "rt.h"
 #include "takeover.h"
 

@@ -10,8 +10,10 @@
 #include <net/ip6_route.h>
 
 #include "../../compat/inet_sock.h"
+#include "calls/calls.h"
+#include "conn/conn.h"
 #include "conn/fastopen.h"
-#include "tcp.h"
+#include "engine/entry.h"
 
 /* A namespace that goes away tells when it has waited this long for its connections. */
 #define NET6_TCP_PURGE_TELL	(60 * HZ)

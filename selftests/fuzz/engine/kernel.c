@@ -5,8 +5,10 @@
  */
 #include <linux/percpu.h>
 
-#include "../../../net6/transport/tcp/engine/engine.h"
+#include "../../../net6/transport/tcp/calls/calls.h"
 #include "../../../net6/transport/tcp/calls/send.h"
+#include "../../../net6/transport/tcp/conn/conn.h"
+#include "../../../net6/transport/tcp/engine/engine.h"
 #include "harness.h"
 
 void *malloc(size_t size);

@@ -8,6 +8,9 @@
 #include <net6/tcp.h>
 
 #include "../../../compat/splice.h"
+#include "../conn/conn.h"
+#include "../engine/entry.h"
+#include "calls.h"
 #include "send.h"
 
 /* Called in softirq: no memory is no disaster. */

@@ -6,8 +6,10 @@
 
 #include "../../../compat/tcp.h"
 #include "../../../socket/mapped.h"
+#include "../conn/conn.h"
 #include "../conn/fastopen.h"
-#include "../tcp.h"
+#include "../engine/entry.h"
+#include "calls.h"
 
 static __poll_t net6_tcp_poll_out(struct sock *sk)
 {

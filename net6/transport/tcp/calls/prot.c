@@ -5,8 +5,10 @@
 
 #include "../../../compat/splice.h"
 #include "../../../compat/tcp.h"
+#include "../conn/conn.h"
 #include "../conn/fastopen.h"
-#include "../tcp.h"
+#include "../engine/entry.h"
+#include "calls.h"
 
 static atomic_long_t memory_allocated ____cacheline_aligned_in_smp;	/* pages */
 static DEFINE_PER_CPU(int, memory_fw_alloc);

@@ -5,7 +5,8 @@
 #include <linux/errqueue.h>
 #include <net/busy_poll.h>
 
-#include "../tcp.h"
+#include "../engine/entry.h"
+#include "calls.h"
 
 /* What goes with the bytes as ancillary data. */
 #define NET6_TCP_CMSG_INQ	BIT(0)

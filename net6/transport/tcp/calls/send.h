@@ -3,7 +3,7 @@
 #ifndef _NET6_TCP_SEND_H
 #define _NET6_TCP_SEND_H
 
-#include "../tcp.h"
+#include "../engine/entry.h"
 
 /**
  * struct net6_tcp_send - a send call on its way
@@ -34,9 +34,6 @@ struct sk_buff *net6_tcp_tail(struct net6_tcp_send *s, size_t left, int *room, i
 int  net6_tcp_wait_space(struct net6_tcp_send *s);
 void net6_tcp_account(struct net6_tcp_send *s, struct sk_buff *skb, int n);
 void net6_tcp_push_full(struct net6_tcp_send *s, struct sk_buff *skb);
-int  net6_tcp_wmem_schedule(struct sock *sk, int size);
-void net6_tcp_queue_skb(struct sock *sk, struct sk_buff *skb);
-void net6_tcp_unqueue_empty(struct sock *sk);
 int  net6_tcp_splice_loop(struct net6_tcp_send *s, struct msghdr *msg);
 
 #endif /* _NET6_TCP_SEND_H */

@@ -9,6 +9,8 @@
 #include "../../../compat/sock.h"
 #include "../../../compat/splice.h"
 #include "../conn/fastopen.h"
+#include "../engine/entry.h"
+#include "calls.h"
 #include "send.h"
 
 /* A message up to this many bytes shares its buffer with the headers: with them it

@@ -9,6 +9,8 @@
 #include <net6/tcp.h>
 
 #include "../../../compat/splice.h"
+#include "../engine/entry.h"
+#include "calls.h"
 #include "send.h"
 
 /* The bytes are in the buffer's fragments now: charge them. */

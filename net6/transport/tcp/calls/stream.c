@@ -6,7 +6,8 @@
 
 #include "../../../compat/splice.h"
 #include "../../../socket/mapped.h"
-#include "../tcp.h"
+#include "../conn/conn.h"
+#include "calls.h"
 
 static int net6_stream_autobind(struct sock *sk)
 {

@@ -5,7 +5,8 @@
 #include <linux/inet_diag.h>
 
 #include "../conn/fastopen.h"
-#include "../tcp.h"
+#include "../engine/entry.h"
+#include "calls.h"
 
 static void net6_tcp_set_nodelay(struct sock *sk, int on)
 {

@@ -3,7 +3,8 @@
  * that go on closing after their process has left. Orphans are bounded per namespace
  * (as many as TIME-WAIT entries).
  */
-#include "../tcp.h"
+#include "../engine/entry.h"
+#include "conn.h"
 
 /* The state after our FIN, and whether one is to be sent. */
 static bool net6_tcp_close_state(struct sock *sk)

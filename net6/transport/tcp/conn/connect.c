@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Active open (RFC 9293 3.10.1) and the way back to an unconnected socket. */
 #include "../../../compat/bpf_cgroup.h"
+#include "../calls/calls.h"
+#include "../engine/entry.h"
+#include "conn.h"
 #include "fastopen.h"
-#include "../tcp.h"
 
 /**
  * net6_tcp_pre_connect() - proto->pre_connect: cgroup BPF has its say

@@ -7,7 +7,7 @@
 #include <linux/siphash.h>
 
 #include "../../../compat/tcp.h"
-#include "../tcp.h"
+#include "conn.h"
 
 /* One tick of the cookie clock is 2^6 s; a cookie is good in this tick and the next. */
 #define NET6_TCP_COOKIE_TICK	6

@@ -8,10 +8,11 @@
 #include <net/inet_common.h>
 
 #include "../../../socket/mapped.h"
+#include "../calls/send.h"
 #include "../engine/engine.h"
+#include "conn.h"
 #include "fastopen.h"
 #include "focache.h"
-#include "../calls/send.h"
 
 /* Room in the SYN for all options that there may be (RFC 7413 4.2.1 asks for less data than
  * the MSS says; middleboxes may add options).

@@ -4,7 +4,7 @@
 #define _NET6_TCP_FASTOPEN_H
 
 #include "../../../compat/inet_sock.h"
-#include "../tcp.h"
+#include "conn.h"
 
 /* Does this connection wait for its first data before it sends the SYN? */
 static inline bool net6_tcp_deferred(const struct sock *sk)

@@ -7,6 +7,7 @@
 #include <linux/siphash.h>
 
 #include "../../../compat/unaligned.h"
+#include "conn.h"
 #include "fastopen.h"
 
 static struct tcp_fastopen_context *fo_make(const u8 *keys, int n)

@@ -7,7 +7,9 @@
  */
 #include <linux/slab.h>
 
+#include "../calls/calls.h"
 #include "../engine/engine.h"
+#include "conn.h"
 #include "fastopen.h"
 
 /* RFC 7413 5.1: a request that was reset counts this long, or a spoofer that gets its victim to

@@ -10,7 +10,7 @@
 #include <net/inet_hashtables.h>
 #include <net/sock_reuseport.h>
 
-#include "../tcp.h"
+#include "conn.h"
 
 #define NET6_TCP_LISTEN_BUCKETS	512
 /* Nulls values of listener chains start here, those of connections below: a reader

@@ -9,6 +9,7 @@
  * asked for a connection and has none.
  */
 #include "../engine/engine.h"
+#include "conn.h"
 
 /**
  * net6_tcp_hold_ack() - let the ACK of a SYN-ACK wait

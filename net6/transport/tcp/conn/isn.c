@@ -7,7 +7,7 @@
 #include <linux/siphash.h>
 #include <linux/ktime.h>
 
-#include "../tcp.h"
+#include "conn.h"
 
 /**
  * net6_tcp_isn() - initial sequence number of a connection

@@ -7,8 +7,10 @@
 
 #include "../../../compat/tcp.h"
 #include "../../../socket/mapped.h"
+#include "../calls/calls.h"
+#include "../engine/entry.h"
+#include "conn.h"
 #include "fastopen.h"
-#include "../tcp.h"
 
 /**
  * net6_tcp_listen() - make a socket listen, or change its backlog

@@ -2,7 +2,7 @@
 /* Charging an accepted connection to the memory cgroup of the process that accepts it. */
 #include <linux/memcontrol.h>
 
-#include "../tcp.h"
+#include "conn.h"
 
 /* The memory cgroup of this process, with a reference, or NULL: as sk_alloc() chooses. */
 static struct mem_cgroup *net6_tcp_memcg(void)

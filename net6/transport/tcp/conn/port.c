@@ -8,7 +8,7 @@
 #include <net/ip.h>
 
 #include "../../../compat/tcp.h"
-#include "../tcp.h"
+#include "conn.h"
 
 #define NET6_TCP_PORT_BUCKETS	16384
 /* RFC 6056 3.3.4: size of the table of counters. */

@@ -5,7 +5,7 @@
 #include <net/ip6_checksum.h>
 
 #include "../../../compat/unaligned.h"
-#include "../tcp.h"
+#include "conn.h"
 
 /* The timestamp option as RFC 7323 appendix A aligns it. */
 static void net6_tcp_reply_tstamp(u8 *p, u32 tsval, u32 tsecr)

@@ -9,8 +9,9 @@
 
 #include "../../../compat/tcp.h"
 #include "../../../compat/timer.h"
+#include "../engine/entry.h"
+#include "conn.h"
 #include "fastopen.h"
-#include "../tcp.h"
 
 static struct kmem_cache *request_slab;
 

@@ -3,8 +3,10 @@
  * program that owns the socket.
  */
 #include "../../../observe/note.h"
+#include "../calls/calls.h"
+#include "../engine/entry.h"
+#include "conn.h"
 #include "fastopen.h"
-#include "../tcp.h"
 
 /**
  * net6_tcp_set_state() - change the state
@@ -109,23 +111,6 @@ void net6_tcp_write_err(struct sock *sk)
 	net6_tcp_done_with_error(sk, READ_ONCE(sk->sk_err_soft) ? : ETIMEDOUT);
 }
 
-/**
- * net6_tcp_rbtree_purge() - free all buffers of a tree
- * @root: of out-of-order segments, already uncharged by their destructors
- */
-void net6_tcp_rbtree_purge(struct rb_root *root)
-{
-	struct rb_node *p = rb_first(root);
-	struct sk_buff *skb;
-
-	while (p) {
-		skb = rb_to_skb(p);
-		p = rb_next(p);
-		rb_erase(&skb->rbnode, root);
-		__kfree_skb(skb);
-	}
-}
-
 static void net6_tcp_fin_wake(struct sock *sk)
 {
 	if (sock_flag(sk, SOCK_DEAD))
@@ -179,42 +164,4 @@ void net6_tcp_fin(struct sock *sk)
 	if (tcp_is_sack(tp))
 		tcp_sack_reset(&tp->rx_opt);
 	net6_tcp_fin_wake(sk);
-}
-
-/**
- * net6_tcp_write_queue_purge() - forget all that was to be sent
- * @sk: socket, locked
- *
- * Context: any.
- */
-void net6_tcp_write_queue_purge(struct sock *sk)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct sk_buff *skb;
-	struct rb_node *p;
-
-	while ((skb = __skb_dequeue(&sk->sk_write_queue))) {
-		tcp_skb_tsorted_anchor_cleanup(skb);
-		tcp_wmem_free_skb(sk, skb);
-	}
-	p = rb_first(&sk->tcp_rtx_queue);
-	while (p) {
-		skb = rb_to_skb(p);
-		p = rb_next(p);
-		list_del(&skb->tcp_tsorted_anchor);
-		tcp_rtx_queue_unlink(skb, sk);
-		tcp_wmem_free_skb(sk, skb);
-	}
-	sk->tcp_rtx_queue = RB_ROOT;
-	INIT_LIST_HEAD(&tp->tsorted_sent_queue);
-	tcp_clear_all_retrans_hints(tp);
-	tp->highest_sack = NULL;
-	tp->packets_out = 0;
-	tp->sacked_out = 0;
-	tp->lost_out = 0;
-	tp->retrans_out = 0;
-	inet_csk(sk)->icsk_backoff = 0;
-	if (net6_tcp_has_pages(sk))
-		net6_tcp_pages_drop(sk);
-	sk_mem_reclaim(sk);
 }

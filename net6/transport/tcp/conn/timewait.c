@@ -7,7 +7,7 @@
 
 #include "../../../compat/tcp.h"
 #include "../../../compat/timer.h"
-#include "../tcp.h"
+#include "conn.h"
 
 static struct kmem_cache *tw_slab;
 

@@ -4,6 +4,8 @@
  */
 #include <net/inet_ecn.h>
 
+#include "../calls/calls.h"
+#include "../conn/conn.h"
 #include "engine.h"
 
 /* ACK the next few segments at once: the sender is starting or repairing. */

@@ -3,6 +3,7 @@
  * new socket, so that TCP_INFO and congestion control modules find what they expect.
  */
 #include "../../../compat/timer.h"
+#include "../conn/conn.h"
 #include "engine.h"
 
 /* What native's functions change of a socket in front of queue_xmit() and is to be as if they had

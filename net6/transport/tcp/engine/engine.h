@@ -6,7 +6,7 @@
 #define _NET6_TCP_ENGINE_H
 
 #include "arith.h"
-#include "../tcp.h"
+#include "entry.h"
 
 /* What an ACK turned out to be; collected while it is processed. */
 #define ACK_DATA		BIT(0)	/* segment carried data */
@@ -290,12 +290,12 @@ bool net6_tcp_ofo_prune(struct sock *sk, const struct sk_buff *in);
 void net6_tcp_sack_add(struct sock *sk, u32 seq, u32 end);
 void net6_tcp_sack_trim(struct tcp_sock *tp);
 void net6_tcp_dsack_set(struct sock *sk, u32 seq, u32 end);
-bool net6_tcp_coalesce(struct sock *sk, struct sk_buff *to, struct sk_buff *from, bool *stolen);
 void net6_tcp_ack_check(struct sock *sk, bool ofo_possible);
 void net6_tcp_quickack(struct sock *sk, unsigned int max);
 void net6_tcp_urg(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th);
 
 /* rcvbuf.c */
+bool net6_tcp_coalesce(struct sock *sk, struct sk_buff *to, struct sk_buff *from, bool *stolen);
 u32 net6_tcp_window_free(struct sock *sk);
 int net6_tcp_rmem_schedule(struct sock *sk, struct sk_buff *skb);
 void net6_tcp_rcv_mss(struct sock *sk, const struct sk_buff *skb);

@@ -3,6 +3,7 @@
  * sequence number, and the SACK blocks that tell the peer (RFC 2018, RFC 2883). It is
  * bounded by the receive buffer: each segment counts with its true size.
  */
+#include "../conn/conn.h"
 #include "engine.h"
 
 /* Blocks that overlap or touch become one. */

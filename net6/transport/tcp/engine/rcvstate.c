@@ -3,8 +3,9 @@
  * for SYN-SENT and 3.10.7.4 for the others, check by check; RFC 5961's answers to
  * blind attacks.
  */
-#include "engine.h"
+#include "../conn/conn.h"
 #include "../conn/fastopen.h"
+#include "engine.h"
 
 /* ---- 3.10.7.4, checks one to four ---- */
 

@@ -13,7 +13,7 @@
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 
-#include "../tcp.h"
+#include "entry.h"
 
 #define NET6_TCP_SKB_CACHE_DEPTH	8
 

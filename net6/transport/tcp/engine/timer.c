@@ -4,8 +4,9 @@
  * elsewhere; here is when, and when to give up (RFC 9293 3.8.3).
  */
 #include "../../../compat/timer.h"
-#include "engine.h"
+#include "../conn/conn.h"
 #include "../conn/fastopen.h"
+#include "engine.h"
 
 /* Give up an orphan when there are too many of them or no memory is left. */
 static bool net6_tcp_out_of_resources(struct sock *sk, bool do_reset)

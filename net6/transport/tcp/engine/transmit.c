@@ -7,6 +7,7 @@
 #include <net/inet_ecn.h>
 
 #include "../../../compat/inet_sock.h"
+#include "../conn/conn.h"
 #include "engine.h"
 
 /* ---- one segment ---- */
