@@ -63,13 +63,16 @@ struct net6_addr_key {
  * @joined: the solicited-node group is joined
  * @nonce: of the probes, RFC 7527 section 4.1
  * @updated: jiffies when the lifetimes were set
- * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE; @preferred_lft alike
+ * @valid_lft: seconds from @updated, NET6_LIFETIME_INFINITE; @preferred_lft: alike
  * @created: jiffies when it was made
  * @subnet_router: its subnet's anycast address is received for (RFC 4291 2.6.1)
  * @replaced: a temporary address whose successor has been made
  * @temp_preferred: most seconds that a temporary address is preferred, from @created
  * @timer: DAD while tentative, else the next lifetime event; holds a reference
  * @node: in nn->addrs
+ * @iface_list: in iface->addrs
+ * @ref: references; the tables hold one
+ * @rcu: freed after a grace period
  */
 struct net6_addr {
 	struct in6_addr		addr;
@@ -116,6 +119,7 @@ enum net6_accept_type {
  * @any_node: in nn->accept_any, if it is the first of @same. Neither is a group
  * @same: ring of the entries of @addr, under nn->lock
  * @list: in iface->groups, iface->anycast or iface->unicast
+ * @rcu: freed after a grace period
  */
 struct net6_accept {
 	struct in6_addr		addr;

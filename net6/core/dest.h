@@ -26,6 +26,7 @@ struct net6_dest_key {
 
 /**
  * struct net6_dest - what is known about a destination
+ * @node: in nn->dests
  * @key: destination address, the interface the user insists on, and the default router that
  *	the source address does
  * @gen: nn->dest_gen at creation: the entry is stale when they differ
@@ -38,9 +39,12 @@ struct net6_dest_key {
  * @saddr: source address by RFC 6724
  * @via: if REDIRECTED the router that packets went to before any Redirect
  * @used: jiffies of the last look-up, for eviction
+ * @nn: namespace
  * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
  * @lru: in nn->dest_lru, under nn->dest_lock; empty when out of the table
  * @lru_stamp: jiffies when it was put at its place there
+ * @ref: references; the table holds one
+ * @rcu: freed after a grace period
  */
 struct net6_dest {
 	struct rhash_head	node;

@@ -20,6 +20,7 @@
  * @plen: 1..128; the default route is in the Default Router List
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @manual: set by the administrator: no advertisement changes it
+ * @rcu: freed after a grace period
  */
 struct net6_fib_route {
 	struct net6_life	life;

@@ -71,7 +71,7 @@ enum {
  * @anycast: struct net6_accept.list of its anycast addresses; same
  * @answers: advertisements for them and for proxied addresses that are sent later; nn->lock
  * @n_proxies: proxied addresses (core/proxy.c); written under nn->lock
- * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes alike
+ * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes: alike
  * @n_manual: addresses, prefixes and default routers that were set by hand
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs

@@ -21,6 +21,7 @@ struct net6_iface;
  * @changed: something is to be told at @change_at
  * @telling: there are groups that are @due
  * @asked: a General Query is to be answered at @answer_at
+ * @v1_until, @change_at, @answer_at: jiffies
  */
 struct net6_mld {
 	struct list_head	groups;

@@ -55,6 +55,7 @@ struct net6_mld_source {
  * @due: this change is being told of, in turn
  * @asked: a Query asks for it, to be answered at @respond_at
  * @n_asked: it asks for so many of @asked_sources only; 0: for the group as such
+ * @asked_sources: which ones; NULL until a Query has named some
  * @reporter: MLDv1: the last Report on the link was ours (RFC 2710 section 4)
  * @respond_at: jiffies
  * @n_sources: entries of @sources

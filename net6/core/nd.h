@@ -14,11 +14,14 @@
 /**
  * struct net6_router - a default router [RLE]
  * @addr: its link-local address
+ * @iface: borrowed: its routers go with it
+ * @manual: set by the administrator: no advertisement changes it
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @life: in iface->routers
  * @neigh: its neighbor entry, reference held
  * @id: of the namespace's routers, never 0; another one's when it comes back
  * @told: prefixes that it has told (core/first_hop.c); @n_told: how many
+ * @rcu: freed after a grace period
  */
 struct net6_router {
 	struct in6_addr		addr;
@@ -54,9 +57,12 @@ struct net6_prefix_claim {
 /**
  * struct net6_prefix - an on-link prefix [PLE]
  * @prefix: address with bits beyond @plen zero
+ * @iface: borrowed: its prefixes go with it
+ * @plen: bits
  * @manual: not by a router's word alone
  * @claims: of each enum net6_prefix_owner; under nn->lock
  * @life: in iface->prefixes: the longest of @claims
+ * @rcu: freed after a grace period
  */
 struct net6_prefix {
 	struct in6_addr		prefix;

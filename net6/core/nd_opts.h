@@ -61,7 +61,7 @@ struct net6_nd_opts {
  * @prefix: 16 bytes; bits beyond @plen are noise and not yet cleared
  * @plen: 0..128
  * @flags: NET6_ND_PREFIX_*
- * @valid_lft: seconds, all ones for ever; @preferred_lft alike
+ * @valid_lft: seconds, all ones for ever; @preferred_lft: alike
  */
 struct net6_nd_prefix {
 	const u8	*prefix;

@@ -29,6 +29,7 @@
 
 /**
  * struct net6_neigh - one neighbor on one interface
+ * @node: in iface->neighs
  * @iface: interface; reference held
  * @addr: its address; constant
  * @state: enum net6_neigh_state; written under @lock, read lockless on output
@@ -36,16 +37,22 @@
  * @lladdr: its link-layer address, valid unless INCOMPLETE; under @lock
  * @header_len: bytes of @header that are valid, 0 if none: read lockless
  * @header: link header ready to copy, right-aligned; changed under @header_seq
+ * @header_seq: written under @lock
  * @confirmed: jiffies of the last reachability confirmation
  * @used: jiffies of the last packet sent through it
  * @probed: jiffies when probes ran out, or net6_neigh_probe() last had one sent
  * @probes: solicitations sent in this state
  * @flags: NET6_NEIGH_F_*, under @lock
  * @dead: removed from the table, under @lock
+ * @lock: protects the state and what belongs to it; below nn->lock and iface->neigh_lock
+ * @timer: of the state; holds a reference
+ * @lru: place in iface->neigh_lru, under iface->neigh_lock
  * @lru_stamp: jiffies when it was put at its place in the LRU list
  * @unresolved: place in iface->neigh_unresolved, empty when it has left it
  * @queued: octets of memory of the packets in @queue, under @lock
  * @queue: packets waiting for resolution, bounded by limits.neigh_queue
+ * @ref: references; the table holds one
+ * @rcu: freed after a grace period
  */
 struct net6_neigh {
 	struct rhash_head	node;

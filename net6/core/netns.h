@@ -82,8 +82,8 @@ struct net6_settings {
  * @n_proxies: its entries
  * @dests: struct net6_dest by destination, interface and router
  * @dest_count: entries in @dests
- * @dest_lru: the same entries, oldest first; @dest_lock protects both against writers
- *	and nests in nothing of ours but @lock
+ * @dest_lru: the same entries, oldest first
+ * @dest_lock: protects both against writers and nests in nothing of ours but @lock
  * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
  *	have changed: all cached destinations with another number are stale
  * @n_routers: default routers of all interfaces; written under @lock
@@ -101,6 +101,8 @@ struct net6_settings {
  *	exit only (a flush under RTNL deadlocks); work looks devices up again.
  * @rescan: looks at all devices again (core/iface.c)
  * @exiting: set at the beginning of pernet exit; no new timer, work or entry
+ * @icmp: core/icmp.c's part; @fqdir: core/reasm.c's; @tunnels: tunnel/tunnel.c's
+ * @tcp: TCP's part; @nf: takeover/nfroute.c's, NULL beside native IPv6
  */
 struct net6_net {
 	struct net		*net;
@@ -133,11 +135,11 @@ struct net6_net {
 	struct workqueue_struct	*wq;
 	struct work_struct	rescan;
 	bool			exiting;
-	struct net6_icmp_net	*icmp;		/* core/icmp.c */
-	struct fqdir		*fqdir;		/* core/reasm.c */
-	struct net6_tunnel_net	*tunnels;	/* tunnel/tunnel.c */
-	struct net6_tcp_net	*tcp;		/* transport/tcp/ */
-	struct net6_nf_net	*nf;		/* takeover/nfroute.c */
+	struct net6_icmp_net	*icmp;
+	struct fqdir		*fqdir;
+	struct net6_tunnel_net	*tunnels;
+	struct net6_tcp_net	*tcp;
+	struct net6_nf_net	*nf;
 };
 
 extern unsigned int net6_net_id;

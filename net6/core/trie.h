@@ -16,6 +16,7 @@
  * @key: bits beyond @plen are zero
  * @plen: 0..128
  * @items: what is known of this prefix; empty in a node that only joins two
+ * @rcu: freed after a grace period
  */
 struct net6_trie_node {
 	struct net6_trie_node __rcu	*child[2];

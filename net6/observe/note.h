@@ -38,7 +38,7 @@ enum net6_dad_event {
  * @router: link-local address of who says it
  * @search: domain names in labels, padded with zeros; else addresses
  * @lifetime: seconds, all ones for ever, 0: no longer to be used
- * @data: @len bytes
+ * @data: what it says; @len: bytes of it
  */
 struct net6_dns {
 	const struct net6_iface	*iface;

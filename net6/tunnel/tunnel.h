@@ -74,7 +74,8 @@ struct net6_tunnel_parms {
  * @dst_cache: IPv4 route to the far end
  * @counters: per CPU
  * @node: in nn->tunnels->hash, written under RTNL, read under RCU
- * @groups: 6over4, struct net6_6over4_group; under @group_lock
+ * @groups: 6over4, struct net6_6over4_group
+ * @group_lock: protects @groups; taken with BH disabled
  */
 struct net6_tunnel {
 	struct net_device			*dev;
@@ -105,6 +106,7 @@ struct net6_transition_addrs {
  * @hash: by remote and local address
  * @automatic: the device of automatic tunnels or NULL; written under RTNL, RCU
  * @work: what wants RTNL: IPv4 groups, and what follows from IPv4 addresses
+ * @nn: namespace
  * @transition: enum net6_transition
  * @addrs: what @work found last; under RTNL. Part of the namespace, so that bringing
  *	things in line with the IPv4 addresses cannot fail before it has begun

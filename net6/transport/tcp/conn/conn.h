@@ -32,7 +32,8 @@ struct net6_tcp_port {
  * @substate: TCP_FIN_WAIT2 or TCP_TIME_WAIT
  * @rcv_wscale: shift of the window in our header
  * @rcv_nxt, @snd_nxt, @rcv_wnd: what is left of the sequence state, bytes
- * @ts_recent, @ts_recent_stamp, @ts_offset: RFC 7323, for PAWS and RFC 6191
+ * @ts_ok: timestamps are in use (RFC 7323)
+ * @ts_recent, @ts_recent_stamp, @ts_offset: of them, for PAWS and RFC 6191
  * @last_ack: jiffies of the last ACK sent, rate limit
  * @tclass, @hop_limit, @mark, @priority: of our answers
  */
@@ -65,6 +66,15 @@ struct net6_tcp_tw {
  * @saved_syn: copy of the SYN's headers for TCP_SAVED_SYN, or NULL
  * @rcv_isn, @snt_isn: initial sequence numbers
  * @sent_us: tcp_clock_us() of the first SYN-ACK; 0 once it was retransmitted (Karn)
+ * @ts_recent: last timestamp of the peer; @ts_offset: is added to our clock (RFC 7323)
+ * @rcv_wnd: window that the SYN-ACK offers; @window_clamp: the most it may become; bytes
+ * @last_synack: jiffies of the last answer that counts in the rate limit (RFC 5961 7); 0: none
+ * @peer_mss: bytes, as its SYN said; @advmss: as our SYN-ACK says
+ * @snd_wscale, @rcv_wscale: shift of the peer's window and of ours
+ * @retrans: how often the SYN-ACK was sent again by @timer
+ * @tclass: traffic class of what we send
+ * @wscale_ok, @sack_ok, @tstamp_ok, @ecn_ok: both ends have said so
+ * @acked: the handshake's ACK has come, the child has not been made
  * @fastopen: it is a child's that Fast Open made of the SYN, in no table
  * @fo_cookie: the SYN-ACK gives a Fast Open cookie
  */

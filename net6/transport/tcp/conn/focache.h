@@ -27,6 +27,7 @@
  * @mss: what it announced last (RFC 7413 4.1.3), bytes
  * @failures: SYNs with the option that were lost since one was answered
  * @len: bytes of @cookie, 0 for none
+ * @cookie: as the server gave it
  * @valid: the entry is in use
  */
 struct net6_tcp_fo_peer {
