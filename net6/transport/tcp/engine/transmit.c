@@ -151,9 +151,10 @@ static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tc
 		th->urg = 1;
 	}
 	if (likely(tp->rx_opt.tstamp_ok)) {
-		__be32 *p = tcp_write_timestamps((__be32 *)(th + 1),
-						 net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
-						 tp->rx_opt.ts_recent);
+		__be32 *p = (__be32 *)(th + 1);
+
+		p = tcp_write_timestamps(p, net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
+					 tp->rx_opt.ts_recent);
 
 		if (unlikely(sacks))
 			tcp_write_sacks(tp, p, sacks);
