@@ -18,7 +18,7 @@ void net6_tcp_set_rto(struct sock *sk)
 	inet_csk(sk)->icsk_rto = min_t(u32, __tcp_set_rto(tcp_sk(sk)), TCP_RTO_MAX);
 }
 
-static void tcp_rtt_sample(struct sock *sk, u32 us)
+static void net6_tcp_rtt_take(struct sock *sk, u32 us)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_tcp_rtt r = {
@@ -38,7 +38,7 @@ static void tcp_rtt_sample(struct sock *sk, u32 us)
 	tp->rttvar_us = r.rttvar;
 }
 
-static void tcp_rtt_min(struct sock *sk, u32 us, u32 flag)
+static void net6_tcp_rtt_min(struct sock *sk, u32 us, u32 flag)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_rtt_wlen) * HZ;
@@ -54,8 +54,8 @@ static void tcp_rtt_min(struct sock *sk, u32 us, u32 flag)
 /* Karn's rule is in the arguments: negative when retransmissions made it ambiguous;
  * timestamps (RFC 7323 4) help out then. Returns whether there was a sample.
  */
-static bool tcp_ack_rtt(struct sock *sk, struct net6_tcp_ack_state *st, long seq_rtt,
-			long sack_rtt, long ca_rtt)
+static bool net6_tcp_ack_rtt(struct sock *sk, struct net6_tcp_ack_state *st, long seq_rtt,
+			     long sack_rtt, long ca_rtt)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -72,8 +72,8 @@ static bool tcp_ack_rtt(struct sock *sk, struct net6_tcp_ack_state *st, long seq
 	st->rs.rtt_us = ca_rtt;
 	if (seq_rtt < 0)
 		return false;
-	tcp_rtt_min(sk, ca_rtt, st->flag);
-	tcp_rtt_sample(sk, seq_rtt);
+	net6_tcp_rtt_min(sk, ca_rtt, st->flag);
+	net6_tcp_rtt_take(sk, seq_rtt);
 	net6_tcp_set_rto(sk);
 	inet_csk(sk)->icsk_backoff = 0;		/* RFC 6298 5.7 note, Karn */
 	return true;
@@ -86,14 +86,14 @@ static bool tcp_ack_rtt(struct sock *sk, struct net6_tcp_ack_state *st, long seq
  */
 void net6_tcp_handshake_rtt(struct sock *sk, u32 rtt_us)
 {
-	tcp_rtt_min(sk, rtt_us, 0);
-	tcp_rtt_sample(sk, rtt_us);
+	net6_tcp_rtt_min(sk, rtt_us, 0);
+	net6_tcp_rtt_take(sk, rtt_us);
 	net6_tcp_set_rto(sk);
 }
 
 /* ---- window ---- */
 
-static void tcp_una(struct tcp_sock *tp, u32 ack)
+static void net6_tcp_una(struct tcp_sock *tp, u32 ack)
 {
 	tp->bytes_acked += ack - tp->snd_una;
 	WRITE_ONCE(tp->snd_una, ack);
@@ -102,7 +102,7 @@ static void tcp_una(struct tcp_sock *tp, u32 ack)
 /* RFC 9293 3.10.7.4: SND.WND := SEG.WND if the segment is newer (WL1, WL2), or as
  * new and opens the window.
  */
-static u32 tcp_ack_window(struct sock *sk, const struct sk_buff *skb, u32 ack, u32 ack_seq)
+static u32 net6_tcp_ack_window(struct sock *sk, const struct sk_buff *skb, u32 ack, u32 ack_seq)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 win = ntohs(tcp_hdr(skb)->window);
@@ -127,12 +127,12 @@ static u32 tcp_ack_window(struct sock *sk, const struct sk_buff *skb, u32 ack, u
 			}
 		}
 	}
-	tcp_una(tp, ack);
+	net6_tcp_una(tp, ack);
 	return flag;
 }
 
 /* Nothing outstanding, data waits for a window: probe while it is closed. */
-static void tcp_ack_probe(struct sock *sk)
+static void net6_tcp_ack_probe(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct sk_buff *head = tcp_send_head(sk);
@@ -153,7 +153,7 @@ static void tcp_ack_probe(struct sock *sk)
 /* ---- the retransmission queue ---- */
 
 /* Both clocks of congestion control and RTT: first and last segment of this ACK. */
-struct tcp_clean {
+struct net6_tcp_clean {
 	u64	first_ackt;
 	u64	last_ackt;
 	u32	acked;
@@ -163,7 +163,7 @@ struct tcp_clean {
 };
 
 /* The front of a super-packet is acknowledged. Returns segments. */
-static u32 tcp_ack_front(struct sock *sk, struct sk_buff *skb)
+static u32 net6_tcp_ack_front(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 segs = tcp_skb_pcount(skb);
@@ -173,8 +173,8 @@ static u32 tcp_ack_front(struct sock *sk, struct sk_buff *skb)
 	return segs - tcp_skb_pcount(skb);
 }
 
-static void tcp_ack_tstamp(struct sock *sk, struct sk_buff *skb, const struct sk_buff *ack_skb,
-			   u32 prior_una)
+static void net6_tcp_ack_tstamp(struct sock *sk, struct sk_buff *skb, const struct sk_buff *ack_skb,
+				u32 prior_una)
 {
 	const struct skb_shared_info *si;
 
@@ -189,8 +189,8 @@ static void tcp_ack_tstamp(struct sock *sk, struct sk_buff *skb, const struct sk
 }
 
 /* One packet, wholly or in front, leaves the counters. */
-static void tcp_clean_one(struct sock *sk, struct net6_tcp_ack_state *st, struct sk_buff *skb,
-			  u32 seq, u32 segs, struct tcp_clean *c)
+static void net6_tcp_clean_one(struct sock *sk, struct net6_tcp_ack_state *st, struct sk_buff *skb,
+			       u32 seq, u32 segs, struct net6_tcp_clean *c)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -232,8 +232,8 @@ static void tcp_clean_one(struct sock *sk, struct net6_tcp_ack_state *st, struct
 	}
 }
 
-static void tcp_clean_walk(struct sock *sk, const struct sk_buff *ack_skb,
-			   struct net6_tcp_ack_state *st, struct tcp_clean *c)
+static void net6_tcp_clean_walk(struct sock *sk, const struct sk_buff *ack_skb,
+				struct net6_tcp_ack_state *st, struct net6_tcp_clean *c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb, *next;
@@ -249,14 +249,14 @@ static void tcp_clean_walk(struct sock *sk, const struct sk_buff *ack_skb,
 		if (!c->whole) {
 			if (segs == 1 || !after(tp->snd_una, seq))
 				break;
-			segs = tcp_ack_front(sk, skb);
+			segs = net6_tcp_ack_front(sk, skb);
 			if (!segs)
 				break;
 		}
-		tcp_clean_one(sk, st, skb, seq, segs, c);
+		net6_tcp_clean_one(sk, st, skb, seq, segs, c);
 		if (!c->whole)
 			break;
-		tcp_ack_tstamp(sk, skb, ack_skb, st->prior_una);
+		net6_tcp_ack_tstamp(sk, skb, ack_skb, st->prior_una);
 		next = skb_rb_next(skb);
 		if (unlikely(skb == tp->retransmit_skb_hint))
 			tp->retransmit_skb_hint = NULL;
@@ -267,16 +267,16 @@ static void tcp_clean_walk(struct sock *sk, const struct sk_buff *ack_skb,
 }
 
 /* Takes what is acknowledged off the queue; RTT, reordering, pkts_acked. */
-static void tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
-			  struct net6_tcp_ack_state *st, u32 prior_high)
+static void net6_tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
+			       struct net6_tcp_ack_state *st, u32 prior_high)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	long seq_rtt = -1, sack_rtt = -1, ca_rtt = -1;
 	u32 prior_sacked = tp->sacked_out;
-	struct tcp_clean c = {};
+	struct net6_tcp_clean c = {};
 	bool updated;
 
-	tcp_clean_walk(sk, ack_skb, st, &c);
+	net6_tcp_clean_walk(sk, ack_skb, st, &c);
 	if (unlikely(inet_csk(sk)->icsk_mtup.probe_size) &&
 	    !before(tp->snd_una, tp->mtu_probe.probe_seq_end))
 		net6_tcp_mtup_acked(sk);
@@ -286,7 +286,7 @@ static void tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
 	if (unlikely(between(tp->snd_up, st->prior_una, tp->snd_una)))
 		tp->snd_up = tp->snd_una;
 	if (c.rest) {
-		tcp_ack_tstamp(sk, c.rest, ack_skb, st->prior_una);
+		net6_tcp_ack_tstamp(sk, c.rest, ack_skb, st->prior_una);
 		if (TCP_SKB_CB(c.rest)->sacked & TCPCB_SACKED_ACKED)
 			st->flag |= ACK_RENEGING;
 	}
@@ -304,7 +304,7 @@ static void tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
 		sack_rtt = tcp_stamp_us_delta(tp->tcp_mstamp, st->first_sackt);
 		ca_rtt = tcp_stamp_us_delta(tp->tcp_mstamp, st->last_sackt);
 	}
-	updated = tcp_ack_rtt(sk, st, seq_rtt, sack_rtt, ca_rtt);
+	updated = net6_tcp_ack_rtt(sk, st, seq_rtt, sack_rtt, ca_rtt);
 
 	if (st->flag & ACK_ACKED) {
 		st->flag |= ACK_SET_TIMER;
@@ -336,7 +336,7 @@ static void tcp_clean_rtx(struct sock *sk, const struct sk_buff *ack_skb,
 
 /* ---- the whole ---- */
 
-static void tcp_in_ack_event(struct sock *sk, u32 flag)
+static void net6_tcp_in_ack_event(struct sock *sk, u32 flag)
 {
 	const struct tcp_congestion_ops *ca = net6_ca(sk);
 	u32 ev = 0;
@@ -354,7 +354,8 @@ static void tcp_in_ack_event(struct sock *sk, u32 flag)
 }
 
 /* RFC 3168 6.1.2: the peer saw CE. */
-static void tcp_ack_ecn(struct sock *sk, const struct sk_buff *skb, struct net6_tcp_ack_state *st)
+static void net6_tcp_ack_ecn(struct sock *sk, const struct sk_buff *skb,
+			     struct net6_tcp_ack_state *st)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 
@@ -365,7 +366,7 @@ static void tcp_ack_ecn(struct sock *sk, const struct sk_buff *skb, struct net6_
 /* RFC 7323 4.3 (2): the timestamp to echo comes from a segment that reaches the left
  * edge of what was acknowledged last. @skb is known not to be older (PAWS).
  */
-static void tcp_ts_recent(struct tcp_sock *tp, u32 seq)
+static void net6_tcp_ts_recent(struct tcp_sock *tp, u32 seq)
 {
 	if (tp->rx_opt.saw_tstamp && !after(seq, tp->rcv_wup) &&
 	    (s32)(tp->rx_opt.rcv_tsval - tp->rx_opt.ts_recent) >= 0) {
@@ -384,13 +385,13 @@ void net6_tcp_set_xmit_timer(struct sock *sk)
 		net6_tcp_rearm_rto(sk);
 }
 
-static bool tcp_dubious(const struct sock *sk, u32 flag)
+static bool net6_tcp_dubious(const struct sock *sk, u32 flag)
 {
 	return !(flag & ACK_NOT_DUP) || flag & ACK_CA_ALERT ||
 	       inet_csk(sk)->icsk_ca_state != TCP_CA_Open;
 }
 
-static int tcp_dupacks(const struct sk_buff *skb, u32 flag)
+static int net6_tcp_dupacks(const struct sk_buff *skb, u32 flag)
 {
 	if (flag & (ACK_UNA_ADVANCED | ACK_NOT_DUP | ACK_DSACK))
 		return 0;
@@ -398,7 +399,7 @@ static int tcp_dupacks(const struct sk_buff *skb, u32 flag)
 }
 
 /* Retransmissions or, for F-RTO, new data. */
-static void tcp_xmit_recovery(struct sock *sk, enum net6_tcp_rexmit rexmit)
+static void net6_tcp_xmit_recovery(struct sock *sk, enum net6_tcp_rexmit rexmit)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -414,8 +415,8 @@ static void tcp_xmit_recovery(struct sock *sk, enum net6_tcp_rexmit rexmit)
 }
 
 /* Everything that follows from newly delivered or lost segments. */
-static void tcp_ack_finish(struct sock *sk, struct net6_tcp_ack_state *st, u32 ack,
-			   enum net6_tcp_rexmit rexmit)
+static void net6_tcp_ack_finish(struct sock *sk, struct net6_tcp_ack_state *st, u32 ack,
+				enum net6_tcp_rexmit rexmit)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 delivered = tp->delivered - st->delivered;
@@ -424,11 +425,12 @@ static void tcp_ack_finish(struct sock *sk, struct net6_tcp_ack_state *st, u32 a
 	st->rs.is_ack_delayed = !!(st->flag & ACK_MAYBE_DELAYED);
 	net6_tcp_rate_gen(sk, delivered, lost, tp->is_sack_reneg, &st->rs);
 	net6_tcp_cong_control(sk, ack, delivered, st->flag, &st->rs);
-	tcp_xmit_recovery(sk, rexmit);
+	net6_tcp_xmit_recovery(sk, rexmit);
 }
 
 /* Older than snd_una: only its SACKs may be news. */
-static void tcp_ack_old(struct sock *sk, const struct sk_buff *skb, struct net6_tcp_ack_state *st)
+static void net6_tcp_ack_old(struct sock *sk, const struct sk_buff *skb,
+			     struct net6_tcp_ack_state *st)
 {
 	enum net6_tcp_rexmit rexmit = NET6_REXMIT_NONE;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -438,12 +440,12 @@ static void tcp_ack_old(struct sock *sk, const struct sk_buff *skb, struct net6_
 	net6_tcp_sacktag(sk, skb, st);
 	if (st->sack_delivered)
 		net6_tcp_delivered(tp, st->sack_delivered, false);
-	net6_tcp_alert(sk, st, tcp_dupacks(skb, st->flag), &rexmit);
-	tcp_xmit_recovery(sk, rexmit);
+	net6_tcp_alert(sk, st, net6_tcp_dupacks(skb, st->flag), &rexmit);
+	net6_tcp_xmit_recovery(sk, rexmit);
 }
 
 /* The part of an ACK that is not predicted: window, SACK, ECN. */
-static void tcp_ack_slow(struct sock *sk, struct sk_buff *skb, struct net6_tcp_ack_state *st)
+static void net6_tcp_ack_slow(struct sock *sk, struct sk_buff *skb, struct net6_tcp_ack_state *st)
 {
 	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -452,8 +454,8 @@ static void tcp_ack_slow(struct sock *sk, struct sk_buff *skb, struct net6_tcp_a
 		st->flag |= ACK_DATA;
 	else
 		NET6_INC(net6_tcp_nn_locked(sk), TcpPureAcks);
-	st->flag |= tcp_ack_window(sk, skb, cb->ack_seq, cb->seq);
-	tcp_ack_ecn(sk, skb, st);
+	st->flag |= net6_tcp_ack_window(sk, skb, cb->ack_seq, cb->seq);
+	net6_tcp_ack_ecn(sk, skb, st);
 	if (st->opts && st->opts->n_sacks && tcp_is_sack(tp)) {
 		net6_tcp_sacktag(sk, skb, st);
 		if (st->sack_delivered)
@@ -498,7 +500,7 @@ int net6_tcp_ack(struct sock *sk, struct sk_buff *skb, u32 flag, const struct ne
 				net6_tcp_challenge_ack(sk);
 			return -2;
 		}
-		tcp_ack_old(sk, skb, &st);
+		net6_tcp_ack_old(sk, skb, &st);
 		return 0;
 	}
 	/* RFC 9293 3.10.7.4: acknowledges something not yet sent. */
@@ -512,17 +514,17 @@ int net6_tcp_ack(struct sock *sk, struct sk_buff *skb, u32 flag, const struct ne
 	prior_high = tcp_is_sack(tp) ? tcp_highest_sack_seq(tp) : tp->snd_una;
 	st.rs.prior_in_flight = tcp_packets_in_flight(tp);
 	if (st.flag & ACK_UPDATE_TS)
-		tcp_ts_recent(tp, TCP_SKB_CB(skb)->seq);
+		net6_tcp_ts_recent(tp, TCP_SKB_CB(skb)->seq);
 
 	if ((st.flag & (ACK_SLOWPATH | ACK_UNA_ADVANCED)) == ACK_UNA_ADVANCED) {
 		/* Predicted: window unchanged, no SACK, no ECN. */
 		tcp_update_wl(tp, TCP_SKB_CB(skb)->seq);
-		tcp_una(tp, ack);
+		net6_tcp_una(tp, ack);
 		st.flag |= ACK_WIN_UPDATE;
 	} else {
-		tcp_ack_slow(sk, skb, &st);
+		net6_tcp_ack_slow(sk, skb, &st);
 	}
-	tcp_in_ack_event(sk, st.flag);
+	net6_tcp_in_ack_event(sk, st.flag);
 
 	sk->sk_err_soft = 0;
 	icsk->icsk_probes_out = 0;
@@ -530,23 +532,23 @@ int net6_tcp_ack(struct sock *sk, struct sk_buff *skb, u32 flag, const struct ne
 	if (!st.prior_packets) {
 		if (st.flag & ACK_DSACK)
 			net6_tcp_alert(sk, &st, 0, &rexmit);
-		tcp_ack_probe(sk);
+		net6_tcp_ack_probe(sk);
 		if (tp->tlp_high_seq)
 			net6_tcp_tlp_ack(sk, ack, st.flag);
 		return 1;
 	}
 
-	tcp_clean_rtx(sk, skb, &st, prior_high);
+	net6_tcp_clean_rtx(sk, skb, &st, prior_high);
 	net6_tcp_rack_update_reo_wnd(sk, &st.rs);
 	if (tp->tlp_high_seq)
 		net6_tcp_tlp_ack(sk, ack, st.flag);
-	if (tcp_dubious(sk, st.flag))
-		net6_tcp_alert(sk, &st, tcp_dupacks(skb, st.flag), &rexmit);
+	if (net6_tcp_dubious(sk, st.flag))
+		net6_tcp_alert(sk, &st, net6_tcp_dupacks(skb, st.flag), &rexmit);
 	if (st.flag & ACK_SET_TIMER)
 		net6_tcp_set_xmit_timer(sk);
 	/* RFC 4861 7.3.1: forward progress confirms the neighbor. */
 	if (st.flag & ACK_FORWARD && net6_sk(sk)->dest)
 		net6_dest_confirm(net6_sk(sk)->dest);
-	tcp_ack_finish(sk, &st, ack, rexmit);
+	net6_tcp_ack_finish(sk, &st, ack, rexmit);
 	return 1;
 }

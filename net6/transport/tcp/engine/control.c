@@ -8,7 +8,7 @@
 #include "../conn/fastopen.h"
 
 /* A bare segment; charged to the socket once it is sent. */
-static struct sk_buff *tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
+static struct sk_buff *net6_tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
 {
 	unsigned int room = net6_tcp_headroom(sk);
 	struct sk_buff *skb = alloc_skb(room, sk_gfp_mask(sk, gfp));
@@ -29,7 +29,7 @@ static struct sk_buff *tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gf
 /* RFC 9293 3.10.7.4: SND.NXT, but never beyond the window: a window that shrank
  * leaves sequence numbers that the peer would not accept.
  */
-static u32 tcp_acceptable_seq(const struct sock *sk)
+static u32 net6_tcp_acceptable_seq(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -51,7 +51,8 @@ void net6_tcp_send_ack(struct sock *sk)
 
 	if (unlikely(sk->sk_state == TCP_CLOSE))
 		return;
-	skb = tcp_bare_skb(sk, tcp_acceptable_seq(sk), TCPHDR_ACK, GFP_ATOMIC | __GFP_NOWARN);
+	skb = net6_tcp_bare_skb(sk, net6_tcp_acceptable_seq(sk), TCPHDR_ACK,
+				GFP_ATOMIC | __GFP_NOWARN);
 	if (unlikely(!skb)) {
 		/* Try again, less and less eagerly. */
 		unsigned long delay = TCP_DELACK_MAX << icsk->icsk_ack.retry;
@@ -70,7 +71,7 @@ void net6_tcp_send_ack(struct sock *sk)
 }
 
 /* Route, options and window of an active open; snd_* from write_seq (the ISN). */
-static int tcp_syn_prepare(struct sock *sk)
+static int net6_tcp_syn_prepare(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	const struct net *net = sock_net(sk);
@@ -123,7 +124,7 @@ static int tcp_syn_prepare(struct sock *sk)
 }
 
 /* A bare segment that takes sequence space, for the retransmission queue. */
-static struct sk_buff *tcp_queued_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
+static struct sk_buff *net6_tcp_queued_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
 {
 	struct sk_buff *skb = net6_tcp_alloc_skb(sk, 0, gfp, true);
 	struct tcp_skb_cb *cb;
@@ -158,7 +159,7 @@ int net6_tcp_send_syn(struct sock *sk)
 	struct sk_buff *skb;
 	int err;
 
-	err = tcp_syn_prepare(sk);
+	err = net6_tcp_syn_prepare(sk);
 	if (err)
 		return err;
 	/* RFC 3168 6.1.1: offer ECN if asked for. */
@@ -167,7 +168,7 @@ int net6_tcp_send_syn(struct sock *sk)
 		flags |= TCPHDR_ECE | TCPHDR_CWR;
 		tp->ecn_flags = TCP_ECN_OK;
 	}
-	skb = tcp_queued_skb(sk, tp->write_seq, flags, sk->sk_allocation);
+	skb = net6_tcp_queued_skb(sk, tp->write_seq, flags, sk->sk_allocation);
 	if (!skb)
 		return -ENOBUFS;
 	tp->write_seq++;
@@ -202,7 +203,7 @@ bool net6_tcp_queue_synack(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
 
-	skb = tcp_queued_skb(sk, tp->snd_una, TCPHDR_SYN | TCPHDR_ECE, GFP_ATOMIC);
+	skb = net6_tcp_queued_skb(sk, tp->snd_una, TCPHDR_SYN | TCPHDR_ECE, GFP_ATOMIC);
 	if (!skb)
 		return false;
 	net6_tcp_clock(tp);
@@ -234,10 +235,11 @@ int net6_tcp_send_synack(struct sock *sk)
 }
 
 /* A packet for the FIN, whose place is the last in the sequence. */
-static bool tcp_queue_fin(struct sock *sk)
+static bool net6_tcp_queue_fin(struct sock *sk)
 {
-	struct sk_buff *skb = tcp_queued_skb(sk, tcp_sk(sk)->write_seq - 1, TCPHDR_ACK | TCPHDR_FIN,
-					     sk_gfp_mask(sk, GFP_ATOMIC | __GFP_NOWARN));
+	struct sk_buff *skb = net6_tcp_queued_skb(sk, tcp_sk(sk)->write_seq - 1,
+						  TCPHDR_ACK | TCPHDR_FIN,
+						  sk_gfp_mask(sk, GFP_ATOMIC | __GFP_NOWARN));
 
 	if (unlikely(!skb))
 		return false;
@@ -265,7 +267,7 @@ void net6_tcp_send_fin(struct sock *sk)
 	tail = tcp_write_queue_tail(sk);
 	if (!tail && sk_under_memory_pressure(sk))
 		tail = tcp_rtx_queue_tail(sk);
-	if (!tail && !tcp_queue_fin(sk))
+	if (!tail && !net6_tcp_queue_fin(sk))
 		tail = tcp_rtx_queue_tail(sk);
 	if (tail) {
 		TCP_SKB_CB(tail)->tcp_flags |= TCPHDR_FIN;
@@ -287,15 +289,15 @@ void net6_tcp_send_fin(struct sock *sk)
  */
 void net6_tcp_send_owed_fin(struct sock *sk)
 {
-	if (tcp_queue_fin(sk))
+	if (net6_tcp_queue_fin(sk))
 		net6_tcp_push_pending(sk, net6_tcp_current_mss(sk), TCP_NAGLE_OFF);
 	else
 		net6_tcp_arm(sk, ICSK_TIME_PROBE0, TCP_RESOURCE_PROBE_INTERVAL);
 }
 
-static void tcp_send_bare(struct sock *sk, u8 flags, gfp_t gfp)
+static void net6_tcp_send_bare(struct sock *sk, u8 flags, gfp_t gfp)
 {
-	struct sk_buff *skb = tcp_bare_skb(sk, tcp_acceptable_seq(sk), flags, gfp);
+	struct sk_buff *skb = net6_tcp_bare_skb(sk, net6_tcp_acceptable_seq(sk), flags, gfp);
 
 	if (likely(skb))
 		net6_tcp_transmit(sk, skb, false, 0);
@@ -314,8 +316,8 @@ void net6_tcp_send_active_reset(struct sock *sk, gfp_t gfp)
 	 * never hear of the connection.
 	 */
 	if (unlikely(inet_csk(sk)->icsk_ack.pending & NET6_TCP_ACK_HELD))
-		tcp_send_bare(sk, TCPHDR_ACK, gfp);
-	tcp_send_bare(sk, TCPHDR_ACK | TCPHDR_RST, gfp);
+		net6_tcp_send_bare(sk, TCPHDR_ACK, gfp);
+	net6_tcp_send_bare(sk, TCPHDR_ACK | TCPHDR_RST, gfp);
 }
 
 /**
@@ -406,19 +408,19 @@ void net6_tcp_send_dupack(struct sock *sk, const struct sk_buff *skb)
  * 9293 MUST-15: probe before the window). @urgent announces urgent data that the
  * window does not let through.
  */
-static int tcp_send_probe(struct sock *sk, bool urgent)
+static int net6_tcp_send_probe(struct sock *sk, bool urgent)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
 
-	skb = tcp_bare_skb(sk, tp->snd_una - !urgent, TCPHDR_ACK, GFP_ATOMIC | __GFP_NOWARN);
+	skb = net6_tcp_bare_skb(sk, tp->snd_una - !urgent, TCPHDR_ACK, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return -ENOBUFS;
 	return net6_tcp_transmit(sk, skb, false, 0);
 }
 
 /* As much of the first packet as the window takes. */
-static int tcp_wakeup_data(struct sock *sk, struct sk_buff *skb)
+static int net6_tcp_wakeup_data(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned int mss = net6_tcp_current_mss(sk);
@@ -460,10 +462,10 @@ int net6_tcp_write_wakeup(struct sock *sk)
 	skb = tcp_send_head(sk);
 	if (skb && TCP_SKB_CB(skb)->seq != net6_skb_end(skb) &&
 	    before(TCP_SKB_CB(skb)->seq, tcp_wnd_end(tp)))
-		return tcp_wakeup_data(sk, skb);
+		return net6_tcp_wakeup_data(sk, skb);
 	if (between(tp->snd_up, tp->snd_una + 1, tp->snd_una + 0xffff))
-		tcp_send_probe(sk, true);
-	return tcp_send_probe(sk, false);
+		net6_tcp_send_probe(sk, true);
+	return net6_tcp_send_probe(sk, false);
 }
 
 /**

@@ -10,7 +10,7 @@
  * not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which the
  * next one tells the same: window, acknowledgment.
  */
-static void tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
+static void net6_tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 	unsigned int len = skb->len - __tcp_hdrlen(th);
@@ -34,11 +34,11 @@ static void tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
  * numbers and timers stay. What is due is sent by us, as soon as the socket is released, or when
  * this softirq is done with what has arrived.
  */
-static int tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
+static int net6_tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
-	tcp_native_undo(sk, skb);
+	net6_tcp_native_undo(sk, skb);
 	if (unlikely(icsk->icsk_ack.pending & NET6_TCP_ACK_HELD))
 		net6_tcp_held_forget(sk);
 	icsk->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
@@ -52,18 +52,18 @@ static int tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *f
 	return -ENOBUFS;
 }
 
-static void tcp_native_check(struct sock *sk, struct sk_buff *skb)
+static void net6_tcp_native_check(struct sock *sk, struct sk_buff *skb)
 {
 }
 
-static const struct inet_connection_sock_af_ops tcp_native_ops = {
-	.queue_xmit	= tcp_native_xmit,
-	.send_check	= tcp_native_check,
+static const struct inet_connection_sock_af_ops net6_tcp_native_ops = {
+	.queue_xmit	= net6_tcp_native_xmit,
+	.send_check	= net6_tcp_native_check,
 	.net_header_len	= sizeof(struct ipv6hdr),	/* for tcp_mtu_probe() */
 };
 
 /* What is not zero in a new socket, a child and a disconnected socket. */
-static void tcp_defaults(struct sock *sk)
+static void net6_tcp_defaults(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -89,7 +89,7 @@ static void tcp_defaults(struct sock *sk)
 /* What a child and a disconnected socket have to forget. Not sk_tsq_flags: they stand for
  * references, which who set them or release_cb gives back.
  */
-static void tcp_fresh(struct sock *sk)
+static void net6_tcp_fresh(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -148,10 +148,10 @@ static void tcp_fresh(struct sock *sk)
 	memset(&tp->rcv_rtt_est, 0, sizeof(tp->rcv_rtt_est));
 	memset(&tp->rcvq_space, 0, sizeof(tp->rcvq_space));
 	tp->rcv_rtt_last_tsecr = 0;
-	tcp_defaults(sk);
+	net6_tcp_defaults(sk);
 }
 
-static void tcp_fresh_counters(struct tcp_sock *tp)
+static void net6_tcp_fresh_counters(struct tcp_sock *tp)
 {
 	tp->packets_out = 0;
 	tp->retrans_out = 0;
@@ -191,8 +191,8 @@ void net6_tcp_engine_init(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	tcp_defaults(sk);
-	icsk->icsk_af_ops = &tcp_native_ops;
+	net6_tcp_defaults(sk);
+	icsk->icsk_af_ops = &net6_tcp_native_ops;
 	icsk->icsk_rto_min = TCP_RTO_MIN;
 	icsk->icsk_delack_max = TCP_DELACK_MAX;
 	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;
@@ -215,10 +215,10 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 
 	net6_tcp_timers_init(child);
 	/* SMC's, if its listener is SMC's, go with that. */
-	inet_csk(child)->icsk_af_ops = &tcp_native_ops;
+	inet_csk(child)->icsk_af_ops = &net6_tcp_native_ops;
 	child->sk_tsq_flags = 0;
-	tcp_fresh(child);
-	tcp_fresh_counters(tp);
+	net6_tcp_fresh(child);
+	net6_tcp_fresh_counters(tp);
 	tp->saved_syn = NULL;
 	tp->fastopen_req = NULL;
 	tp->fastopen_connect = 0;
@@ -285,8 +285,8 @@ void net6_tcp_engine_reset(struct sock *sk)
 	memset(icsk->icsk_ca_priv, 0, sizeof(icsk->icsk_ca_priv));
 	icsk->icsk_ca_initialized = 0;
 	net6_tcp_ofo_purge(sk);
-	tcp_fresh(sk);
-	tcp_fresh_counters(tp);
+	net6_tcp_fresh(sk);
+	net6_tcp_fresh_counters(tp);
 	icsk->icsk_ack.rcv_mss = TCP_MIN_MSS;
 	tp->rx_opt.mss_clamp = NET6_TCP_DEFAULT_MSS;
 	tp->tcp_header_len = sizeof(struct tcphdr);

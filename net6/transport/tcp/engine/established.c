@@ -11,7 +11,7 @@
 #define NET6_TCP_PREDICTED	(~(TCP_RESERVED_BITS | TCP_FLAG_PSH))
 
 /* The option layout that everybody uses: NOP NOP TIMESTAMP (RFC 7323 appendix A). */
-static bool tcp_aligned_tstamp(struct tcp_sock *tp, const struct tcphdr *th)
+static bool net6_tcp_aligned_tstamp(struct tcp_sock *tp, const struct tcphdr *th)
 {
 	const __be32 *p = (const __be32 *)(th + 1);
 
@@ -43,20 +43,20 @@ void net6_tcp_read_options(struct sock *sk, const struct tcphdr *th, struct net6
 	}
 }
 
-static void tcp_store_tstamp(struct tcp_sock *tp)
+static void net6_tcp_store_tstamp(struct tcp_sock *tp)
 {
 	tp->rx_opt.ts_recent = tp->rx_opt.rcv_tsval;
 	tp->rx_opt.ts_recent_stamp = ktime_get_seconds();
 }
 
 /* Nothing but a new acknowledgment. */
-static void tcp_fast_ack(struct sock *sk, struct sk_buff *skb, bool tstamp)
+static void net6_tcp_fast_ack(struct sock *sk, struct sk_buff *skb, bool tstamp)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	/* RFC 7323 4.3: seq is rcv_nxt; it is Last.ACK.sent if nothing came since. */
 	if (tstamp && tp->rcv_nxt == tp->rcv_wup)
-		tcp_store_tstamp(tp);
+		net6_tcp_store_tstamp(tp);
 	net6_tcp_ack(sk, skb, 0, NULL);
 	consume_skb(skb);
 	net6_tcp_data_snd_check(sk);
@@ -65,7 +65,7 @@ static void tcp_fast_ack(struct sock *sk, struct sk_buff *skb, bool tstamp)
 }
 
 /* Data in sequence, at most with an acknowledgment. */
-static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
+static void net6_tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 {
 	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -73,7 +73,7 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 
 	NET6_INC(net6_tcp_nn_locked(sk), TcpHPHits);
 	if (tstamp && tp->rcv_nxt == tp->rcv_wup)
-		tcp_store_tstamp(tp);
+		net6_tcp_store_tstamp(tp);
 	net6_tcp_rcv_rtt_tstamp(sk, skb);
 
 	acked = cb->ack_seq != tp->snd_una;
@@ -95,7 +95,7 @@ static void tcp_fast_data(struct sock *sk, struct sk_buff *skb, bool tstamp)
 }
 
 /* Is there memory for the segment, if the buffer is not full? */
-static bool tcp_rmem_there(struct sock *sk, struct sk_buff *skb)
+static bool net6_tcp_rmem_there(struct sock *sk, struct sk_buff *skb)
 {
 	if (likely((int)skb->truesize <= sk->sk_forward_alloc))
 		return true;
@@ -104,7 +104,7 @@ static bool tcp_rmem_there(struct sock *sk, struct sk_buff *skb)
 }
 
 /* Tries the prediction. Returns false if the segment is for the slow path. */
-static bool tcp_predicted(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th)
+static bool net6_tcp_predicted(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned int hlen = tp->tcp_header_len;
@@ -115,7 +115,7 @@ static bool tcp_predicted(struct sock *sk, struct sk_buff *skb, const struct tcp
 	    after(TCP_SKB_CB(skb)->ack_seq, tp->snd_nxt))
 		return false;
 	if (hlen == sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) {
-		if (!tcp_aligned_tstamp(tp, th))
+		if (!net6_tcp_aligned_tstamp(tp, th))
 			return false;
 		/* PAWS needs the slow path's judgement. */
 		if ((s32)(tp->rx_opt.rcv_tsval - tp->rx_opt.ts_recent) < 0)
@@ -125,17 +125,17 @@ static bool tcp_predicted(struct sock *sk, struct sk_buff *skb, const struct tcp
 	if (skb->len == hlen) {
 		if (before(TCP_SKB_CB(skb)->ack_seq, tp->snd_una))
 			return false;
-		tcp_fast_ack(sk, skb, tstamp);
+		net6_tcp_fast_ack(sk, skb, tstamp);
 		return true;
 	}
 	/* An old ACK, a buffer that is full: the slow path knows. */
-	if (before(TCP_SKB_CB(skb)->ack_seq, tp->snd_una) || !tcp_rmem_there(sk, skb))
+	if (before(TCP_SKB_CB(skb)->ack_seq, tp->snd_una) || !net6_tcp_rmem_there(sk, skb))
 		return false;
-	tcp_fast_data(sk, skb, tstamp);
+	net6_tcp_fast_data(sk, skb, tstamp);
 	return true;
 }
 
-static void tcp_slow(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th)
+static void net6_tcp_slow(struct sock *sk, struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct net6_tcp_opts opts;
 	int acceptable;
@@ -178,6 +178,6 @@ void net6_tcp_rcv_established(struct sock *sk, struct sk_buff *skb)
 	net6_tcp_clock(tp);
 	tp->rx_opt.saw_tstamp = 0;
 	tcp_segs_in(tp, skb);
-	if (!tcp_predicted(sk, skb, th))
-		tcp_slow(sk, skb, th);
+	if (!net6_tcp_predicted(sk, skb, th))
+		net6_tcp_slow(sk, skb, th);
 }

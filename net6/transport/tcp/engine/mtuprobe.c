@@ -10,20 +10,20 @@
 /* RFC 4821 7.2: one probe needs a window that survives its loss. */
 #define TCP_PROBE_MIN_CWND	11
 
-static u32 tcp_mtup_mtu(const struct sock *sk, u32 mss)
+static u32 net6_tcp_mtup_mtu(const struct sock *sk, u32 mss)
 {
 	return mss + tcp_sk(sk)->tcp_header_len + inet_csk(sk)->icsk_ext_hdr_len +
 	       sizeof(struct ipv6hdr);
 }
 
 /* RFC 8200 5: every path carries 1280 octets, whatever is set. */
-static u32 tcp_search_floor(const struct sock *sk, u32 mss)
+static u32 net6_tcp_search_floor(const struct sock *sk, u32 mss)
 {
 	mss = max_t(u32, mss, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_snd_mss));
-	return max_t(u32, tcp_mtup_mtu(sk, mss), NET6_MIN_MTU);
+	return max_t(u32, net6_tcp_mtup_mtu(sk, mss), NET6_MIN_MTU);
 }
 
-static u32 tcp_search_ceiling(const struct sock *sk)
+static u32 net6_tcp_search_ceiling(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 mtu = tcp_sk(sk)->rx_opt.mss_clamp + sizeof(struct tcphdr) + icsk->icsk_ext_hdr_len +
@@ -41,9 +41,9 @@ void net6_tcp_mtup_init(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct net *net = sock_net(sk);
 
-	icsk->icsk_mtup.search_high = tcp_search_ceiling(sk);
+	icsk->icsk_mtup.search_high = net6_tcp_search_ceiling(sk);
 	icsk->icsk_mtup.search_low =
-		tcp_search_floor(sk, READ_ONCE(net->ipv4.sysctl_tcp_base_mss));
+		net6_tcp_search_floor(sk, READ_ONCE(net->ipv4.sysctl_tcp_base_mss));
 	icsk->icsk_mtup.probe_size = 0;
 	icsk->icsk_mtup.probe_timestamp = tcp_jiffies32;
 	icsk->icsk_mtup.enabled = READ_ONCE(net->ipv4.sysctl_tcp_mtu_probing) > 1;
@@ -71,26 +71,26 @@ void net6_tcp_mtup_black_hole(struct sock *sk)
 		mss = net6_tcp_mtu_to_mss(sk, icsk->icsk_mtup.search_low) / 2;
 		mss = min_t(u32, mss, READ_ONCE(net->ipv4.sysctl_tcp_base_mss));
 		mss = max_t(u32, mss, READ_ONCE(net->ipv4.sysctl_tcp_mtu_probe_floor));
-		icsk->icsk_mtup.search_low = tcp_search_floor(sk, mss);
+		icsk->icsk_mtup.search_low = net6_tcp_search_floor(sk, mss);
 	}
 	net6_tcp_sync_mss(sk, icsk->icsk_pmtu_cookie);
 }
 
 /* RFC 4821 7.2: paths change; look again every now and then. */
-static void tcp_mtup_again(struct sock *sk)
+static void net6_tcp_mtup_again(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 interval = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_probe_interval);
 
 	if ((u32)(tcp_jiffies32 - icsk->icsk_mtup.probe_timestamp) < interval * HZ)
 		return;
-	icsk->icsk_mtup.search_high = tcp_search_ceiling(sk);
-	icsk->icsk_mtup.search_low = tcp_mtup_mtu(sk, tcp_sk(sk)->mss_cache);
+	icsk->icsk_mtup.search_high = net6_tcp_search_ceiling(sk);
+	icsk->icsk_mtup.search_low = net6_tcp_mtup_mtu(sk, tcp_sk(sk)->mss_cache);
 	icsk->icsk_mtup.probe_timestamp = tcp_jiffies32;
 }
 
 /* RFC 4821 7.4: nothing else is amiss, and the next losses would be seen. */
-static bool tcp_mtup_possible(const struct sock *sk)
+static bool net6_tcp_mtup_possible(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -101,13 +101,13 @@ static bool tcp_mtup_possible(const struct sock *sk)
 }
 
 /* What the next probe carries, in bytes; 0 when the search is over for now. */
-static u32 tcp_mtup_size(struct sock *sk)
+static u32 net6_tcp_mtup_size(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	int low = icsk->icsk_mtup.search_low, high = icsk->icsk_mtup.search_high;
 
 	if (high - low < READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_probe_threshold)) {
-		tcp_mtup_again(sk);
+		net6_tcp_mtup_again(sk);
 		return 0;
 	}
 	return net6_tcp_mtu_to_mss(sk, (high + low) / 2);
@@ -116,7 +116,7 @@ static u32 tcp_mtup_size(struct sock *sk)
 /* May so many bytes of the write queue become one packet? Returns the packet that they end
  * in, NULL for no.
  */
-static struct sk_buff *tcp_mtup_last(struct sock *sk, u32 size)
+static struct sk_buff *net6_tcp_mtup_last(struct sock *sk, u32 size)
 {
 	struct sk_buff *skb;
 
@@ -135,9 +135,9 @@ static struct sk_buff *tcp_mtup_last(struct sock *sk, u32 size)
 }
 
 /* The first bytes of the write queue, copied into a packet at its head. */
-static struct sk_buff *tcp_mtup_build(struct sock *sk, u32 size, gfp_t gfp)
+static struct sk_buff *net6_tcp_mtup_build(struct sock *sk, u32 size, gfp_t gfp)
 {
-	struct sk_buff *last = tcp_mtup_last(sk, size), *probe, *skb;
+	struct sk_buff *last = net6_tcp_mtup_last(sk, size), *probe, *skb;
 	u32 left = size;
 
 	if (!last)
@@ -180,10 +180,10 @@ enum net6_tcp_mtup net6_tcp_mtup_probe(struct sock *sk, gfp_t gfp)
 	struct sk_buff *skb;
 	u32 size, needed;
 
-	if (!tcp_send_head(sk) || !tcp_mtup_possible(sk) ||
+	if (!tcp_send_head(sk) || !net6_tcp_mtup_possible(sk) ||
 	    (sk->sk_pacing_status == SK_PACING_NEEDED && net6_tcp_pacing_check(sk)))
 		return NET6_MTUP_NONE;
-	size = tcp_mtup_size(sk);
+	size = net6_tcp_mtup_size(sk);
 	if (!size || size <= tp->mss_cache)
 		return NET6_MTUP_NONE;
 	/* Enough behind it for duplicate ACKs to tell that it is lost (RFC 4821 7.4). */
@@ -194,7 +194,7 @@ enum net6_tcp_mtup net6_tcp_mtup_probe(struct sock *sk, gfp_t gfp)
 	    tcp_packets_in_flight(tp) + 2 > tcp_snd_cwnd(tp))
 		return tcp_packets_in_flight(tp) ? NET6_MTUP_WAIT : NET6_MTUP_NONE;
 
-	skb = tcp_mtup_build(sk, size, gfp);
+	skb = net6_tcp_mtup_build(sk, size, gfp);
 	if (!skb)
 		return NET6_MTUP_NONE;
 	net6_tcp_set_segs(skb, size);
@@ -203,7 +203,7 @@ enum net6_tcp_mtup net6_tcp_mtup_probe(struct sock *sk, gfp_t gfp)
 		return NET6_MTUP_NONE;
 	}
 	net6_tcp_new_data_sent(sk, skb);
-	icsk->icsk_mtup.probe_size = tcp_mtup_mtu(sk, skb->len);
+	icsk->icsk_mtup.probe_size = net6_tcp_mtup_mtu(sk, skb->len);
 	tp->mtu_probe.probe_seq_start = TCP_SKB_CB(skb)->seq;
 	tp->mtu_probe.probe_seq_end = net6_skb_end(skb);
 	return NET6_MTUP_SENT;
@@ -221,7 +221,7 @@ void net6_tcp_mtup_acked(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 cwnd;
 
-	cwnd = (u64)tcp_snd_cwnd(tp) * tcp_mtup_mtu(sk, tp->mss_cache);
+	cwnd = (u64)tcp_snd_cwnd(tp) * net6_tcp_mtup_mtu(sk, tp->mss_cache);
 	cwnd = div_u64(cwnd, icsk->icsk_mtup.probe_size);
 	tp->prior_ssthresh = tcp_current_ssthresh(sk);
 	tcp_snd_cwnd_set(tp, max_t(u32, 1, cwnd));

@@ -9,7 +9,7 @@
 #include "../../../compat/unaligned.h"
 #include "options.h"
 
-static void tcp_parse_sack(const u8 *body, unsigned int len, struct net6_tcp_opts *o)
+static void net6_tcp_parse_sack(const u8 *body, unsigned int len, struct net6_tcp_opts *o)
 {
 	unsigned int i, n = len / NET6_TCPOLEN_SACK_BLOCK;
 
@@ -24,7 +24,7 @@ static void tcp_parse_sack(const u8 *body, unsigned int len, struct net6_tcp_opt
 }
 
 /* RFC 7413 4.1.1: 4 to 16 bytes, even; none asks for a cookie. */
-static void tcp_parse_fastopen(const u8 *body, unsigned int len, struct net6_tcp_opts *o)
+static void net6_tcp_parse_fastopen(const u8 *body, unsigned int len, struct net6_tcp_opts *o)
 {
 	if (len && (len < NET6_TCP_FASTOPEN_MIN || len > NET6_TCP_FASTOPEN_MAX || len % 2))
 		return;
@@ -34,8 +34,8 @@ static void tcp_parse_fastopen(const u8 *body, unsigned int len, struct net6_tcp
 }
 
 /* One option with a body of @len bytes. Wrong lengths make the option unknown. */
-static void tcp_parse_option(u8 kind, const u8 *body, unsigned int len, bool syn,
-			     struct net6_tcp_opts *o)
+static void net6_tcp_parse_option(u8 kind, const u8 *body, unsigned int len, bool syn,
+				  struct net6_tcp_opts *o)
 {
 	switch (kind) {
 	case NET6_TCPOPT_MSS:
@@ -58,7 +58,7 @@ static void tcp_parse_option(u8 kind, const u8 *body, unsigned int len, bool syn
 		break;
 	case NET6_TCPOPT_SACK:
 		if (!syn)
-			tcp_parse_sack(body, len, o);
+			net6_tcp_parse_sack(body, len, o);
 		break;
 	case NET6_TCPOPT_TIMESTAMPS:
 		if (len == NET6_TCPOLEN_TIMESTAMPS - 2) {
@@ -69,7 +69,7 @@ static void tcp_parse_option(u8 kind, const u8 *body, unsigned int len, bool syn
 		break;
 	case NET6_TCPOPT_FASTOPEN:
 		if (syn)
-			tcp_parse_fastopen(body, len, o);
+			net6_tcp_parse_fastopen(body, len, o);
 		break;
 	}
 }
@@ -111,7 +111,7 @@ int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net
 		size = opt[1];
 		if (size < 2 || size > len)
 			return -EINVAL;
-		tcp_parse_option(opt[0], opt + 2, size - 2, syn, o);
+		net6_tcp_parse_option(opt[0], opt + 2, size - 2, syn, o);
 		opt += size;
 		len -= size;
 	}

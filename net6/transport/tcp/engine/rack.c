@@ -39,7 +39,7 @@ void net6_tcp_mark_lost(struct sock *sk, struct sk_buff *skb)
 	tp->lost += segs;
 }
 
-static u32 tcp_rack_reo_wnd(const struct sock *sk)
+static u32 net6_tcp_rack_window(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -63,10 +63,10 @@ s32 net6_tcp_rack_remaining(const struct tcp_sock *tp, const struct sk_buff *skb
 }
 
 /* RFC 8985 6.2 step 5. Returns when to look again, us, 0 for never. */
-static u32 tcp_rack_detect(struct sock *sk)
+static u32 net6_tcp_rack_detect(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 reo_wnd = tcp_rack_reo_wnd(sk);
+	u32 reo_wnd = net6_tcp_rack_window(sk);
 	struct sk_buff *skb, *next;
 	u32 timeout = 0;
 	s32 left;
@@ -106,7 +106,7 @@ bool net6_tcp_rack_mark_lost(struct sock *sk)
 	if (!tp->rack.advanced)
 		return false;
 	tp->rack.advanced = 0;
-	timeout = tcp_rack_detect(sk);
+	timeout = net6_tcp_rack_detect(sk);
 	if (!timeout)
 		return false;
 	timeout = usecs_to_jiffies(timeout + TCP_TIMEOUT_MIN_US);
@@ -151,7 +151,7 @@ void net6_tcp_rack_timeout(struct sock *sk)
 	u32 lost = tp->lost;
 	u32 timeout;
 
-	timeout = tcp_rack_detect(sk);
+	timeout = net6_tcp_rack_detect(sk);
 	if (in_flight != tcp_packets_in_flight(tp)) {
 		if (icsk->icsk_ca_state != TCP_CA_Recovery &&
 		    icsk->icsk_ca_state != TCP_CA_Loss) {

@@ -136,7 +136,7 @@ void net6_tcp_pacing_rate(struct sock *sk)
 /* Growth wants delivered data; with much reordering any progress counts, else the
  * window would stall in Disorder.
  */
-static bool tcp_may_raise_cwnd(const struct sock *sk, u32 flag)
+static bool net6_tcp_may_raise_cwnd(const struct sock *sk, u32 flag)
 {
 	if (tcp_sk(sk)->reordering > READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering))
 		return flag & ACK_FORWARD;
@@ -162,7 +162,7 @@ void net6_tcp_cong_control(struct sock *sk, u32 ack, u32 acked_sacked, u32 flag,
 	}
 	if (tcp_in_cwnd_reduction(sk)) {
 		net6_tcp_reduce_cwnd(sk, acked_sacked, rs->losses, flag);
-	} else if (tcp_may_raise_cwnd(sk, flag)) {
+	} else if (net6_tcp_may_raise_cwnd(sk, flag)) {
 		ca->cong_avoid(sk, ack, acked_sacked);
 		tcp_sk(sk)->snd_cwnd_stamp = tcp_jiffies32;
 	}
@@ -172,7 +172,7 @@ void net6_tcp_cong_control(struct sock *sk, u32 ack, u32 acked_sacked, u32 flag,
 /* The application did not fill the window for an RTO: what it used becomes the
  * measure, half-way.
  */
-static void tcp_cwnd_app_limited(struct sock *sk)
+static void net6_tcp_cwnd_app_limited(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 used;
@@ -215,7 +215,7 @@ void net6_tcp_cwnd_validate(struct sock *sk, bool limited)
 	if ((s32)(tcp_jiffies32 - tp->snd_cwnd_stamp) >= inet_csk(sk)->icsk_rto &&
 	    READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle) &&
 	    !net6_ca(sk)->cong_control)
-		tcp_cwnd_app_limited(sk);
+		net6_tcp_cwnd_app_limited(sk);
 }
 
 /**

@@ -12,7 +12,7 @@
 /* RFC 7323 5.3: an old duplicate, unless ts_recent itself is older than 24 days, or
  * the segment is a reordered pure ACK that does no harm.
  */
-static bool tcp_paws(const struct sock *sk, const struct sk_buff *skb, const struct tcphdr *th)
+static bool net6_tcp_paws(const struct sock *sk, const struct sk_buff *skb, const struct tcphdr *th)
 {
 	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -35,7 +35,7 @@ static bool tcp_paws(const struct sock *sk, const struct sk_buff *skb, const str
 /* First check: RCV.NXT =< SEG.SEQ or end < RCV.NXT + RCV.WND, with rcv_wup in place of
  * RCV.NXT so that what was acceptable when sent still is.
  */
-static bool tcp_in_window(const struct tcp_sock *tp, const struct tcp_skb_cb *cb)
+static bool net6_tcp_in_window(const struct tcp_sock *tp, const struct tcp_skb_cb *cb)
 {
 	return !before(cb->end_seq, tp->rcv_wup) &&
 	       !after(cb->seq, tp->rcv_nxt + tcp_receive_window(tp));
@@ -44,7 +44,7 @@ static bool tcp_in_window(const struct tcp_sock *tp, const struct tcp_skb_cb *cb
 /* RFC 5961 3.2: only the exact sequence number resets; some stacks count their FIN
  * differently once it was received.
  */
-static bool tcp_reset_exact(const struct sock *sk, const struct tcp_skb_cb *cb)
+static bool net6_tcp_reset_exact(const struct sock *sk, const struct tcp_skb_cb *cb)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -68,16 +68,16 @@ bool net6_tcp_validate(struct sock *sk, struct sk_buff *skb, const struct tcphdr
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	/* RFC 7323 R1; RSTs are exempt (5.2). */
-	if (tp->rx_opt.saw_tstamp && !th->rst && tcp_paws(sk, skb, th)) {
+	if (tp->rx_opt.saw_tstamp && !th->rst && net6_tcp_paws(sk, skb, th)) {
 		NET6_INC(nn, TcpPAWSEstab);
 		if (!net6_tcp_oow_limited(sk, skb))
 			net6_tcp_send_dupack(sk, skb);
 		net6_drop(nn, skb, NET6_DROP_TCP_PAWS);
 		return false;
 	}
-	if (!tcp_in_window(tp, cb)) {
+	if (!net6_tcp_in_window(tp, cb)) {
 		if (th->rst) {
-			if (tcp_reset_exact(sk, cb))
+			if (net6_tcp_reset_exact(sk, cb))
 				goto reset;
 		} else if (th->syn) {
 			goto challenge;
@@ -88,7 +88,7 @@ bool net6_tcp_validate(struct sock *sk, struct sk_buff *skb, const struct tcphdr
 		return false;
 	}
 	if (th->rst) {
-		if (tcp_reset_exact(sk, cb))
+		if (net6_tcp_reset_exact(sk, cb))
 			goto reset;
 		goto challenge;
 	}
@@ -115,8 +115,8 @@ challenge:
 /* ---- SYN-SENT, 3.10.7.3 ---- */
 
 /* What the peer's SYN says about the connection: only what was offered is in force. */
-static void tcp_syn_agreed(struct sock *sk, const struct sk_buff *skb,
-			   const struct net6_tcp_opts *o)
+static void net6_tcp_syn_agreed(struct sock *sk, const struct sk_buff *skb,
+				const struct net6_tcp_opts *o)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u16 mss = o->mss;
@@ -152,7 +152,7 @@ static void tcp_syn_agreed(struct sock *sk, const struct sk_buff *skb,
 	WRITE_ONCE(tp->copied_seq, tp->rcv_nxt);
 }
 
-static void tcp_established(struct sock *sk)
+static void net6_tcp_established(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -173,7 +173,8 @@ static void tcp_established(struct sock *sk)
 }
 
 /* SYN-ACK: the connection is there. */
-static void tcp_synsent_synack(struct sock *sk, struct sk_buff *skb, const struct net6_tcp_opts *o)
+static void net6_tcp_synsent_synack(struct sock *sk, struct sk_buff *skb,
+				    const struct net6_tcp_opts *o)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct tcphdr *th = tcp_hdr(skb);
@@ -182,12 +183,12 @@ static void tcp_synsent_synack(struct sock *sk, struct sk_buff *skb, const struc
 	/* RFC 3168 6.1.1: the answer is ECE without CWR. */
 	if (!(th->ece && !th->cwr))
 		tp->ecn_flags &= ~TCP_ECN_OK;
-	tcp_syn_agreed(sk, skb, o);
+	net6_tcp_syn_agreed(sk, skb, o);
 	net6_tcp_ack(sk, skb, ACK_SLOWPATH, o);
 	if (unlikely(tp->syn_fastopen || tp->syn_data))
 		net6_tcp_fastopen_synack(sk, o);
 	WRITE_ONCE(tp->snd_sml, tp->snd_una);
-	tcp_established(sk);
+	net6_tcp_established(sk);
 
 	if (sk->sk_write_pending || inet_csk_in_pingpong_mode(sk) || tcp_send_head(sk)) {
 		/* Data or a request follows at once and carries the ACK. */
@@ -202,7 +203,8 @@ static void tcp_synsent_synack(struct sock *sk, struct sk_buff *skb, const struc
 }
 
 /* SYN without ACK: both ends opened at once (3.5, figure 8). */
-static void tcp_synsent_cross(struct sock *sk, struct sk_buff *skb, const struct net6_tcp_opts *o)
+static void net6_tcp_synsent_cross(struct sock *sk, struct sk_buff *skb,
+				   const struct net6_tcp_opts *o)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -210,7 +212,7 @@ static void tcp_synsent_cross(struct sock *sk, struct sk_buff *skb, const struct
 	if (!(th->ece && th->cwr))
 		tp->ecn_flags &= ~TCP_ECN_OK;
 	net6_tcp_set_state(sk, TCP_SYN_RECV);
-	tcp_syn_agreed(sk, skb, o);
+	net6_tcp_syn_agreed(sk, skb, o);
 	net6_tcp_fastopen_cross(sk);
 	net6_tcp_send_synack(sk);
 }
@@ -247,13 +249,13 @@ static void net6_tcp_synsent_rcv(struct sock *sk, struct sk_buff *skb)
 		}
 		if (!th->syn)
 			goto drop;
-		tcp_synsent_synack(sk, skb, &opts);
+		net6_tcp_synsent_synack(sk, skb, &opts);
 		consume_skb(skb);
 		return;
 	}
 	if (th->rst || !th->syn)
 		goto drop;
-	tcp_synsent_cross(sk, skb, &opts);
+	net6_tcp_synsent_cross(sk, skb, &opts);
 	consume_skb(skb);
 	return;
 
@@ -269,7 +271,7 @@ drop:
 /* RFC 9293 3.10.7.4, fifth, SYN-RECEIVED: SND.UNA < SEG.ACK =< SND.NXT, that is our SYN
  * and nothing that was not sent.
  */
-static bool tcp_syn_acked(const struct tcp_sock *tp, const struct sk_buff *skb)
+static bool net6_tcp_syn_acked(const struct tcp_sock *tp, const struct sk_buff *skb)
 {
 	u32 ack = TCP_SKB_CB(skb)->ack_seq;
 
@@ -277,7 +279,7 @@ static bool tcp_syn_acked(const struct tcp_sock *tp, const struct sk_buff *skb)
 }
 
 /* SYN-RECEIVED of a simultaneous open: our SYN is acknowledged. */
-static void tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
+static void net6_tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -285,14 +287,14 @@ static void tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
 						      tp->rx_opt.snd_wscale);
 	tp->max_window = max(tp->max_window, tp->snd_wnd);
 	tcp_init_wl(tp, TCP_SKB_CB(skb)->seq);
-	tcp_established(sk);
+	net6_tcp_established(sk);
 }
 
 /* Data behind what the process has closed for ever, with close() or with shutdown() for
  * both directions, is lost: the peer must know (RFC 9293 3.6.1 "half-duplex close",
  * RFC 2525 2.17).
  */
-static bool tcp_data_after_close(const struct sock *sk, const struct sk_buff *skb)
+static bool net6_tcp_data_after_close(const struct sock *sk, const struct sk_buff *skb)
 {
 	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	bool fin = cb->tcp_flags & TCPHDR_FIN;
@@ -300,7 +302,7 @@ static bool tcp_data_after_close(const struct sock *sk, const struct sk_buff *sk
 	return cb->end_seq != cb->seq && after(cb->end_seq - fin, tcp_sk(sk)->rcv_nxt);
 }
 
-static void tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
+static void net6_tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
 {
 	NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnData);
 	net6_tcp_send_active_reset(sk, GFP_ATOMIC);
@@ -309,7 +311,7 @@ static void tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
 }
 
 /* An orphan does not wait for the peer's FIN for ever. */
-static void tcp_finwait2_timer(struct sock *sk)
+static void net6_tcp_finwait2_timer(struct sock *sk)
 {
 	int tmo = tcp_fin_time(sk);
 
@@ -319,7 +321,7 @@ static void tcp_finwait2_timer(struct sock *sk)
 /* FIN-WAIT-1 and our FIN is acknowledged. Returns false if the socket is done with
  * and @skb consumed.
  */
-static bool tcp_finwait1_acked(struct sock *sk, struct sk_buff *skb)
+static bool net6_tcp_finwait1_acked(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	int tmo;
@@ -331,8 +333,8 @@ static bool tcp_finwait1_acked(struct sock *sk, struct sk_buff *skb)
 		return true;
 	}
 	/* Nobody reads any more. */
-	if (tp->linger2 < 0 || tcp_data_after_close(sk, skb)) {
-		tcp_abort_on_data(sk, skb);
+	if (tp->linger2 < 0 || net6_tcp_data_after_close(sk, skb)) {
+		net6_tcp_abort_on_data(sk, skb);
 		return false;
 	}
 	/* It comes with this segment: mostly that is the end. */
@@ -341,7 +343,7 @@ static bool tcp_finwait1_acked(struct sock *sk, struct sk_buff *skb)
 	tmo = tcp_fin_time(sk);
 	/* A process is in a call, or it takes long: the socket itself waits. */
 	if (tmo > TCP_TIMEWAIT_LEN || sock_owned_by_user(sk)) {
-		tcp_finwait2_timer(sk);
+		net6_tcp_finwait2_timer(sk);
 		return true;
 	}
 	net6_tcp_time_wait(sk, TCP_FIN_WAIT2, tmo);
@@ -352,18 +354,18 @@ static bool tcp_finwait1_acked(struct sock *sk, struct sk_buff *skb)
 /* Fifth: what an acceptable ACK changes in each state. Returns false if the socket is
  * done with and @skb consumed.
  */
-static bool tcp_state_acked(struct sock *sk, struct sk_buff *skb)
+static bool net6_tcp_state_acked(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	bool all = tp->snd_una == tp->write_seq;
 
 	switch (sk->sk_state) {
 	case TCP_SYN_RECV:
-		tcp_synrecv_acked(sk, skb);
+		net6_tcp_synrecv_acked(sk, skb);
 		break;
 	case TCP_FIN_WAIT1:
 		if (all)
-			return tcp_finwait1_acked(sk, skb);
+			return net6_tcp_finwait1_acked(sk, skb);
 		break;
 	case TCP_CLOSING:
 		if (all) {
@@ -384,7 +386,7 @@ static bool tcp_state_acked(struct sock *sk, struct sk_buff *skb)
 }
 
 /* Seventh and eighth: text and FIN. Consumes @skb; returns false if the socket died. */
-static bool tcp_state_data(struct sock *sk, struct sk_buff *skb)
+static bool net6_tcp_state_data(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -402,8 +404,8 @@ static bool tcp_state_data(struct sock *sk, struct sk_buff *skb)
 		fallthrough;
 	case TCP_FIN_WAIT1:
 	case TCP_FIN_WAIT2:
-		if (sk->sk_shutdown & RCV_SHUTDOWN && tcp_data_after_close(sk, skb)) {
-			tcp_abort_on_data(sk, skb);
+		if (sk->sk_shutdown & RCV_SHUTDOWN && net6_tcp_data_after_close(sk, skb)) {
+			net6_tcp_abort_on_data(sk, skb);
 			return false;
 		}
 		fallthrough;
@@ -449,7 +451,7 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	if (!net6_tcp_validate(sk, skb, th))
 		return;
 
-	if ((sk->sk_state == TCP_SYN_RECV || pending) && !tcp_syn_acked(tp, skb)) {
+	if ((sk->sk_state == TCP_SYN_RECV || pending) && !net6_tcp_syn_acked(tp, skb)) {
 		net6_tcp_send_reset(nn, sk, skb);
 		net6_drop(nn, skb, NET6_DROP_TCP_OLD_ACK);
 		return;
@@ -462,15 +464,15 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb)
 	if (unlikely(pending))
 		net6_tcp_fastopen_opened(sk);
 	was = sk->sk_state;
-	if (!tcp_state_acked(sk, skb))
+	if (!net6_tcp_state_acked(sk, skb))
 		return;
 	net6_tcp_urg(sk, skb, th);
 	fin = was == TCP_FIN_WAIT1 && th->fin;
-	if (!tcp_state_data(sk, skb))
+	if (!net6_tcp_state_data(sk, skb))
 		return;
 	/* The FIN was not the next byte, or there was no room for it. */
 	if (unlikely(fin && sk->sk_state == TCP_FIN_WAIT2 && sock_flag(sk, SOCK_DEAD)))
-		tcp_finwait2_timer(sk);
+		net6_tcp_finwait2_timer(sk);
 	net6_tcp_data_snd_check(sk);
 	net6_tcp_ack_check(sk, true);
 }

@@ -18,7 +18,7 @@ void net6_tcp_reno_reset(struct tcp_sock *tp)
 }
 
 /* What is lost has not arrived: no more can have than the others. True if more were counted. */
-static bool tcp_reno_limit(struct tcp_sock *tp)
+static bool net6_tcp_reno_limit(struct tcp_sock *tp)
 {
 	u32 holes = max(tp->lost_out, 1U);
 
@@ -30,11 +30,11 @@ static bool tcp_reno_limit(struct tcp_sock *tp)
 }
 
 /* More segments have left than were sent: that was reordering. */
-static void tcp_reno_reordering(struct sock *sk, int addend)
+static void net6_tcp_reno_reordering(struct sock *sk, int addend)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!tcp_reno_limit(tp))
+	if (!net6_tcp_reno_limit(tp))
 		return;
 	tp->reordering = min_t(u32, tp->packets_out + addend,
 			       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_max_reordering));
@@ -55,7 +55,7 @@ void net6_tcp_reno_add(struct sock *sk, int dupacks, bool ece)
 	if (!dupacks)
 		return;
 	tp->sacked_out += dupacks;
-	tcp_reno_reordering(sk, 0);
+	net6_tcp_reno_reordering(sk, 0);
 	if ((s32)(tp->sacked_out - prior) > 0)
 		net6_tcp_delivered(tp, tp->sacked_out - prior, ece);
 }
@@ -77,13 +77,13 @@ void net6_tcp_reno_remove(struct sock *sk, int acked, bool ece)
 		else
 			tp->sacked_out -= acked - 1;
 	}
-	tcp_reno_reordering(sk, acked);
+	net6_tcp_reno_reordering(sk, acked);
 }
 
 /* RFC 6582: the third duplicate starts recovery, a partial ACK continues it; in both
  * cases the first outstanding segment is lost.
  */
-static void tcp_newreno_mark(struct sock *sk, bool advanced)
+static void net6_tcp_newreno_mark(struct sock *sk, bool advanced)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u8 state = inet_csk(sk)->icsk_ca_state;
@@ -102,7 +102,7 @@ static void tcp_newreno_mark(struct sock *sk, bool advanced)
 	    net6_tcp_fragment(sk, true, skb, mss, mss, GFP_ATOMIC))
 		return;
 	net6_tcp_mark_lost(sk, skb);
-	tcp_reno_limit(tp);
+	net6_tcp_reno_limit(tp);
 }
 
 /* ---- the way down ---- */
@@ -180,7 +180,7 @@ void net6_tcp_enter_cwr(struct sock *sk)
 	}
 }
 
-static void tcp_init_undo(struct tcp_sock *tp)
+static void net6_tcp_init_undo(struct tcp_sock *tp)
 {
 	tp->undo_marker = tp->snd_una;
 	/* Retransmissions still out may come back as DSACKs later. */
@@ -203,7 +203,7 @@ void net6_tcp_enter_recovery(struct sock *sk, bool ece)
 	tp->prior_ssthresh = 0;
 	/* The first retransmission of this episode sets it. */
 	net6_tcp_retrans_pending_stamp(sk);
-	tcp_init_undo(tp);
+	net6_tcp_init_undo(tp);
 	if (!tcp_in_cwnd_reduction(sk)) {
 		if (!ece)
 			tp->prior_ssthresh = tcp_current_ssthresh(sk);
@@ -217,7 +217,7 @@ void net6_tcp_enter_recovery(struct sock *sk, bool ece)
 /* Which segments the time-out condemns: all, but with RACK those sent recently may
  * yet arrive. A sacked head means that the peer reneged: SACKs are void.
  */
-static void tcp_timeout_mark(struct sock *sk)
+static void net6_tcp_timeout_mark(struct sock *sk)
 {
 	struct sk_buff *skb, *head = tcp_rtx_queue_head(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -255,7 +255,7 @@ void net6_tcp_enter_loss(struct sock *sk)
 
 	if (unlikely(icsk->icsk_mtup.probe_size))
 		net6_tcp_mtup_lost(sk, true);
-	tcp_timeout_mark(sk);
+	net6_tcp_timeout_mark(sk);
 
 	/* Reduce ssthresh once per window of data. */
 	if (icsk->icsk_ca_state <= TCP_CA_Disorder || !after(tp->high_seq, tp->snd_una) ||
@@ -264,7 +264,7 @@ void net6_tcp_enter_loss(struct sock *sk)
 		tp->prior_cwnd = tcp_snd_cwnd(tp);
 		tp->snd_ssthresh = net6_ca(sk)->ssthresh(sk);
 		net6_tcp_ca_event(sk, CA_EVENT_LOSS);
-		tcp_init_undo(tp);
+		net6_tcp_init_undo(tp);
 	}
 	tcp_snd_cwnd_set(tp, tcp_packets_in_flight(tp) + 1);
 	tp->snd_cwnd_cnt = 0;
@@ -287,7 +287,7 @@ void net6_tcp_enter_loss(struct sock *sk)
 /* What is lost was too long, no sign of congestion: the window is kept, and nothing is to
  * be undone.
  */
-static void tcp_no_congestion(struct sock *sk)
+static void net6_tcp_no_congestion(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -320,8 +320,8 @@ void net6_tcp_simple_retransmit(struct sock *sk)
 	if (prior_lost == tp->lost)
 		return;
 	if (tcp_is_reno(tp))
-		tcp_reno_limit(tp);
-	tcp_no_congestion(sk);
+		net6_tcp_reno_limit(tp);
+	net6_tcp_no_congestion(sk);
 	net6_tcp_clock(tp);
 	net6_tcp_retransmit_queue(sk);
 }
@@ -345,7 +345,7 @@ void net6_tcp_keep_open(struct sock *sk)
 	}
 }
 
-static void tcp_try_to_open(struct sock *sk, u32 flag)
+static void net6_tcp_try_to_open(struct sock *sk, u32 flag)
 {
 	net6_tcp_retrans_pending_stamp(sk);
 	if (flag & ACK_ECE)
@@ -354,14 +354,14 @@ static void tcp_try_to_open(struct sock *sk, u32 flag)
 		net6_tcp_keep_open(sk);
 }
 
-static void tcp_identify_loss(struct sock *sk, struct net6_tcp_ack_state *st)
+static void net6_tcp_identify_loss(struct sock *sk, struct net6_tcp_ack_state *st)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (tcp_rtx_queue_empty(sk))
 		return;
 	if (unlikely(tcp_is_reno(tp))) {
-		tcp_newreno_mark(sk, st->flag & ACK_UNA_ADVANCED);
+		net6_tcp_newreno_mark(sk, st->flag & ACK_UNA_ADVANCED);
 	} else {
 		u32 prior = tp->retrans_out;
 
@@ -373,8 +373,8 @@ static void tcp_identify_loss(struct sock *sk, struct net6_tcp_ack_state *st)
 }
 
 /* In Loss after an RTO; F-RTO (RFC 5682) decides whether it was spurious. */
-static void tcp_process_loss(struct sock *sk, const struct net6_tcp_ack_state *st, int dupacks,
-			     enum net6_tcp_rexmit *rexmit)
+static void net6_tcp_process_loss(struct sock *sk, const struct net6_tcp_ack_state *st, int dupacks,
+				  enum net6_tcp_rexmit *rexmit)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	bool recovered = !before(tp->snd_una, tp->high_seq);
@@ -413,7 +413,7 @@ static void tcp_process_loss(struct sock *sk, const struct net6_tcp_ack_state *s
 }
 
 /* high_seq is acknowledged: the episode ends. Returns true if the state is kept. */
-static bool tcp_episode_over(struct sock *sk)
+static bool net6_tcp_episode_over(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -439,7 +439,7 @@ static bool tcp_episode_over(struct sock *sk)
 /* The head of the queue is sacked: the peer reneged, or a middlebox plays with us.
  * Wait half an RTT for the cumulative ACK, then let the RTO sort it out.
  */
-static bool tcp_reneging(struct sock *sk, struct net6_tcp_ack_state *st)
+static bool net6_tcp_reneging(struct sock *sk, struct net6_tcp_ack_state *st)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long delay;
@@ -453,7 +453,7 @@ static bool tcp_reneging(struct sock *sk, struct net6_tcp_ack_state *st)
 }
 
 /* In Recovery. Returns true when done with this ACK. */
-static bool tcp_process_recovery(struct sock *sk, struct net6_tcp_ack_state *st, int dupacks)
+static bool net6_tcp_process_recovery(struct sock *sk, struct net6_tcp_ack_state *st, int dupacks)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -465,7 +465,7 @@ static bool tcp_process_recovery(struct sock *sk, struct net6_tcp_ack_state *st,
 	}
 	if (net6_tcp_undo_dsack(sk))
 		net6_tcp_keep_open(sk);
-	tcp_identify_loss(sk, st);
+	net6_tcp_identify_loss(sk, st);
 	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery) {
 		/* Undone, but a loss is evident all the same. */
 		if (!tp->lost_out)
@@ -494,23 +494,23 @@ void net6_tcp_alert(struct sock *sk, struct net6_tcp_ack_state *st, int dupacks,
 	/* ECE: this reduction is not to be undone. */
 	if (st->flag & ACK_ECE)
 		tp->prior_ssthresh = 0;
-	if (tcp_reneging(sk, st))
+	if (net6_tcp_reneging(sk, st))
 		return;
 	WARN_ON_ONCE(tcp_left_out(tp) > tp->packets_out);
 
 	if (icsk->icsk_ca_state == TCP_CA_Open)
 		tp->retrans_stamp = 0;
-	else if (!before(tp->snd_una, tp->high_seq) && tcp_episode_over(sk))
+	else if (!before(tp->snd_una, tp->high_seq) && net6_tcp_episode_over(sk))
 		return;
 
 	switch (icsk->icsk_ca_state) {
 	case TCP_CA_Recovery:
-		if (tcp_process_recovery(sk, st, dupacks))
+		if (net6_tcp_process_recovery(sk, st, dupacks))
 			return;
 		break;
 	case TCP_CA_Loss:
-		tcp_process_loss(sk, st, dupacks, rexmit);
-		tcp_identify_loss(sk, st);
+		net6_tcp_process_loss(sk, st, dupacks, rexmit);
+		net6_tcp_identify_loss(sk, st);
 		if (icsk->icsk_ca_state != TCP_CA_Open && !(st->flag & ACK_LOST_RETRANS))
 			return;
 		fallthrough;	/* undone, or retransmissions were lost again */
@@ -522,15 +522,15 @@ void net6_tcp_alert(struct sock *sk, struct net6_tcp_ack_state *st, int dupacks,
 		}
 		if (icsk->icsk_ca_state <= TCP_CA_Disorder)
 			net6_tcp_undo_dsack(sk);
-		tcp_identify_loss(sk, st);
+		net6_tcp_identify_loss(sk, st);
 		if (!tp->lost_out) {
-			tcp_try_to_open(sk, st->flag);
+			net6_tcp_try_to_open(sk, st->flag);
 			return;
 		}
 		/* RFC 4821 7.6.2: a probe that is lost alone is no sign of congestion. */
 		if (unlikely(icsk->icsk_mtup.probe_size) && net6_tcp_mtup_lost(sk, false) &&
 		    !(st->flag & ACK_ECE) && icsk->icsk_ca_state < TCP_CA_CWR)
-			tcp_no_congestion(sk);
+			net6_tcp_no_congestion(sk);
 		else
 			net6_tcp_enter_recovery(sk, st->flag & ACK_ECE);
 	}

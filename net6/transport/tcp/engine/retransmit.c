@@ -6,7 +6,7 @@
 #include "../conn/fastopen.h"
 
 /* A clone of it has not left this host yet: sending again helps nobody. */
-static bool tcp_in_host_queue(struct sock *sk, const struct sk_buff *skb)
+static bool net6_tcp_in_host_queue(struct sock *sk, const struct sk_buff *skb)
 {
 	if (unlikely(skb_fclone_busy(sk, skb))) {
 		set_bit(TSQ_THROTTLED, &sk->sk_tsq_flags);
@@ -18,7 +18,7 @@ static bool tcp_in_host_queue(struct sock *sk, const struct sk_buff *skb)
 }
 
 /* RFC 3168 6.1.1.1: a SYN that is lost may be a victim of its ECN bits. */
-static void tcp_ecn_clear_syn(struct sock *sk, struct sk_buff *skb)
+static void net6_tcp_ecn_clear_syn(struct sock *sk, struct sk_buff *skb)
 {
 	if (READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_ecn_fallback) && !tcp_ca_needs_ecn(sk)) {
 		TCP_SKB_CB(skb)->tcp_flags &= ~(TCPHDR_ECE | TCPHDR_CWR);
@@ -27,8 +27,8 @@ static void tcp_ecn_clear_syn(struct sock *sk, struct sk_buff *skb)
 }
 
 /* Cut to what may be sent, drop what is acknowledged. Returns 0 or -errno. */
-static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs,
-				  unsigned int mss)
+static int net6_tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs,
+				       unsigned int mss)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -75,24 +75,24 @@ static int tcp_retransmit_prepare(struct sock *sk, struct sk_buff *skb, int segs
 			net6_tcp_adjust_pcount(sk, skb, diff);
 	}
 	if ((cb->tcp_flags & TCPHDR_SYN_ECN) == TCPHDR_SYN_ECN)
-		tcp_ecn_clear_syn(sk, skb);
+		net6_tcp_ecn_clear_syn(sk, skb);
 	return 0;
 }
 
 /* Sends, without the scoreboard's knowledge. */
-static int tcp_retransmit_raw(struct sock *sk, struct sk_buff *skb, int segs)
+static int net6_tcp_retransmit_raw(struct sock *sk, struct sk_buff *skb, int segs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct net6_dest *dest;
 	int err, sent;
 
-	if (tcp_in_host_queue(sk, skb))
+	if (net6_tcp_in_host_queue(sk, skb))
 		return -EBUSY;
 	/* First the way, then the segment size: another way may have another one. */
 	dest = net6_sk_dest(sk);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
-	err = tcp_retransmit_prepare(sk, skb, segs, net6_tcp_current_mss(sk));
+	err = net6_tcp_retransmit_prepare(sk, skb, segs, net6_tcp_current_mss(sk));
 	if (err)
 		return err;
 	sent = tcp_skb_pcount(skb);
@@ -116,7 +116,7 @@ static int tcp_retransmit_raw(struct sock *sk, struct sk_buff *skb, int segs)
 int net6_tcp_retransmit_skb(struct sock *sk, struct sk_buff *skb, int segs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	int err = tcp_retransmit_raw(sk, skb, segs);
+	int err = net6_tcp_retransmit_raw(sk, skb, segs);
 
 	if (!err) {
 		TCP_SKB_CB(skb)->sacked |= TCPCB_SACKED_RETRANS | TCPCB_EVER_RETRANS;
@@ -273,7 +273,7 @@ void net6_tcp_send_tlp(struct sock *sk)
 		net6_tcp_disarm(sk);
 		return;
 	}
-	if (tcp_in_host_queue(sk, skb))
+	if (net6_tcp_in_host_queue(sk, skb))
 		goto rearm;
 	segs = tcp_skb_pcount(skb);
 	if (segs > 1 && skb->len > (segs - 1) * mss) {
@@ -281,7 +281,7 @@ void net6_tcp_send_tlp(struct sock *sk)
 			goto rearm;
 		skb = skb_rb_next(skb);
 	}
-	if (!skb || tcp_retransmit_raw(sk, skb, 1))
+	if (!skb || net6_tcp_retransmit_raw(sk, skb, 1))
 		goto rearm;
 	tp->tlp_retrans = 1;
 sent:

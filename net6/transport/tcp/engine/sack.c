@@ -4,7 +4,7 @@
  */
 #include "engine.h"
 
-struct tcp_block {
+struct net6_tcp_block {
 	u32	start;
 	u32	end;
 };
@@ -37,7 +37,7 @@ void net6_tcp_sack_reordering(struct sock *sk, u32 low_seq, bool ts)
 /* Can this block be true? Blocks below snd_una are DSACKs at best, and those only of
  * what an undo could concern.
  */
-static bool tcp_block_valid(const struct tcp_sock *tp, bool dsack, u32 start, u32 end)
+static bool net6_tcp_block_valid(const struct tcp_sock *tp, bool dsack, u32 start, u32 end)
 {
 	/* Empty, reversed, or never sent. */
 	if (after(end, tp->snd_nxt) || !before(start, end))
@@ -62,7 +62,7 @@ static bool tcp_block_valid(const struct tcp_sock *tp, bool dsack, u32 start, u3
 /* RFC 2883 4: the first block reports a duplicate if it lies below the cumulative ACK
  * or inside the second block. Returns whether it is one.
  */
-static bool tcp_check_dsack(struct sock *sk, u32 ack_seq, struct net6_tcp_ack_state *st)
+static bool net6_tcp_check_dsack(struct sock *sk, u32 ack_seq, struct net6_tcp_ack_state *st)
 {
 	const struct net6_tcp_opts *o = st->opts;
 	u32 start = o->sack[0].start, end = o->sack[0].end;
@@ -100,7 +100,7 @@ static bool tcp_check_dsack(struct sock *sk, u32 ack_seq, struct net6_tcp_ack_st
 }
 
 /* A new SACK for a segment: its effect on all counters. Returns the new state. */
-static u8 tcp_sack_segment(struct sock *sk, struct net6_tcp_ack_state *st, struct sk_buff *skb)
+static u8 net6_tcp_sack_segment(struct sock *sk, struct net6_tcp_ack_state *st, struct sk_buff *skb)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -144,7 +144,8 @@ static u8 tcp_sack_segment(struct sock *sk, struct net6_tcp_ack_state *st, struc
 /* Split so that a block's edge inside a super-packet falls on a segment's edge.
  * Returns 1 if @skb (then) is covered, 0 if not, negative when it cannot be split.
  */
-static int tcp_match_block(struct sock *sk, struct sk_buff *skb, const struct tcp_block *b)
+static int net6_tcp_match_block(struct sock *sk, struct sk_buff *skb,
+				const struct net6_tcp_block *b)
 {
 	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	bool from_start = !after(b->start, cb->seq);
@@ -178,7 +179,7 @@ static int tcp_match_block(struct sock *sk, struct sk_buff *skb, const struct tc
 }
 
 /* First segment that ends behind @seq. */
-static struct sk_buff *tcp_find(struct sock *sk, u32 seq)
+static struct sk_buff *net6_tcp_find(struct sock *sk, u32 seq)
 {
 	struct rb_node *node = sk->tcp_rtx_queue.rb_node;
 	struct sk_buff *found = NULL;
@@ -197,26 +198,26 @@ static struct sk_buff *tcp_find(struct sock *sk, u32 seq)
 }
 
 /* Segments of the block @b from @start on, what begins at @end or behind it left out. */
-static void tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st,
-			   const struct tcp_block *b, u32 start, u32 end)
+static void net6_tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st,
+				const struct net6_tcp_block *b, u32 start, u32 end)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
 	int covered;
 
-	for (skb = tcp_find(sk, start); skb; skb = skb_rb_next(skb)) {
+	for (skb = net6_tcp_find(sk, start); skb; skb = skb_rb_next(skb)) {
 		struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 
 		if (!before(cb->seq, end))
 			break;
 		if (cb->sacked & TCPCB_SACKED_ACKED)
 			continue;
-		covered = tcp_match_block(sk, skb, b);
+		covered = net6_tcp_match_block(sk, skb, b);
 		if (covered < 0)
 			break;
 		if (!covered)
 			continue;
-		cb->sacked = tcp_sack_segment(sk, st, skb);
+		cb->sacked = net6_tcp_sack_segment(sk, st, skb);
 		net6_tcp_rate_delivered(sk, skb, &st->rs);
 		list_del_init(&skb->tcp_tsorted_anchor);
 		if (!before(cb->seq, tcp_highest_sack_seq(tp)))
@@ -227,8 +228,8 @@ static void tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st,
 /* What the last ACK's blocks did not cover already. A segment that lies across the edge of one
  * of them may be covered only now.
  */
-static void tcp_mark_new(struct sock *sk, struct net6_tcp_ack_state *st,
-			 const struct tcp_block *b, bool use_cache)
+static void net6_tcp_mark_new(struct sock *sk, struct net6_tcp_ack_state *st,
+			      const struct net6_tcp_block *b, bool use_cache)
 {
 	const struct tcp_sack_block *cache = tcp_sk(sk)->recv_sack_cache;
 	u32 from = b->start;
@@ -240,21 +241,21 @@ static void tcp_mark_new(struct sock *sk, struct net6_tcp_ack_state *st,
 		if (!before(cache[i].start_seq, b->end))
 			break;
 		if (after(cache[i].start_seq, from))
-			tcp_mark_range(sk, st, b, from, cache[i].start_seq);
+			net6_tcp_mark_range(sk, st, b, from, cache[i].start_seq);
 		from = cache[i].end_seq;
 		if (!before(from, b->end))
 			return;
 	}
-	tcp_mark_range(sk, st, b, from, b->end);
+	net6_tcp_mark_range(sk, st, b, from, b->end);
 }
 
 /* A DSACK inside the window: the retransmission was not needed. */
-static void tcp_mark_dsack(struct sock *sk, struct net6_tcp_ack_state *st, u32 start, u32 end)
+static void net6_tcp_mark_dsack(struct sock *sk, struct net6_tcp_ack_state *st, u32 start, u32 end)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
 
-	for (skb = tcp_find(sk, start); skb; skb = skb_rb_next(skb)) {
+	for (skb = net6_tcp_find(sk, start); skb; skb = skb_rb_next(skb)) {
 		struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 		int segs = tcp_skb_pcount(skb);
 
@@ -277,16 +278,16 @@ static void tcp_mark_dsack(struct sock *sk, struct net6_tcp_ack_state *st, u32 s
 }
 
 /* Valid blocks above snd_una, ascending. Returns their number. */
-static int tcp_collect(const struct tcp_sock *tp, const struct net6_tcp_ack_state *st,
-		       bool dsack, u32 prior_una, struct tcp_block *b)
+static int net6_tcp_collect(const struct tcp_sock *tp, const struct net6_tcp_ack_state *st,
+			    bool dsack, u32 prior_una, struct net6_tcp_block *b)
 {
 	const struct net6_tcp_opts *o = st->opts;
 	int i, j, n = 0;
 
 	for (i = dsack; i < o->n_sacks; i++) {
-		struct tcp_block new = { o->sack[i].start, o->sack[i].end };
+		struct net6_tcp_block new = { o->sack[i].start, o->sack[i].end };
 
-		if (!tcp_block_valid(tp, false, new.start, new.end) ||
+		if (!net6_tcp_block_valid(tp, false, new.start, new.end) ||
 		    !after(new.end, prior_una))
 			continue;
 		for (j = n; j > 0 && before(new.start, b[j - 1].start); j--)
@@ -306,7 +307,7 @@ static int tcp_collect(const struct tcp_sock *tp, const struct net6_tcp_ack_stat
 void net6_tcp_sacktag(struct sock *sk, const struct sk_buff *skb, struct net6_tcp_ack_state *st)
 {
 	u32 ack_seq = TCP_SKB_CB(skb)->ack_seq;
-	struct tcp_block b[NET6_TCP_MAX_SACKS];
+	struct net6_tcp_block b[NET6_TCP_MAX_SACKS];
 	struct tcp_sock *tp = tcp_sk(sk);
 	bool dsack, use_cache;
 	int i, n;
@@ -316,18 +317,18 @@ void net6_tcp_sacktag(struct sock *sk, const struct sk_buff *skb, struct net6_tc
 	if (!tp->sacked_out)
 		tcp_highest_sack_reset(sk);
 
-	dsack = tcp_check_dsack(sk, ack_seq, st);
+	dsack = net6_tcp_check_dsack(sk, ack_seq, st);
 	/* Older than anything we remember. */
 	if (before(ack_seq, st->prior_una - tp->max_window) || !tp->packets_out)
 		return;
 	if (dsack && before(st->opts->sack[0].start, st->opts->sack[0].end) &&
 	    after(st->opts->sack[0].start, tp->snd_una) &&
 	    !after(st->opts->sack[0].end, tp->snd_nxt))
-		tcp_mark_dsack(sk, st, st->opts->sack[0].start, st->opts->sack[0].end);
+		net6_tcp_mark_dsack(sk, st, st->opts->sack[0].start, st->opts->sack[0].end);
 
-	n = tcp_collect(tp, st, dsack, st->prior_una, b);
+	n = net6_tcp_collect(tp, st, dsack, st->prior_una, b);
 	for (i = 0; i < n; i++)
-		tcp_mark_new(sk, st, &b[i], use_cache);
+		net6_tcp_mark_new(sk, st, &b[i], use_cache);
 
 	for (i = 0; i < NET6_TCP_MAX_SACKS; i++) {
 		tp->recv_sack_cache[i].start_seq = i < n ? b[i].start : 0;

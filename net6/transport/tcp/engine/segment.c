@@ -30,7 +30,7 @@ void net6_tcp_rb_insert(struct rb_root *root, struct sk_buff *skb)
 /* Our own copy of the fragment list and header. The truesize that the socket was
  * charged stays, although the new head may be larger.
  */
-static int tcp_unclone(struct sk_buff *skb, gfp_t gfp)
+static int net6_tcp_unclone(struct sk_buff *skb, gfp_t gfp)
 {
 	unsigned int truesize = skb->truesize;
 	int err = 0;
@@ -89,7 +89,7 @@ void net6_tcp_adjust_pcount(struct sock *sk, const struct sk_buff *skb, int decr
 /* A queue of tiny pieces must not grow without bound because the peer names odd
  * ranges in SACKs; some slack for what sendmsg put in one packet too many.
  */
-static bool tcp_fragment_allowed(struct sock *sk, bool in_rtx, const struct sk_buff *skb)
+static bool net6_tcp_fragment_allowed(struct sock *sk, bool in_rtx, const struct sk_buff *skb)
 {
 	int limit = READ_ONCE(sk->sk_sndbuf) + 2 * SKB_TRUESIZE(GSO_LEGACY_MAX_SIZE);
 
@@ -97,8 +97,8 @@ static bool tcp_fragment_allowed(struct sock *sk, bool in_rtx, const struct sk_b
 	       skb == tcp_rtx_queue_head(sk) || skb == tcp_rtx_queue_tail(sk);
 }
 
-static void tcp_fragment_link(struct sock *sk, bool in_rtx, struct sk_buff *skb,
-			      struct sk_buff *rest)
+static void net6_tcp_fragment_link(struct sock *sk, bool in_rtx, struct sk_buff *skb,
+				   struct sk_buff *rest)
 {
 	if (in_rtx) {
 		net6_tcp_rb_insert(&sk->tcp_rtx_queue, rest);
@@ -109,7 +109,7 @@ static void tcp_fragment_link(struct sock *sk, bool in_rtx, struct sk_buff *skb,
 }
 
 /* Sequence numbers, flags and state of both halves. */
-static void tcp_fragment_cb(struct sk_buff *skb, struct sk_buff *rest, u32 len)
+static void net6_tcp_fragment_cb(struct sk_buff *skb, struct sk_buff *rest, u32 len)
 {
 	struct tcp_skb_cb *a = TCP_SKB_CB(skb), *b = TCP_SKB_CB(rest);
 	u8 flags = a->tcp_flags;
@@ -160,9 +160,9 @@ int net6_tcp_fragment(struct sock *sk, bool in_rtx, struct sk_buff *skb, u32 len
 
 	if (WARN_ON_ONCE(len >= skb->len))
 		return -EINVAL;
-	if (!tcp_fragment_allowed(sk, in_rtx, skb))
+	if (!net6_tcp_fragment_allowed(sk, in_rtx, skb))
 		return -ENOMEM;
-	if (tcp_unclone(skb, gfp))
+	if (net6_tcp_unclone(skb, gfp))
 		return -ENOMEM;
 
 	head = max_t(int, skb_headlen(skb) - len, 0);
@@ -176,7 +176,7 @@ int net6_tcp_fragment(struct sock *sk, bool in_rtx, struct sk_buff *skb, u32 len
 	rest->truesize += moved;
 	skb->truesize -= moved;
 
-	tcp_fragment_cb(skb, rest, len);
+	net6_tcp_fragment_cb(skb, rest, len);
 	skb_split(skb, rest, len);
 
 	old_count = tcp_skb_pcount(skb);
@@ -188,14 +188,14 @@ int net6_tcp_fragment(struct sock *sk, bool in_rtx, struct sk_buff *skb, u32 len
 			net6_tcp_adjust_pcount(sk, skb, diff);
 	}
 	__skb_header_release(rest);
-	tcp_fragment_link(sk, in_rtx, skb, rest);
+	net6_tcp_fragment_link(sk, in_rtx, skb, rest);
 	return 0;
 }
 
 /* Take @len bytes off the front: of the linear part first, then whole pages. Returns
  * what the socket is no longer charged for.
  */
-static u32 tcp_eat_front(struct sk_buff *skb, u32 len)
+static u32 net6_tcp_eat_front(struct sk_buff *skb, u32 len)
 {
 	struct skb_shared_info *si = skb_shinfo(skb);
 	u32 eat = min_t(u32, len, skb_headlen(skb));
@@ -239,9 +239,9 @@ int net6_tcp_trim_head(struct sock *sk, struct sk_buff *skb, u32 len)
 {
 	u32 freed;
 
-	if (tcp_unclone(skb, GFP_ATOMIC))
+	if (net6_tcp_unclone(skb, GFP_ATOMIC))
 		return -ENOMEM;
-	freed = tcp_eat_front(skb, len);
+	freed = net6_tcp_eat_front(skb, len);
 	TCP_SKB_CB(skb)->seq += len;
 	if (freed) {
 		skb->truesize -= freed;

@@ -12,7 +12,7 @@
 
 /* ---- one segment ---- */
 
-static __be32 *tcp_write_timestamps(__be32 *p, u32 tsval, u32 tsecr)
+static __be32 *net6_tcp_write_timestamps(__be32 *p, u32 tsval, u32 tsecr)
 {
 	*p++ = htonl((TCPOPT_NOP << 24) | (TCPOPT_NOP << 16) | (TCPOPT_TIMESTAMP << 8) |
 		     TCPOLEN_TIMESTAMP);
@@ -22,7 +22,7 @@ static __be32 *tcp_write_timestamps(__be32 *p, u32 tsval, u32 tsecr)
 }
 
 /* RFC 2018 4, RFC 2883 4: a DSACK block comes first, then the newest. */
-static void tcp_write_sacks(struct tcp_sock *tp, __be32 *p, unsigned int n)
+static void net6_tcp_write_sacks(struct tcp_sock *tp, __be32 *p, unsigned int n)
 {
 	const struct tcp_sack_block *block = tp->selective_acks;
 	unsigned int i = 0;
@@ -44,7 +44,7 @@ static void tcp_write_sacks(struct tcp_sock *tp, __be32 *p, unsigned int n)
 /* What a SYN or SYN-ACK offers, in front of its payload; rx_opt holds it from send_syn on.
  * Returns the length. Apart, so that other segments need no room for it on the stack.
  */
-static noinline unsigned int tcp_push_syn_options(struct sock *sk, struct sk_buff *skb)
+static noinline unsigned int net6_tcp_push_syn_options(struct sock *sk, struct sk_buff *skb)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];
@@ -72,7 +72,7 @@ static noinline unsigned int tcp_push_syn_options(struct sock *sk, struct sk_buf
 /* RFC 3168 6.1: ECT on new data, CWR once after a reduction, ECE until the peer's
  * CWR. Returns the ECN bits of the traffic class.
  */
-static u8 tcp_ecn_send(struct sock *sk, const struct sk_buff *skb, u8 *flags)
+static u8 net6_tcp_ecn_send(struct sock *sk, const struct sk_buff *skb, u8 *flags)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u8 ect = INET_ECN_NOT_ECT;
@@ -95,7 +95,7 @@ static u8 tcp_ecn_send(struct sock *sk, const struct sk_buff *skb, u8 *flags)
 	return ect;
 }
 
-static __be32 tcp_flowinfo(const struct sock *sk, u8 ect)
+static __be32 net6_tcp_flowinfo(const struct sock *sk, u8 ect)
 {
 	const struct ipv6_pinfo *np = net6_tcp_np(sk);
 	__be32 label = np->flow_label & IPV6_FLOWLABEL_MASK;
@@ -109,7 +109,7 @@ static __be32 tcp_flowinfo(const struct sock *sk, u8 ect)
 /* RFC 9293 3.1: the header in front of the payload, for which net6_tcp_alloc_skb() has left
  * room. Returns the ECN bits.
  */
-static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tcp_skb_cb *cb)
+static u8 net6_tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tcp_skb_cb *cb)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -118,10 +118,10 @@ static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tc
 	struct tcphdr *th;
 	u8 ect;
 
-	ect = tcp_ecn_send(sk, skb, &flags);
+	ect = net6_tcp_ecn_send(sk, skb, &flags);
 	DEBUG_NET_WARN_ON_ONCE(skb_headroom(skb) < NET6_TCP_HEADER_MAX);
 	if (unlikely(flags & TCPHDR_SYN)) {
-		size = sizeof(*th) + tcp_push_syn_options(sk, skb);
+		size = sizeof(*th) + net6_tcp_push_syn_options(sk, skb);
 		th = __skb_push(skb, sizeof(*th));
 	} else {
 		size = tp->tcp_header_len;
@@ -153,19 +153,19 @@ static u8 tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tc
 	if (likely(tp->rx_opt.tstamp_ok)) {
 		__be32 *p = (__be32 *)(th + 1);
 
-		p = tcp_write_timestamps(p, net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
-					 tp->rx_opt.ts_recent);
+		p = net6_tcp_write_timestamps(p, net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
+					      tp->rx_opt.ts_recent);
 
 		if (unlikely(sacks))
-			tcp_write_sacks(tp, p, sacks);
+			net6_tcp_write_sacks(tp, p, sacks);
 	} else if (unlikely(sacks)) {
-		tcp_write_sacks(tp, (__be32 *)(th + 1), sacks);
+		net6_tcp_write_sacks(tp, (__be32 *)(th + 1), sacks);
 	}
 	return ect;
 }
 
 /* Our packet for the wire: a clone shares the data with the queued one. */
-static struct sk_buff *tcp_clone(struct sk_buff *oskb, gfp_t gfp)
+static struct sk_buff *net6_tcp_clone(struct sk_buff *oskb, gfp_t gfp)
 {
 	struct sk_buff *skb;
 
@@ -182,7 +182,7 @@ static struct sk_buff *tcp_clone(struct sk_buff *oskb, gfp_t gfp)
 }
 
 /* An ACK has left: delayed ones are off (RFC 5681 4.2). */
-static inline void tcp_ack_sent(struct sock *sk)
+static inline void net6_tcp_ack_sent(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
@@ -193,7 +193,7 @@ static inline void tcp_ack_sent(struct sock *sk)
 	icsk->icsk_ack.retry = 0;
 }
 
-static inline void tcp_data_leaves(struct tcp_sock *tp, struct sock *sk)
+static inline void net6_tcp_data_leaves(struct tcp_sock *tp, struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	u32 now = tcp_jiffies32;
@@ -210,7 +210,7 @@ static inline void tcp_data_leaves(struct tcp_sock *tp, struct sock *sk)
 /* Departure of the next packet: this one's length at the pacing rate, less what the
  * gap before it was too long.
  */
-static void tcp_pace(struct sock *sk, const struct sk_buff *oskb, u64 prior_wstamp)
+static void net6_tcp_pace(struct sock *sk, const struct sk_buff *oskb, u64 prior_wstamp)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long rate = READ_ONCE(sk->sk_pacing_rate);
@@ -224,12 +224,12 @@ static void tcp_pace(struct sock *sk, const struct sk_buff *oskb, u64 prior_wsta
 	tp->tcp_wstamp_ns += len_ns;
 }
 
-static void tcp_sent(struct sock *sk, struct sk_buff *oskb, u64 prior_wstamp)
+static void net6_tcp_sent(struct sock *sk, struct sk_buff *oskb, u64 prior_wstamp)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (unlikely(sk->sk_pacing_status != SK_PACING_NONE))
-		tcp_pace(sk, oskb, prior_wstamp);
+		net6_tcp_pace(sk, oskb, prior_wstamp);
 	if (likely(list_empty(&oskb->tcp_tsorted_anchor)))
 		list_add_tail(&oskb->tcp_tsorted_anchor, &tp->tsorted_sent_queue);
 	else
@@ -240,7 +240,7 @@ static void tcp_sent(struct sock *sk, struct sk_buff *oskb, u64 prior_wstamp)
 /* Filters, programs and queueing disciplines know whose it is. For a pure ACK's two octets
  * nobody waits: sock_wfree() wakes none of a socket with SOCK_USE_WRITE_QUEUE.
  */
-static inline void tcp_own(struct sock *sk, struct sk_buff *skb)
+static inline void net6_tcp_own(struct sock *sk, struct sk_buff *skb)
 {
 	skb->sk = sk;
 	skb->destructor = skb_is_tcp_pure_ack(skb) ? sock_wfree : net6_tcp_wfree;
@@ -281,7 +281,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
 	skb_set_delivery_time(skb, tp->tcp_wstamp_ns, true);
 	if (clone) {
-		skb = tcp_clone(oskb, gfp);
+		skb = net6_tcp_clone(oskb, gfp);
 		if (unlikely(!skb))
 			return -ENOBUFS;
 	}
@@ -294,7 +294,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 		si->gso_segs = segs;
 		si->gso_size = cb->tcp_gso_size;
 	}
-	ect = tcp_write_header(sk, skb, cb);
+	ect = net6_tcp_write_header(sk, skb, cb);
 
 	saddr = &np->saddr;
 	daddr = &sk->sk_v6_daddr;
@@ -304,22 +304,22 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 	tcp_hdr(skb)->check = ~csum_ipv6_magic(saddr, daddr, skb->len, IPPROTO_TCP, 0);
 
 	if (cb->tcp_flags & TCPHDR_ACK)
-		tcp_ack_sent(sk);
+		net6_tcp_ack_sent(sk);
 	if (len) {
-		tcp_data_leaves(tp, sk);
+		net6_tcp_data_leaves(tp, sk);
 		tp->data_segs_out += segs;
 		tp->bytes_sent += len;
 	}
 	tp->segs_out += segs;
 	NET6_ADD(dest->nn, TcpOutSegs, segs);
 
-	tcp_own(sk, skb);
+	net6_tcp_own(sk, skb);
 	skb->priority = net6_priority(sk->sk_priority, np->tclass);
 	skb->mark = sk->sk_mark;
 	skb_set_hash_from_sk(skb, sk);
 	net6_push_header(skb, saddr, daddr, IPPROTO_TCP,
 			 np->hop_limit >= 0 ? np->hop_limit :
-			 READ_ONCE(dest->iface->cur_hop_limit), tcp_flowinfo(sk, ect));
+			 READ_ONCE(dest->iface->cur_hop_limit), net6_tcp_flowinfo(sk, ect));
 
 	err = net6_output(skb, dest);
 	if (unlikely(err == -ENOBUFS || err > 0)) {
@@ -327,7 +327,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 		err = net_xmit_eval(err) ? -ENOBUFS : 0;
 	}
 	if (clone && likely(!err))
-		tcp_sent(sk, oskb, prior_wstamp);
+		net6_tcp_sent(sk, oskb, prior_wstamp);
 	return err;
 }
 
@@ -354,7 +354,7 @@ void net6_tcp_new_data_sent(struct sock *sk, struct sk_buff *skb)
 	tp->packets_out += tcp_skb_pcount(skb);
 }
 
-static bool tcp_minshall(const struct tcp_sock *tp)
+static bool net6_tcp_minshall(const struct tcp_sock *tp)
 {
 	return after(tp->snd_sml, tp->snd_una) && !after(tp->snd_sml, tp->snd_nxt);
 }
@@ -362,20 +362,20 @@ static bool tcp_minshall(const struct tcp_sock *tp)
 /* Must a partial segment wait? Corked: yes. Nagle: while an earlier small one is
  * unacknowledged (RFC 9293 MUST-17, SHLD-7).
  */
-static bool tcp_nagle_holds(bool partial, const struct tcp_sock *tp, int nonagle)
+static bool net6_tcp_nagle_holds(bool partial, const struct tcp_sock *tp, int nonagle)
 {
 	return partial && ((nonagle & TCP_NAGLE_CORK) ||
-			   (!nonagle && tp->packets_out && tcp_minshall(tp)));
+			   (!nonagle && tp->packets_out && net6_tcp_minshall(tp)));
 }
 
-static bool tcp_nagle_test(const struct tcp_sock *tp, const struct sk_buff *skb,
-			   unsigned int mss, int nonagle)
+static bool net6_tcp_nagle_test(const struct tcp_sock *tp, const struct sk_buff *skb,
+				unsigned int mss, int nonagle)
 {
 	if (nonagle & TCP_NAGLE_PUSH)
 		return true;
 	if (net6_tcp_urg_mode(tp) || TCP_SKB_CB(skb)->tcp_flags & TCPHDR_FIN)
 		return true;
-	return !tcp_nagle_holds(skb->len < mss, tp, nonagle);
+	return !net6_tcp_nagle_holds(skb->len < mss, tp, nonagle);
 }
 
 /**
@@ -395,7 +395,7 @@ bool net6_tcp_fits_window(const struct tcp_sock *tp, const struct sk_buff *skb, 
 	return !after(end, tcp_wnd_end(tp));
 }
 
-static u32 tcp_cwnd_quota(const struct tcp_sock *tp, const struct sk_buff *skb)
+static u32 net6_tcp_cwnd_quota(const struct tcp_sock *tp, const struct sk_buff *skb)
 {
 	u32 cwnd = tcp_snd_cwnd(tp), in_flight;
 
@@ -408,7 +408,7 @@ static u32 tcp_cwnd_quota(const struct tcp_sock *tp, const struct sk_buff *skb)
 	return min(max(cwnd >> 1, 1U), cwnd - in_flight);
 }
 
-static u32 tcp_max_segs(const struct sock *sk, unsigned int mss)
+static u32 net6_tcp_max_segs(const struct sock *sk, unsigned int mss)
 {
 	const struct tcp_congestion_ops *ca = net6_ca(sk);
 	const struct net *net = sock_net(sk);
@@ -426,8 +426,8 @@ static u32 tcp_max_segs(const struct sock *sk, unsigned int mss)
 /* How many bytes of a packet to send: whole segments unless the rest is the end of
  * the stream and Nagle lets it go.
  */
-static unsigned int tcp_split_point(const struct sock *sk, const struct sk_buff *skb,
-				    unsigned int mss, unsigned int max_segs, int nonagle)
+static unsigned int net6_tcp_split_point(const struct sock *sk, const struct sk_buff *skb,
+					 unsigned int mss, unsigned int max_segs, int nonagle)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = tcp_wnd_end(tp) - TCP_SKB_CB(skb)->seq;
@@ -440,13 +440,13 @@ static unsigned int tcp_split_point(const struct sock *sk, const struct sk_buff 
 	if (max_len <= needed)
 		return max_len;
 	partial = needed % mss;
-	return tcp_nagle_holds(partial != 0, tp, nonagle) ? needed - partial : needed;
+	return net6_tcp_nagle_holds(partial != 0, tp, nonagle) ? needed - partial : needed;
 }
 
 /* Wait for more room before a super-packet is cut: only when the next ACK is near
  * and would open it (a third of the window is worth sending in any case).
  */
-static bool tcp_tso_defer(struct sock *sk, struct sk_buff *skb, u32 max_segs, u32 *stopped)
+static bool net6_tcp_tso_defer(struct sock *sk, struct sk_buff *skb, u32 max_segs, u32 *stopped)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cong_win, send_win, limit, chunk;
@@ -488,7 +488,7 @@ static bool tcp_tso_defer(struct sock *sk, struct sk_buff *skb, u32 max_segs, u3
 }
 
 /* Enough of ours is queued below: come back when it is sent. */
-static bool tcp_small_queue(struct sock *sk, const struct sk_buff *skb)
+static bool net6_tcp_small_queue(struct sock *sk, const struct sk_buff *skb)
 {
 	unsigned long limit;
 
@@ -509,8 +509,8 @@ static bool tcp_small_queue(struct sock *sk, const struct sk_buff *skb)
 }
 
 /* May the head of the queue go, and how much of it? Returns bytes, 0 for no. */
-static unsigned int tcp_sendable(struct sock *sk, struct sk_buff *skb, unsigned int mss,
-				 int nonagle, int push_one, u32 max_segs, u32 *stopped)
+static unsigned int net6_tcp_sendable(struct sock *sk, struct sk_buff *skb, unsigned int mss,
+				      int nonagle, int push_one, u32 max_segs, u32 *stopped)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned int limit = mss;
@@ -521,7 +521,7 @@ static unsigned int tcp_sendable(struct sock *sk, struct sk_buff *skb, unsigned 
 		net6_tcp_set_segs(skb, mss);
 		segs = tcp_skb_pcount(skb);
 	}
-	quota = tcp_cwnd_quota(tp, skb);
+	quota = net6_tcp_cwnd_quota(tp, skb);
 	if (!quota) {
 		if (push_one != 2)
 			return 0;
@@ -534,18 +534,18 @@ static unsigned int tcp_sendable(struct sock *sk, struct sk_buff *skb, unsigned 
 	if (segs == 1) {
 		bool last = skb == tcp_write_queue_tail(sk);
 
-		if (unlikely(!tcp_nagle_test(tp, skb, mss, last ? nonagle : TCP_NAGLE_PUSH)))
+		if (unlikely(!net6_tcp_nagle_test(tp, skb, mss, last ? nonagle : TCP_NAGLE_PUSH)))
 			return 0;
 	} else {
-		if (!push_one && tcp_tso_defer(sk, skb, max_segs, stopped))
+		if (!push_one && net6_tcp_tso_defer(sk, skb, max_segs, stopped))
 			return 0;
 		if (!net6_tcp_urg_mode(tp))
-			limit = tcp_split_point(sk, skb, mss, min(quota, max_segs), nonagle);
+			limit = net6_tcp_split_point(sk, skb, mss, min(quota, max_segs), nonagle);
 	}
 	return limit;
 }
 
-static void tcp_chrono(struct sock *sk, bool rwnd_limited)
+static void net6_tcp_chrono(struct sock *sk, bool rwnd_limited)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -577,7 +577,7 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
 	struct sk_buff *skb;
 	bool limited;
 
-	max_segs = tcp_max_segs(sk, mss);
+	max_segs = net6_tcp_max_segs(sk, mss);
 	if (unlikely(inet_csk(sk)->icsk_mtup.enabled) && !push_one) {
 		switch (net6_tcp_mtup_probe(sk, gfp)) {
 		case NET6_MTUP_WAIT:
@@ -593,12 +593,12 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
 		if (unlikely(sk->sk_pacing_status == SK_PACING_NEEDED) &&
 		    net6_tcp_pacing_check(sk))
 			break;
-		limit = tcp_sendable(sk, skb, mss, nonagle, push_one, max_segs, &stopped);
+		limit = net6_tcp_sendable(sk, skb, mss, nonagle, push_one, max_segs, &stopped);
 		if (!limit)
 			break;
 		if (skb->len > limit && net6_tcp_fragment(sk, false, skb, limit, mss, gfp))
 			break;
-		if (tcp_small_queue(sk, skb))
+		if (net6_tcp_small_queue(sk, skb))
 			break;
 		/* Left by a writer that sleeps for memory. */
 		if (unlikely(TCP_SKB_CB(skb)->seq == net6_skb_end(skb)))
@@ -612,7 +612,7 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
 		if (push_one)
 			break;
 	}
-	tcp_chrono(sk, stopped & TCP_STOPPED_RWND);
+	net6_tcp_chrono(sk, stopped & TCP_STOPPED_RWND);
 	limited = stopped & TCP_STOPPED_CWND ||
 		  tcp_packets_in_flight(tp) >= tcp_snd_cwnd(tp);
 	if (sent || limited)

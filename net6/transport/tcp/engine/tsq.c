@@ -22,7 +22,7 @@ static DEFINE_PER_CPU(struct net6_tcp_tsq, net6_tcp_tsq);
 /* Native's functions decided to send something, which they cannot (engine.c): data that may go,
  * and an ACK if nothing went that carries it.
  */
-static void tcp_tsq_for_native(struct sock *sk)
+static void net6_tcp_tsq_for_native(struct sock *sk)
 {
 	if ((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT | TCPF_SYN_RECV))
 		return;
@@ -41,7 +41,7 @@ void net6_tcp_tsq_write(struct sock *sk)
 
 	if (unlikely(inet_csk(sk)->icsk_ack.pending & ICSK_ACK_NOW)) {
 		net6_tcp_clock(tp);
-		tcp_tsq_for_native(sk);
+		net6_tcp_tsq_for_native(sk);
 	}
 	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_CLOSING |
 				     TCPF_CLOSE_WAIT | TCPF_LAST_ACK)) &&
@@ -53,7 +53,7 @@ void net6_tcp_tsq_write(struct sock *sk)
 	net6_tcp_write_xmit(sk, net6_tcp_current_mss(sk), tp->nonagle, 0, GFP_ATOMIC);
 }
 
-static void tcp_tsq_socket(struct sock *sk)
+static void net6_tcp_tsq_socket(struct sock *sk)
 {
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk))
@@ -63,7 +63,7 @@ static void tcp_tsq_socket(struct sock *sk)
 	bh_unlock_sock(sk);
 }
 
-static void tcp_tsq_run(struct tasklet_struct *t)
+static void net6_tcp_tsq_run(struct tasklet_struct *t)
 {
 	struct net6_tcp_tsq *tsq = from_tasklet(tsq, t, tasklet);
 	struct tcp_sock *tp, *next;
@@ -81,7 +81,7 @@ static void tcp_tsq_run(struct tasklet_struct *t)
 		/* Off the list before somebody may queue it again. */
 		smp_mb__before_atomic();
 		clear_bit(TSQ_QUEUED, &sk->sk_tsq_flags);
-		tcp_tsq_socket(sk);
+		net6_tcp_tsq_socket(sk);
 		sk_free(sk);		/* the write memory kept in net6_tcp_wfree() */
 	}
 }
@@ -89,7 +89,7 @@ static void tcp_tsq_run(struct tasklet_struct *t)
 /* Hands the socket to this CPU's tasklet, with the reference that one byte of write
  * memory is. Returns false if it is queued already or nothing waits.
  */
-static bool tcp_tsq_queue(struct sock *sk)
+static bool net6_tcp_tsq_queue(struct sock *sk)
 {
 	unsigned long old, new, flags;
 	struct net6_tcp_tsq *tsq;
@@ -124,7 +124,7 @@ void net6_tcp_wfree(struct sk_buff *skb)
 
 	/* One byte stays: the socket must not go while we look at it. */
 	WARN_ON_ONCE(refcount_sub_and_test(skb->truesize - 1, &sk->sk_wmem_alloc));
-	if (unlikely(READ_ONCE(sk->sk_tsq_flags) & TSQF_THROTTLED) && tcp_tsq_queue(sk))
+	if (unlikely(READ_ONCE(sk->sk_tsq_flags) & TSQF_THROTTLED) && net6_tcp_tsq_queue(sk))
 		return;
 	sk_free(sk);
 }
@@ -140,7 +140,7 @@ enum hrtimer_restart net6_tcp_pace_kick(struct hrtimer *timer)
 	struct tcp_sock *tp = container_of(timer, struct tcp_sock, pacing_timer);
 	struct sock *sk = (struct sock *)tp;
 
-	tcp_tsq_socket(sk);
+	net6_tcp_tsq_socket(sk);
 	sock_put(sk);
 	return HRTIMER_NORESTART;
 }
@@ -176,7 +176,7 @@ void net6_tcp_tsq_init(void)
 		struct net6_tcp_tsq *tsq = per_cpu_ptr(&net6_tcp_tsq, cpu);
 
 		INIT_LIST_HEAD(&tsq->head);
-		tasklet_setup(&tsq->tasklet, tcp_tsq_run);
+		tasklet_setup(&tsq->tasklet, net6_tcp_tsq_run);
 	}
 }
 

@@ -6,14 +6,14 @@
 #include "engine.h"
 
 /* Did the original arrive? Its echo is older than the first retransmission. */
-static bool tcp_original_acked(const struct tcp_sock *tp)
+static bool net6_tcp_original_acked(const struct tcp_sock *tp)
 {
 	return tp->retrans_stamp && net6_tcp_echo_before(tp, tp->retrans_stamp);
 }
 
-static bool tcp_may_undo(const struct tcp_sock *tp)
+static bool net6_tcp_may_undo(const struct tcp_sock *tp)
 {
-	return tp->undo_marker && (!tp->undo_retrans || tcp_original_acked(tp));
+	return tp->undo_marker && (!tp->undo_retrans || net6_tcp_original_acked(tp));
 }
 
 /**
@@ -38,7 +38,7 @@ bool net6_tcp_retrans_pending_stamp(struct sock *sk)
 }
 
 /* @unmark: what was marked lost is not. */
-static void tcp_undo_cwnd(struct sock *sk, bool unmark)
+static void net6_tcp_undo_cwnd(struct sock *sk, bool unmark)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -73,10 +73,10 @@ bool net6_tcp_undo_recovery(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (tcp_may_undo(tp)) {
+	if (net6_tcp_may_undo(tp)) {
 		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
 			NET6_INC(net6_tcp_nn(sk), TcpSpuriousRTOs);
-		tcp_undo_cwnd(sk, false);
+		net6_tcp_undo_cwnd(sk, false);
 	} else if (tp->rack.reo_wnd_persist) {
 		tp->rack.reo_wnd_persist--;
 	}
@@ -103,7 +103,7 @@ bool net6_tcp_undo_dsack(struct sock *sk)
 		return false;
 	tp->rack.reo_wnd_persist = min_t(u32, TCP_RACK_RECOVERY_THRESH,
 					 tp->rack.reo_wnd_persist + 1);
-	tcp_undo_cwnd(sk, false);
+	net6_tcp_undo_cwnd(sk, false);
 	return true;
 }
 
@@ -118,9 +118,9 @@ bool net6_tcp_undo_loss(struct sock *sk, bool frto)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!frto && !tcp_may_undo(tp))
+	if (!frto && !net6_tcp_may_undo(tp))
 		return false;
-	tcp_undo_cwnd(sk, true);
+	net6_tcp_undo_cwnd(sk, true);
 	NET6_INC(net6_tcp_nn(sk), TcpSpuriousRTOs);
 	inet_csk(sk)->icsk_retransmits = 0;
 	if (tcp_is_sack(tp) || frto) {
@@ -141,7 +141,7 @@ bool net6_tcp_undo_partial(struct sock *sk, u32 prior_una)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!tp->undo_marker || !tcp_original_acked(tp))
+	if (!tp->undo_marker || !net6_tcp_original_acked(tp))
 		return false;
 	/* The hole was filled by reordering: learn how far. */
 	net6_tcp_sack_reordering(sk, prior_una, true);
@@ -149,7 +149,7 @@ bool net6_tcp_undo_partial(struct sock *sk, u32 prior_una)
 	if (tp->retrans_out)
 		return true;
 	net6_tcp_retrans_pending_stamp(sk);
-	tcp_undo_cwnd(sk, true);
+	net6_tcp_undo_cwnd(sk, true);
 	net6_tcp_keep_open(sk);
 	return true;
 }
