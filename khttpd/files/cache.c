@@ -255,8 +255,8 @@ unsigned long khttpd_cache_departures(void)
  * @entry: what it gave for @site, or had for another one; its reference may be gone
  * @departures: khttpd_cache_departures() before that
  *
- * An entry is memory for whoever has not yet been able to see that it has left: its
- * leaving is counted before the grace period of its memory begins.
+ * An entry that leaves the cache is counted first, and its memory is freed a grace period
+ * later. So who sees the old count may still read the entry.
  *
  * Context: RCU read side, for which bottom halves off will do.
  * Return: @entry with a reference, or NULL.

@@ -31,7 +31,7 @@ enum khttpd_soft_list {
 	KHTTPD_SOFT_FRESH,	/* for its first request; oldest first */
 	KHTTPD_SOFT_REST,	/* for the next, with nothing sent that was not taken */
 	KHTTPD_SOFT_IDLE,	/* for the next; longest without one first */
-	KHTTPD_SOFT_SLOW,	/* until its peer has room for the last reply, or for a thread */
+	KHTTPD_SOFT_SLOW,	/* for its peer to have room for the last reply, or for a thread */
 	KHTTPD_SOFT_STUCK,	/* for room in the accept queue */
 	KHTTPD_SOFT_LISTS
 };

@@ -138,7 +138,7 @@ unlock:
 	return now;
 }
 
-/* An entry that nobody else knows, with one reference, that of the table to be. */
+/* A new entry that nobody else knows. Its one reference is the one that the table will hold. */
 static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_dest_key *key,
 					 const struct net6_nexthop *nh)
 {

@@ -54,7 +54,7 @@ struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex)
 }
 
 /**
- * net6_iface_first_multicast() - where packets to groups go that nothing else says it of
+ * net6_iface_first_multicast() - the default interface for packets to groups
  * @nn: namespace
  *
  * Context: RCU read lock held. Return: borrowed interface, usable and not the loopback, or NULL.

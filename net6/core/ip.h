@@ -74,8 +74,8 @@ static inline int net6_rcv_ifindex(const struct net6_iface *iface, const struct 
  * @hop_limit: 0..255
  * @flowinfo: traffic class and flow label, network byte order, low 28 bits
  *
- * Sets network header, payload length (0 for GSO packets over 64 KB never happens:
- * 65,535 is the bound) and protocol. Context: any.
+ * Sets network header, payload length and protocol. The length is 65,535 bytes at most, for
+ * GSO packets too. Context: any.
  */
 static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *saddr,
 				    const struct in6_addr *daddr, u8 proto, u8 hop_limit,
