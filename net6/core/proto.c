@@ -2,33 +2,24 @@
 /* The switch between IPv6 and what it carries: one pointer for each protocol number, and
  * one for raw sockets, which see everything.
  */
+#include <linux/export.h>
 #include <linux/rcupdate.h>
 
+#include "exthdr.h"
 #include "proto.h"
 
 static const struct net6_proto __rcu *net6_protos[256] __read_mostly;
 
-/**
- * net6_proto_register() - take packets of a protocol
- * @protocol: Next Header value; not one of an extension header
- * @proto: its entry points; stays valid until unregistered
- *
- * Context: any. Return: 0 or -EEXIST.
- */
 int net6_proto_register(u8 protocol, const struct net6_proto *proto)
 {
+	if (net6_exthdr_find(protocol))
+		return -EINVAL;
 	if (cmpxchg((__force const struct net6_proto **)&net6_protos[protocol], NULL, proto))
 		return -EEXIST;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(net6_proto_register);
 
-/**
- * net6_proto_unregister() - take no more packets of a protocol
- * @protocol: Next Header value
- * @proto: what was registered for it
- *
- * Context: process, sleeps until no CPU is in one of the entry points.
- */
 void net6_proto_unregister(u8 protocol, const struct net6_proto *proto)
 {
 	if (WARN_ON_ONCE(rcu_access_pointer(net6_protos[protocol]) != proto))
@@ -36,6 +27,7 @@ void net6_proto_unregister(u8 protocol, const struct net6_proto *proto)
 	RCU_INIT_POINTER(net6_protos[protocol], NULL);
 	synchronize_net();
 }
+EXPORT_SYMBOL_GPL(net6_proto_unregister);
 
 /**
  * net6_proto_find() - who takes a protocol's packets?
