@@ -8,7 +8,7 @@ export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
 kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz \
-	fuzz-guest tools
+	fuzz-guest tools tags lines
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -37,7 +37,7 @@ endif
 endif
 
 .PHONY: all modules tools install modules_install check check-full check-programs unit fuzz \
-	fuzz-guest demo bench bench-quick sparse style clean help
+	fuzz-guest demo bench bench-quick sparse style tags lines clean help
 
 all: modules tools
 
@@ -97,30 +97,61 @@ sparse:
 style:
 	@scripts/style
 
+# For editors. A kernel's headers and source, where there are some, are for tags of their own.
+sources = $(shell git ls-files -- '*.[ch]' ':!selftests/unit/shim' ':!selftests/fuzz/corpus' \
+	2>/dev/null || find include net6 khttpd tools selftests -name '*.[ch]')
+
+tags:
+	@command -v ctags >/dev/null || { echo "ctags is missing: apt-get install universal-ctags"; \
+		exit 1; }
+	@ctags -I __rcu,__user,__read_mostly,__must_check $(sources)
+	@if command -v cscope >/dev/null; then cscope -b -k $(sources); fi
+
+lines:
+	@scripts/lines
+
 clean:
-	rm -rf build demo .guest net6/*.ko khttpd/*.ko
+	rm -rf build demo .guest net6/*.ko khttpd/*.ko tags cscope.out
 	@for dir in tools selftests/unit selftests/fuzz selftests/fuzz/guest; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 
 help:
-	@echo 'make            build net6/net6.ko, khttpd/khttpd.ko and tools/'
-	@echo 'make check      all tests: user space, and guests on two kernels (about 35 minutes)'
-	@echo 'make check-full what takes longer as well: big sets of tests, a minute per fuzz target'
-	@echo 'make check-programs  real programs on net6 in both modes, installed for it (20 minutes)'
-	@echo 'make demo       the main job shown in one guest, with a table of figures (10 minutes)'
-	@echo 'make bench      the experiments of five papers, with pictures (33 minutes of two CPUs); EXPERIMENTS=...'
-	@echo 'make bench-quick  the same with fewer points (six minutes of processor time)'
-	@echo 'make unit       user-space unit tests under ASan and UBSan'
-	@echo 'make fuzz       the fuzz targets, a minute each (FUZZ_SECONDS=)'
-	@echo 'make fuzz-guest system calls and packets at random on the checking kernel; MODE=side|takeover'
-	@echo '                MINUTES=5 SEED=N, THREADS=1 to repeat a run exactly'
-	@echo 'make install    modules (with depmod), tools and manual pages, as root'
-	@echo 'make sparse     sparse over both modules'
-	@echo 'make style      checkpatch --strict and kernel-doc over everything'
-	@echo 'make clean      remove what was built'
+	@echo 'To build'
+	@echo '  make              net6/net6.ko, khttpd/khttpd.ko and tools/'
+	@echo '  make modules NET6_SELFTESTS=m  the modules, with those that only tests load'
+	@echo '  make install      modules (with depmod), tools and manual pages, as root'
+	@echo '  make clean        remove what was built'
 	@echo
-	@echo 'KDIR=DIR        build folder of the kernel to build for (the running one)'
-	@echo 'BUILD=DIR       where the objects go (build/RELEASE)'
-	@echo 'W=1             more compiler warnings'
-	@echo 'PREFIX=, DESTDIR=  where make install puts the tools and pages (/usr/local)'
-	@echo 'CHECKING_KERNEL=DIR  a checking kernel that is ready built, for make check'
+	@echo 'To see it work'
+	@echo '  make demo         the main job shown in one guest, with a table of figures (10 minutes)'
+	@echo '  make bench        the experiments of five papers, with pictures (33 minutes of two CPUs);'
+	@echo '                    EXPERIMENTS=...'
+	@echo '  make bench-quick  the same with fewer points (six minutes of processor time)'
+	@echo
+	@echo 'To test'
+	@echo '  make unit         user-space unit tests under ASan and UBSan'
+	@echo '  scripts/guest -- python3 selftests/guest/FILE.py   one file in one guest'
+	@echo '  KERNELS="stock checking newer" selftests/lib/run FILE.py...   some, on these kernels'
+	@echo '  make check        all tests: user space, and guests on two kernels (about 35 minutes)'
+	@echo '  make check-full   what takes longer as well: big sets of tests, a minute per fuzz target'
+	@echo '  make check-programs  real programs on net6 in both modes, installed for it (20 minutes)'
+	@echo '  make fuzz         the fuzz targets, a minute each (FUZZ_SECONDS=)'
+	@echo '  make fuzz-guest   system calls and packets at random on the checking kernel;'
+	@echo '                    MODE=side|takeover MINUTES=5 SEED=N, THREADS=1 to repeat a run exactly'
+	@echo
+	@echo 'To change it: CONTRIBUTING.rst, Documentation/extending.rst'
+	@echo '  make style        checkpatch --strict, kernel-doc, and what the pages name'
+	@echo '  make sparse       sparse over both modules'
+	@echo '  make tags         tags and cscope.out for editors'
+	@echo '  make lines        how long the reading tours of README.md are'
+	@echo '  scripts/walks -w  the ways of a segment and of a request, with folders and lines'
+	@echo '  scripts/sentences PAGE...  sentences of over 30 words'
+	@echo '  scripts/netlink-gen        what follows from Documentation/netlink/specs/net6.yaml'
+	@echo
+	@echo 'Variables'
+	@echo '  KDIR=DIR          build folder of the kernel to build for (the running one)'
+	@echo '  BUILD=DIR         where the objects go (build/RELEASE)'
+	@echo '  W=1               more compiler warnings'
+	@echo '  PREFIX=, DESTDIR= where make install puts the tools and pages (/usr/local)'
+	@echo '  CHECKING_KERNEL=DIR  a checking kernel that is ready built, for make check'
+	@echo '  NET6_BUILD=DIR    the build that scripts/guest loads (build/RELEASE)'
