@@ -6,7 +6,7 @@
 #
 #	[ one namespace: native ::1 on lo | net6 ::1 on the pseudo-loopback ]
 #
-# guest: both
+# guest: stock
 # timeout: 90
 import os
 import socket

@@ -6,7 +6,7 @@
 #
 #	A [a0] ------ [r0] R [r1] ------ [b0] B	(lib/nft.py)
 #
-# guest: both
+# guest: stock
 # guest-append: ipv6.disable=1
 # timeout: 90
 import errno
