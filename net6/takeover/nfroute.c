@@ -48,9 +48,12 @@ static const struct dst_metrics net6_nf_metrics = {
 
 /* ---- routes ---- */
 
+/* A route is for one packet. Who keeps it for later ones asks here and looks again: a flow table
+ * would send them to native's neighbors, of which there are none.
+ */
 static struct dst_entry *net6_nf_dst_check(struct dst_entry *dst, u32 cookie)
 {
-	return dst;
+	return NULL;
 }
 
 static unsigned int net6_nf_dst_mtu(const struct dst_entry *dst)
@@ -99,7 +102,7 @@ static struct dst_ops net6_nf_dst_ops = {
 
 static struct rt6_info *net6_nf_rt_alloc(struct net_device *dev)
 {
-	struct rt6_info *rt = net6_compat_rt6_alloc(&net6_nf_dst_ops, dev, DST_OBSOLETE_NONE,
+	struct rt6_info *rt = net6_compat_rt6_alloc(&net6_nf_dst_ops, dev, DST_OBSOLETE_FORCE_CHK,
 						    DST_NOCOUNT | DST_NOXFRM);
 
 	if (!rt)
