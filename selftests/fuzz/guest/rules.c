@@ -339,7 +339,7 @@ static void add_chain(struct nlbuf *batch, const char *table, int of, unsigned i
 	static const int priorities[] = { -300, -150, 0, 100 };
 	const char *type = nat ? "nat" : hook == 3 && one_in(3) ? "route" : "filter";
 	struct nlbuf b;
-	char name[8];
+	char name[16];
 	size_t nest;
 
 	sprintf(name, "c%u", hook);
@@ -359,7 +359,7 @@ static void add_chain(struct nlbuf *batch, const char *table, int of, unsigned i
 static void add_rule(struct nlbuf *batch, const char *table, int of, unsigned int hook, bool nat)
 {
 	struct nlbuf b;
-	char name[8];
+	char name[16];
 	size_t nest;
 
 	sprintf(name, "c%u", hook);
