@@ -175,7 +175,7 @@ static void match(struct nlbuf *b)
 	uint32_t number = rnd(4);
 	struct nests n;
 
-	switch (rnd(6)) {
+	switch (rnd(7)) {
 	case 0:
 		protocol(b, PICK(protocols));
 		break;
@@ -204,6 +204,15 @@ static void match(struct nlbuf *b)
 		expr_end(b, n);
 		number = 0;
 		compare(b, NFT_CMP_NEQ, &number, 4);
+		break;
+	case 5:		/* what the packet's route says */
+		number = one_in(2) ? NFT_RT_TCPMSS : NFT_RT_NEXTHOP6;
+		n = expr(b, "rt");
+		be32(b, NFTA_RT_DREG, NFT_REG_1);
+		be32(b, NFTA_RT_KEY, number);
+		expr_end(b, n);
+		compare(b, NFT_CMP_NEQ, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+			number == NFT_RT_TCPMSS ? 2 : 16);
 		break;
 	}
 	/* A part of it, by the low octet of a port, or what is there. */
