@@ -29,30 +29,9 @@
 unsigned int net6_net_id __read_mostly;
 
 const struct net6_limits net6_limits_default = {
-	.max_addrs = 16,
-	.max_prefixes = 64,
-	.max_routers = 16,
-	.max_neighs = 1024,
-	.max_dests = 4096,
-	.max_proxies = 1024,
-	.max_manual = 16384,
-	.max_groups = 4096,
-	/* What Linux has for unres_qlen_bytes: room for the fragments of three datagrams. */
-	.neigh_queue = 212992,
-	.icmp_rate = 1000,
-	.max_routes = 131072,
-	.max_ra_routes = 64,
-	.max_exthdrs = 8,
-	.max_dst_options = 8,
-	.max_hbh_options = 8,
-	.max_dst_length = S32_MAX,
-	.max_hbh_length = S32_MAX,
-	.unknown_dst_options = 1,
-	.unknown_hbh_options = 1,
-	.max_padding = 7,
-	.frag_memory = 4 << 20,
-	/* RFC 8200 4.5: "within 60 seconds of the reception of the first-arriving fragment" */
-	.frag_timeout = 60,
+#define X(field, attr, least, largest, initial)	.field = initial,
+	NET6_LIMIT_LIST(X)
+#undef X
 };
 
 static void net6_settings_init(struct net6_settings *s)

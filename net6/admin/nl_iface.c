@@ -8,60 +8,10 @@
 #include "../core/param.h"
 #include "nl.h"
 
-static const struct {
-	int		attr;
-	enum net6_param	param;
-} net6_nl_params[] = {
-	{ NET6_A_IFACE_MTU,		NET6_PARAM_MTU },
-	{ NET6_A_IFACE_HOP_LIMIT,	NET6_PARAM_HOP_LIMIT },
-	{ NET6_A_IFACE_DAD_TRANSMITS,	NET6_PARAM_DAD_TRANSMITS },
-	{ NET6_A_IFACE_ACCEPT_RA,	NET6_PARAM_ACCEPT_RA },
-	{ NET6_A_IFACE_AUTOCONF,	NET6_PARAM_AUTOCONF },
-	{ NET6_A_IFACE_NDISC_NOTIFY,	NET6_PARAM_NDISC_NOTIFY },
-	{ NET6_A_IFACE_PROXY_NDP,	NET6_PARAM_PROXY_NDP },
-	{ NET6_A_IFACE_FORWARDING,	NET6_PARAM_FORWARDING },
-	{ NET6_A_IFACE_OPTIMISTIC_DAD,	NET6_PARAM_OPTIMISTIC_DAD },
-	{ NET6_A_IFACE_USE_TEMPADDR,	NET6_PARAM_USE_TEMPADDR },
-	{ NET6_A_IFACE_TEMP_VALID,	NET6_PARAM_TEMP_VALID },
-	{ NET6_A_IFACE_TEMP_PREFERRED,	NET6_PARAM_TEMP_PREFERRED },
-	{ NET6_A_IFACE_BASE_REACHABLE,	NET6_PARAM_BASE_REACHABLE },
-	{ NET6_A_IFACE_RETRANS,		NET6_PARAM_RETRANS },
-	{ NET6_A_IFACE_ACCEPT_RA_DEFRTR, NET6_PARAM_ACCEPT_RA_DEFRTR },
-	{ NET6_A_IFACE_ACCEPT_RA_PINFO, NET6_PARAM_ACCEPT_RA_PINFO },
-	{ NET6_A_IFACE_ACCEPT_RA_MTU, NET6_PARAM_ACCEPT_RA_MTU },
-	{ NET6_A_IFACE_ACCEPT_RA_RTR_PREF, NET6_PARAM_ACCEPT_RA_RTR_PREF },
-	{ NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT },
-	{ NET6_A_IFACE_ACCEPT_RA_MIN_LFT, NET6_PARAM_ACCEPT_RA_MIN_LFT },
-	{ NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN },
-	{ NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN },
-	{ NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, NET6_PARAM_ACCEPT_RA_FROM_LOCAL },
-	{ NET6_A_IFACE_ACCEPT_REDIRECTS, NET6_PARAM_ACCEPT_REDIRECTS },
-	{ NET6_A_IFACE_ROUTER_SOLICITATIONS, NET6_PARAM_ROUTER_SOLICITATIONS },
-	{ NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, NET6_PARAM_ROUTER_SOLICITATION_DELAY },
-	{ NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, NET6_PARAM_ROUTER_SOLICITATION_INTERVAL },
-	{ NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL,
-	  NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL },
-	{ NET6_A_IFACE_DISABLE_IPV6, NET6_PARAM_DISABLE_IPV6 },
-	{ NET6_A_IFACE_ACCEPT_DAD, NET6_PARAM_ACCEPT_DAD },
-	{ NET6_A_IFACE_ENHANCED_DAD, NET6_PARAM_ENHANCED_DAD },
-	{ NET6_A_IFACE_ADDR_GEN_MODE, NET6_PARAM_ADDR_GEN_MODE },
-	{ NET6_A_IFACE_REGEN_MAX_RETRY, NET6_PARAM_REGEN_MAX_RETRY },
-	{ NET6_A_IFACE_MAX_DESYNC_FACTOR, NET6_PARAM_MAX_DESYNC_FACTOR },
-	{ NET6_A_IFACE_USE_OPTIMISTIC, NET6_PARAM_USE_OPTIMISTIC },
-	{ NET6_A_IFACE_KEEP_ADDR_ON_DOWN, NET6_PARAM_KEEP_ADDR_ON_DOWN },
-	{ NET6_A_IFACE_FORCE_TLLAO, NET6_PARAM_FORCE_TLLAO },
-	{ NET6_A_IFACE_NDISC_TCLASS, NET6_PARAM_NDISC_TCLASS },
-	{ NET6_A_IFACE_SUPPRESS_FRAG_NDISC, NET6_PARAM_SUPPRESS_FRAG_NDISC },
-	{ NET6_A_IFACE_DROP_UNSOLICITED_NA, NET6_PARAM_DROP_UNSOLICITED_NA },
-	{ NET6_A_IFACE_FORCE_MLD_VERSION, NET6_PARAM_FORCE_MLD_VERSION },
-	{ NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL,
-	  NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL },
-	{ NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL,
-	  NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL },
-	{ NET6_A_IFACE_MCAST_SOLICIT, NET6_PARAM_MCAST_SOLICIT },
-	{ NET6_A_IFACE_UCAST_SOLICIT, NET6_PARAM_UCAST_SOLICIT },
-	{ NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, NET6_PARAM_DELAY_FIRST_PROBE_TIME },
-	{ NET6_A_IFACE_ANYCAST_DELAY, NET6_PARAM_ANYCAST_DELAY },
+static const u16 net6_nl_params[NET6_PARAMS] = {
+#define X(name, least, largest, initial)	NET6_A_IFACE_##name,
+	NET6_PARAM_LIST(X)
+#undef X
 };
 
 struct net6_nl_ifc {
@@ -73,7 +23,7 @@ struct net6_nl_ifc {
 	u32	n_routers;
 	u32	n_neighs;
 	u8	lladdr_len;
-	s32	params[ARRAY_SIZE(net6_nl_params)];
+	s32	params[NET6_PARAMS];
 	char	name[IFNAMSIZ];
 	char	link[16];
 	u8	lladdr[MAX_ADDR_LEN];
@@ -105,8 +55,8 @@ static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *
 	to->ifindex = iface->ifindex;
 	to->flags = net6_nl_iface_flags(iface);
 	to->reachable = jiffies_to_msecs(iface->reachable);
-	for (i = 0; i < ARRAY_SIZE(net6_nl_params); i++)
-		to->params[i] = net6_param_get(iface, net6_nl_params[i].param);
+	for (i = 0; i < NET6_PARAMS; i++)
+		to->params[i] = net6_param_get(iface, i);
 	to->n_neighs = atomic_read(&iface->n_neighs);
 	list_for_each(pos, &iface->addrs)
 		to->n_addrs++;
@@ -155,8 +105,8 @@ static int net6_nl_iface_put(struct sk_buff *skb, const void *item)
 	    nla_put_u32(skb, NET6_A_IFACE_ROUTERS, i->n_routers) ||
 	    nla_put_u32(skb, NET6_A_IFACE_NEIGHBORS, i->n_neighs))
 		return -EMSGSIZE;
-	for (n = 0; n < ARRAY_SIZE(net6_nl_params); n++)
-		if (nla_put_u32(skb, net6_nl_params[n].attr, i->params[n]))
+	for (n = 0; n < NET6_PARAMS; n++)
+		if (nla_put_u32(skb, net6_nl_params[n], i->params[n]))
 			return -EMSGSIZE;
 	if (i->lladdr_len && nla_put(skb, NET6_A_IFACE_LLADDR, i->lladdr_len, i->lladdr))
 		return -EMSGSIZE;
@@ -180,12 +130,12 @@ static int net6_nl_iface_change(struct net6_iface *iface, struct genl_info *info
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(net6_nl_params); i++) {
-		const struct nlattr *attr = info->attrs[net6_nl_params[i].attr];
+	for (i = 0; i < NET6_PARAMS; i++) {
+		const struct nlattr *attr = info->attrs[net6_nl_params[i]];
 
 		if (!attr)
 			continue;
-		err = net6_param_set(iface, net6_nl_params[i].param, (s32)nla_get_u32(attr));
+		err = net6_param_set(iface, i, (s32)nla_get_u32(attr));
 		if (err) {
 			/* The policy has the bounds of all others. */
 			NL_SET_ERR_MSG_ATTR(info->extack, attr,

@@ -28,60 +28,10 @@ struct net6_sysctl_name {
 	s32		unit;
 };
 
-static const struct net6_sysctl_name net6_sysctl_conf[] = {
-	{ "mtu",		NET6_PARAM_MTU,			1 },
-	{ "hop_limit",		NET6_PARAM_HOP_LIMIT,		1 },
-	{ "dad_transmits",	NET6_PARAM_DAD_TRANSMITS,	1 },
-	{ "accept_ra",		NET6_PARAM_ACCEPT_RA,		1 },
-	{ "autoconf",		NET6_PARAM_AUTOCONF,		1 },
-	{ "ndisc_notify",	NET6_PARAM_NDISC_NOTIFY,	1 },
-	{ "proxy_ndp",		NET6_PARAM_PROXY_NDP,		1 },
-	{ "forwarding",		NET6_PARAM_FORWARDING,		1 },
-	{ "optimistic_dad",	NET6_PARAM_OPTIMISTIC_DAD,	1 },
-	{ "use_tempaddr",	NET6_PARAM_USE_TEMPADDR,	1 },
-	{ "temp_valid_lft",	NET6_PARAM_TEMP_VALID,		1 },
-	{ "temp_prefered_lft",	NET6_PARAM_TEMP_PREFERRED,	1 },
-	{ "accept_ra_defrtr",	NET6_PARAM_ACCEPT_RA_DEFRTR,		1 },
-	{ "accept_ra_pinfo",	NET6_PARAM_ACCEPT_RA_PINFO,		1 },
-	{ "accept_ra_mtu",	NET6_PARAM_ACCEPT_RA_MTU,		1 },
-	{ "accept_ra_rtr_pref",	NET6_PARAM_ACCEPT_RA_RTR_PREF,	1 },
-	{ "accept_ra_min_hop_limit",	NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT,	1 },
-	{ "accept_ra_min_lft",	NET6_PARAM_ACCEPT_RA_MIN_LFT,	1 },
-	{ "accept_ra_rt_info_min_plen",	NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN,	1 },
-	{ "accept_ra_rt_info_max_plen",	NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN,	1 },
-	{ "accept_ra_from_local",	NET6_PARAM_ACCEPT_RA_FROM_LOCAL,	1 },
-	{ "accept_redirects",	NET6_PARAM_ACCEPT_REDIRECTS,		1 },
-	{ "router_solicitations",	NET6_PARAM_ROUTER_SOLICITATIONS,	1 },
-	{ "router_solicitation_delay",	NET6_PARAM_ROUTER_SOLICITATION_DELAY,	1 },
-	{ "router_solicitation_interval",	NET6_PARAM_ROUTER_SOLICITATION_INTERVAL,	1 },
-	{ "router_solicitation_max_interval",	NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL,	1 },
-	{ "disable_ipv6",		NET6_PARAM_DISABLE_IPV6,		1 },
-	{ "accept_dad",		NET6_PARAM_ACCEPT_DAD,			1 },
-	{ "enhanced_dad",		NET6_PARAM_ENHANCED_DAD,		1 },
-	{ "addr_gen_mode",	NET6_PARAM_ADDR_GEN_MODE,		1 },
-	{ "regen_max_retry",	NET6_PARAM_REGEN_MAX_RETRY,		1 },
-	{ "max_desync_factor",	NET6_PARAM_MAX_DESYNC_FACTOR,	1 },
-	{ "use_optimistic",	NET6_PARAM_USE_OPTIMISTIC,		1 },
-	{ "keep_addr_on_down",	NET6_PARAM_KEEP_ADDR_ON_DOWN,	1 },
-	{ "force_tllao",		NET6_PARAM_FORCE_TLLAO,			1 },
-	{ "ndisc_tclass",		NET6_PARAM_NDISC_TCLASS,		1 },
-	{ "suppress_frag_ndisc",	NET6_PARAM_SUPPRESS_FRAG_NDISC,	1 },
-	{ "drop_unsolicited_na",	NET6_PARAM_DROP_UNSOLICITED_NA,	1 },
-	{ "force_mld_version",	NET6_PARAM_FORCE_MLD_VERSION,	1 },
-	{ "mldv1_unsolicited_report_interval",	NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL,	1 },
-	{ "mldv2_unsolicited_report_interval",	NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL,	1 },
-};
-
-static const struct net6_sysctl_name net6_sysctl_neigh[] = {
-	{ "base_reachable_time_ms",	NET6_PARAM_BASE_REACHABLE,	1 },
-	{ "base_reachable_time",	NET6_PARAM_BASE_REACHABLE,	1000 },
-	{ "retrans_time_ms",		NET6_PARAM_RETRANS,		1 },
-	{ "retrans_time",		NET6_PARAM_RETRANS,		MSEC_PER_SEC / USER_HZ },
-	{ "mcast_solicit",	NET6_PARAM_MCAST_SOLICIT,		1 },
-	{ "ucast_solicit",	NET6_PARAM_UCAST_SOLICIT,		1 },
-	{ "delay_first_probe_time",	NET6_PARAM_DELAY_FIRST_PROBE_TIME,	1 },
-	{ "anycast_delay",		NET6_PARAM_ANYCAST_DELAY,	MSEC_PER_SEC / USER_HZ },
-};
+#define X(name, param, unit)	{ name, NET6_PARAM_##param, unit },
+static const struct net6_sysctl_name net6_sysctl_conf[] = { NET6_PARAM_CONF_FILES(X) };
+static const struct net6_sysctl_name net6_sysctl_neigh[] = { NET6_PARAM_NEIGH_FILES(X) };
+#undef X
 
 enum net6_sysctl_whose {
 	NET6_SYSCTL_IFACE,

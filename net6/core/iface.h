@@ -210,7 +210,7 @@ static inline bool net6_iface_usable(const struct net6_iface *iface)
  * @iface: interface
  * @param: which
  *
- * Context: any. Return: value in the unit that enum net6_param gives.
+ * Context: any. Return: value in the unit that its specification gives.
  */
 static inline s32 net6_conf(const struct net6_iface *iface, enum net6_param param)
 {

@@ -57,8 +57,6 @@ enum net6_neigh_event {
 
 /* RFC 4861 section 10 */
 #define NET6_MAX_MULTICAST_SOLICIT	3
-#define NET6_MAX_UNICAST_SOLICIT	3
-#define NET6_DELAY_FIRST_PROBE_TIME	5	/* seconds */
 
 /**
  * struct net6_neigh_step - the outcome of an event

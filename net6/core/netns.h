@@ -19,35 +19,9 @@
 #define NET6_IFACE_HASH_BITS	5
 #define NET6_PROXY_HASH_BITS	8
 
-/* Bounds on what the network and users can make us remember, per namespace or interface.
- * Each is a field of struct net6_limits that `net6ctl set` changes.
+/* What a namespace begins with, and the most that a user namespace's root may ask for. The
+ * struct is in settings_gen.h: limits are listed in Documentation/netlink/specs/net6.yaml.
  */
-struct net6_limits {
-	u32	max_addrs;		/* SLAAC addresses per interface, default 16 */
-	u32	max_prefixes;		/* on-link prefixes per interface, default 64 */
-	u32	max_routers;		/* default routers per interface, default 16 */
-	u32	max_neighs;		/* neighbor entries per interface, default 1024 */
-	u32	max_dests;		/* destination cache entries, default 4096 */
-	u32	max_routes;		/* entries of the routing table, default 131072 */
-	u32	max_ra_routes;		/* of them learned, per interface, default 64 */
-	u32	max_proxies;		/* proxied addresses, default 1024 */
-	u32	max_manual;		/* set by hand, per interface (n_manual), default 16384 */
-	u32	max_groups;		/* of one user's sockets, per interface, default 4096 */
-	u32	neigh_queue;		/* octets waiting per unresolved neighbor, default 212992 */
-	u32	icmp_rate;		/* ICMPv6 errors per second, default 1000 */
-	u32	max_exthdrs;		/* extension headers per packet, default 8 */
-	u32	max_dst_options;	/* destination options but padding per header, default 8 */
-	u32	max_hbh_options;	/* hop-by-hop options but padding, default 8 */
-	u32	max_dst_length;		/* octets per Destination Options header, default any */
-	u32	max_hbh_length;		/* octets of Hop-by-Hop Options, default any */
-	u32	unknown_dst_options;	/* 0: none is allowed, default 1 */
-	u32	unknown_hbh_options;	/* the same */
-	u32	max_padding;		/* octets of padding in a row, default 7 */
-	u32	frag_memory;		/* octets (truesize) of fragments kept, default 4 MB */
-	u32	frag_timeout;		/* seconds that a packet's rest is waited for, default 60 */
-};
-
-/* What a namespace begins with, and the most that a user namespace's root may ask for. */
 extern const struct net6_limits net6_limits_default;
 
 /* What else an administrator chooses for a namespace, by sysctl: admin/sysctl_net.c. */

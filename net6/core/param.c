@@ -7,63 +7,9 @@
 #include "param.h"
 
 const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
-	[NET6_PARAM_MTU]		= { 0, 65535, 0 },
-	[NET6_PARAM_FORWARDING]		= { 0, 1, 0 },
-	[NET6_PARAM_HOP_LIMIT]		= { 1, 255, NET6_DEFAULT_HOP_LIMIT },
-	[NET6_PARAM_DAD_TRANSMITS]	= { 0, 16, 1 },	/* RFC 4862 5.1 */
-	[NET6_PARAM_ACCEPT_RA]		= { 0, 2, 1 },
-	[NET6_PARAM_AUTOCONF]		= { 0, 1, 1 },
-	[NET6_PARAM_NDISC_NOTIFY]	= { 0, 1, 0 },
-	[NET6_PARAM_PROXY_NDP]		= { 0, 1, 0 },
-	[NET6_PARAM_OPTIMISTIC_DAD]	= { 0, 1, 0 },
-	[NET6_PARAM_USE_TEMPADDR]	= { 0, 2, 0 },
-	/* RFC 8981 3.8: two days, one day */
-	[NET6_PARAM_TEMP_VALID]		= { 60, 31536000, 2 * 24 * 3600 },
-	[NET6_PARAM_TEMP_PREFERRED]	= { 30, 31536000, 24 * 3600 },
-	/* RFC 4861 section 10: REACHABLE_TIME, RETRANS_TIMER */
-	[NET6_PARAM_BASE_REACHABLE]	= { 1, 3600000, 30000 },
-	[NET6_PARAM_RETRANS]		= { 1, 3600000, 1000 },
-	[NET6_PARAM_ACCEPT_RA_DEFRTR]	= { 0, 1, 1 },
-	[NET6_PARAM_ACCEPT_RA_PINFO]	= { 0, 1, 1 },
-	[NET6_PARAM_ACCEPT_RA_MTU]	= { 0, 1, 1 },
-	[NET6_PARAM_ACCEPT_RA_RTR_PREF]	= { 0, 1, 1 },
-	[NET6_PARAM_ACCEPT_RA_MIN_HOP_LIMIT]	= { 0, 256, 1 },
-	[NET6_PARAM_ACCEPT_RA_MIN_LFT]	= { 0, INT_MAX, 0 },
-	[NET6_PARAM_ACCEPT_RA_RT_INFO_MIN_PLEN]	= { 0, 128, 0 },
-	[NET6_PARAM_ACCEPT_RA_RT_INFO_MAX_PLEN]	= { 0, 128, 128 },
-	[NET6_PARAM_ACCEPT_RA_FROM_LOCAL]	= { 0, 1, 0 },
-	[NET6_PARAM_ACCEPT_REDIRECTS]	= { 0, 1, 1 },
-	/* -1: RFC 7559; RFC 4861 section 10 has 3 for MAX_RTR_SOLICITATIONS */
-	[NET6_PARAM_ROUTER_SOLICITATIONS]	= { -1, 32767, -1 },
-	/* RFC 4861 section 10: MAX_RTR_SOLICITATION_DELAY */
-	[NET6_PARAM_ROUTER_SOLICITATION_DELAY]	= { 0, 3600, 1 },
-	/* RFC 7559 section 2: IRT, MRT */
-	[NET6_PARAM_ROUTER_SOLICITATION_INTERVAL]	= { 1, 86400, 4 },
-	[NET6_PARAM_ROUTER_SOLICITATION_MAX_INTERVAL]	= { 1, 86400, 3600 },
-	[NET6_PARAM_DISABLE_IPV6]	= { 0, 1, 0 },
-	/* RFC 4862 5.4.5 */
-	[NET6_PARAM_ACCEPT_DAD]		= { 0, 2, 2 },
-	[NET6_PARAM_ENHANCED_DAD]	= { 0, 1, 1 },
-	[NET6_PARAM_ADDR_GEN_MODE]	= { 0, 3, 3 },
-	/* RFC 8981 3.8: TEMP_IDGEN_RETRIES */
-	[NET6_PARAM_REGEN_MAX_RETRY]	= { 0, 100, 3 },
-	/* RFC 8981 3.8: MAX_DESYNC_FACTOR, 0.4 of a day */
-	[NET6_PARAM_MAX_DESYNC_FACTOR]	= { 0, 31536000, 34560 },
-	[NET6_PARAM_USE_OPTIMISTIC]	= { 0, 1, 0 },
-	[NET6_PARAM_KEEP_ADDR_ON_DOWN]	= { -1, 1, 1 },
-	[NET6_PARAM_FORCE_TLLAO]	= { 0, 1, 1 },
-	[NET6_PARAM_NDISC_TCLASS]	= { 0, 255, 0 },
-	[NET6_PARAM_SUPPRESS_FRAG_NDISC]	= { 0, 1, 1 },
-	[NET6_PARAM_DROP_UNSOLICITED_NA]	= { 0, 1, 0 },
-	[NET6_PARAM_FORCE_MLD_VERSION]	= { 0, 2, 0 },
-	/* RFC 2710 7.10, RFC 3810 9.11: Unsolicited Report Interval */
-	[NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL]	= { 0, 3600000, 10000 },
-	[NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL]	= { 0, 3600000, 1000 },
-	[NET6_PARAM_MCAST_SOLICIT]	= { 1, 255, NET6_MAX_MULTICAST_SOLICIT },
-	[NET6_PARAM_UCAST_SOLICIT]	= { 1, 255, NET6_MAX_UNICAST_SOLICIT },
-	[NET6_PARAM_DELAY_FIRST_PROBE_TIME]	= { 0, 3600, NET6_DELAY_FIRST_PROBE_TIME },
-	/* RFC 4861 section 10: MAX_ANYCAST_DELAY_TIME */
-	[NET6_PARAM_ANYCAST_DELAY]	= { 0, 60000, 1000 },
+#define X(name, least, largest, initial)	{ least, largest, initial },
+	NET6_PARAM_LIST(X)
+#undef X
 };
 
 /**
@@ -71,7 +17,7 @@ const struct net6_param_bounds net6_param_bounds[NET6_PARAMS] = {
  * @iface: interface
  * @param: which
  *
- * Context: any. Return: value in the unit that enum net6_param gives.
+ * Context: any. Return: value in the unit that its specification gives.
  */
 s32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 {
@@ -127,7 +73,7 @@ static int net6_param_set_mtu(struct net6_iface *iface, u32 mtu)
  * net6_param_set() - change a parameter
  * @iface: interface
  * @param: which
- * @value: in the unit that enum net6_param gives
+ * @value: in the unit that its specification gives
  *
  * Context: nn->lock held. Return: 0, or -EINVAL for what is out of bounds.
  */
@@ -227,8 +173,9 @@ void net6_param_iface_init(struct net6_iface *iface)
 	unsigned int i;
 
 	spin_lock_bh(&nn->lock);
-	for (i = NET6_PARAM_FORWARDING + 1; i < NET6_PARAMS; i++)
-		net6_param_set(iface, i, nn->param_default[i]);
+	for (i = 0; i < NET6_PARAMS; i++)
+		if (i != NET6_PARAM_MTU && i != NET6_PARAM_FORWARDING)
+			net6_param_set(iface, i, nn->param_default[i]);
 	spin_unlock_bh(&nn->lock);
 }
 
