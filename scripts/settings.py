@@ -15,6 +15,7 @@ Beside it an attribute may have a `unit` and a `column`, the title in net6ctl's 
 """
 
 import re
+import textwrap
 
 WIDTH = 100
 PLACES = {"octets": "OCTETS", "seconds": "SECONDS", "milliseconds": "MS", None: "N"}
@@ -117,3 +118,79 @@ def c_lists(spec):
         f"X({under(s.attr)}, {under(s.attr).upper()}, {s.least}, {s.most}, {s.default})"
         for s in limits])
     return lines
+
+
+# net6ctl's
+
+def column(set_name, attr):
+    title = attr.get("column")
+    if set_name == "limits":
+        title = attr["name"].upper()
+    kind = "KIND_S32" if attr["type"] == "s32" else "KIND_U32"
+    if title and attr.get("unit") == "milliseconds":
+        kind = "KIND_AGE"
+    if "setting" in attr and Setting(attr).on_off:
+        kind = "KIND_BOOL"
+    title = f'"{title}"' if title else "NULL"
+    return (f'{{ NET6_A_{set_name.upper()}_{under(attr["name"]).upper()}, {kind}, '
+            f'"{under(attr["name"])}", {title}, NULL }},')
+
+
+def help_lines(text, some):
+    words = [f"[{s.word} {s.place()}]" for s in some]
+    # A word and its value stay together.
+    wrapped = textwrap.wrap(text + " " + " ".join(w.replace(" ", "~") for w in words), 84,
+                            initial_indent="  ", subsequent_indent="      ",
+                            break_long_words=False, break_on_hyphens=False)
+    return [f'"{line.replace("~", " ")}\\n"' for line in wrapped]
+
+
+def ctl_lists(spec):
+    lines = []
+    for name, command in (("iface", "set dev DEV"), ("limits", "set limits")):
+        attrs = next(s for s in spec["attribute-sets"] if s["name"] == name)["attributes"]
+        some = settings(spec, name)
+        lines += [f"/* What `{command}` takes: struct setting. */"]
+        lines += macro(f"{name.upper()}_SETTINGS", "", [
+            f'{{ "{s.word}", NET6_A_{name.upper()}_{under(s.attr).upper()}, '
+            f'{s.most if s.on_off else "MINUS_ONE" if s.signed else 0} }},' for s in some])
+        lines += ["/* Its line of the usage. */"]
+        lines += macro(f"{name.upper()}_HELP", "", help_lines(command, some))
+        lines += ["/* What is shown of it: struct column. */"]
+        lines += macro(f"{name.upper()}_COLUMNS", "", [
+            column(name, a) for a in attrs if "setting" in a or "column" in a])
+    return lines
+
+
+def completion(spec):
+    lines, by_values = [], {}
+    for name, variable in (("iface", "_net6ctl_dev"), ("limits", "_net6ctl_limits")):
+        some = settings(spec, name)
+        lines += textwrap.wrap(f'{variable}="{" ".join(s.word for s in some)}"', WIDTH - 10,
+                               subsequent_indent="\t", break_on_hyphens=False)
+        for s in some:
+            by_values.setdefault(tuple(s.values() or ()), []).append(s.word)
+    by_values.pop((), None)
+    lines += ["", "# What may follow a word, if that is one of a few.", "_net6ctl_values() {", "\tcase $1 in"]
+    for values, words in by_values.items():
+        cases = textwrap.wrap("| ".join(words), WIDTH - 12, break_on_hyphens=False)
+        lines += ["\t" + c.replace("| ", "|") + "\\" for c in cases[:-1]]
+        lines += ["\t" + cases[-1].replace("| ", "|") + ")", f"\t\techo {' '.join(values)} ;;"]
+    return lines + ["\tesac", "}"]
+
+
+def regions(text, parts, path):
+    """`text`, each part of it between the lines that say where it begins and ends."""
+    lines, inside = [], None
+    for line in text.splitlines():
+        if "end: scripts/netlink-gen" in line:
+            inside = None
+        if inside is None:
+            lines.append(line)
+        match = re.search(r"begin: scripts/netlink-gen (\w+)", line)
+        if match:
+            inside = match[1]
+            lines += parts.pop(inside)
+    if parts or inside is not None:
+        raise ValueError(f"{path}: no place, or no end, for {inside or ', '.join(parts)}")
+    return "\n".join(lines) + "\n"

@@ -2,6 +2,53 @@
 # Bash completion of net6ctl: the words of its grammar, devices and namespaces.
 # shellcheck shell=bash
 
+# begin: scripts/netlink-gen words
+_net6ctl_dev="mtu hop-limit dad-transmits accept-ra autoconf reachable retrans
+	use-tempaddr temp-valid temp-preferred ndisc-notify forwarding optimistic-dad proxy-ndp
+	accept-ra-defrtr accept-ra-pinfo accept-ra-mtu accept-ra-rtr-pref accept-ra-min-hop-limit
+	accept-ra-min-lft accept-ra-rt-info-min-plen accept-ra-rt-info-max-plen
+	accept-ra-from-local accept-redirects router-solicitations router-solicitation-delay
+	router-solicitation-interval router-solicitation-max-interval disable-ipv6 accept-dad
+	enhanced-dad addr-gen-mode regen-max-retry max-desync-factor use-optimistic
+	keep-addr-on-down force-tllao ndisc-tclass suppress-frag-ndisc drop-unsolicited-na
+	force-mld-version mldv1-unsolicited-report-interval mldv2-unsolicited-report-interval
+	mcast-solicit ucast-solicit delay-first-probe-time anycast-delay"
+_net6ctl_limits="max-addrs max-prefixes max-routers max-neighs max-dests neigh-queue
+	icmp-rate max-routes max-ra-routes max-exthdrs max-dst-options max-padding frag-memory
+	frag-timeout max-proxies max-hbh-options max-dst-length max-hbh-length
+	unknown-dst-options unknown-hbh-options max-manual max-groups"
+
+# What may follow a word, if that is one of a few.
+_net6ctl_values() {
+	case $1 in
+	accept-ra)
+		echo on off 2 ;;
+	autoconf|ndisc-notify|forwarding|optimistic-dad|proxy-ndp|accept-ra-defrtr|\
+	accept-ra-pinfo|accept-ra-mtu|accept-ra-rtr-pref|accept-ra-from-local|\
+	accept-redirects|disable-ipv6|enhanced-dad|use-optimistic|force-tllao|\
+	suppress-frag-ndisc|drop-unsolicited-na)
+		echo on off ;;
+	use-tempaddr|accept-dad|force-mld-version)
+		echo 0 1 2 ;;
+	addr-gen-mode)
+		echo 0 1 2 3 ;;
+	keep-addr-on-down)
+		echo -1 0 1 ;;
+	unknown-dst-options|unknown-hbh-options)
+		echo 0 1 ;;
+	esac
+}
+# end: scripts/netlink-gen
+
+# Behind the first $1 words: a word of $2, or the values of the last one.
+_net6ctl_setting() {
+	if (((${#_words[@]} - $1) % 2)); then
+		_net6ctl_values "${_words[-1]}"
+	else
+		echo "$2"
+	fi
+}
+
 _net6ctl_words() {
 	local -n _words=$1
 	local show="interfaces addresses groups neighbors routers routes prefixes proxies
@@ -50,39 +97,8 @@ _net6ctl_words() {
 	flush)			echo neighbors addresses destinations policy ;;
 	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;
 	set)			echo dev limits secret ;;
-	"set dev "*accept-ra)	echo on off 2 ;;
-	"set dev "*autoconf|"set dev "*ndisc-notify|"set dev "*forwarding|"set dev "*optimistic-dad|\
-	"set dev "*proxy-ndp|"set dev "*accept-ra-defrtr|"set dev "*accept-ra-pinfo|\
-	"set dev "*accept-ra-mtu|"set dev "*accept-ra-rtr-pref|"set dev "*accept-ra-from-local|\
-	"set dev "*accept-redirects|"set dev "*disable-ipv6|"set dev "*enhanced-dad|\
-	"set dev "*use-optimistic|"set dev "*force-tllao|"set dev "*suppress-frag-ndisc|\
-	"set dev "*drop-unsolicited-na)
-				echo on off ;;
-	"set dev "*)		echo mtu hop-limit dad-transmits accept-ra autoconf reachable retrans \
-					use-tempaddr temp-valid temp-preferred ndisc-notify \
-					forwarding optimistic-dad proxy-ndp accept-ra-defrtr \
-					accept-ra-pinfo accept-ra-mtu accept-ra-rtr-pref \
-					accept-ra-from-local accept-ra-min-hop-limit \
-					accept-ra-min-lft accept-ra-rt-info-min-plen \
-					accept-ra-rt-info-max-plen accept-redirects \
-					router-solicitations router-solicitation-delay \
-					router-solicitation-interval \
-					router-solicitation-max-interval disable-ipv6 \
-					accept-dad enhanced-dad addr-gen-mode \
-					regen-max-retry max-desync-factor use-optimistic \
-					keep-addr-on-down force-tllao ndisc-tclass \
-					suppress-frag-ndisc drop-unsolicited-na \
-					force-mld-version mldv1-unsolicited-report-interval \
-					mldv2-unsolicited-report-interval mcast-solicit \
-					ucast-solicit delay-first-probe-time \
-					anycast-delay ;;
-	"set limits"*)		echo max-addrs max-prefixes max-routers max-neighs max-dests \
-					neigh-queue icmp-rate max-routes max-ra-routes \
-					max-exthdrs max-dst-options max-hbh-options \
-					max-dst-length max-hbh-length unknown-dst-options \
-					unknown-hbh-options max-padding max-proxies \
-					max-manual max-groups \
-					frag-memory frag-timeout ;;
+	"set dev "*)		_net6ctl_setting 3 "$_net6ctl_dev" ;;
+	"set limits"*)		_net6ctl_setting 2 "$_net6ctl_limits" ;;
 	esac
 }
 

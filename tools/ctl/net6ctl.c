@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "settings_gen.h"
 
 static void usage(FILE *to)
 {
@@ -45,31 +46,8 @@ static void usage(FILE *to)
 	      "      [pmtu on|off] [router on|off]\n"
 	      "  tunnel set NAME [remote ...] [...] | tunnel del NAME | show tunnels\n"
 	      "  attach dev DEV | detach dev DEV\n"
-	      "  set dev DEV [mtu BYTES] [hop-limit N] [dad-transmits N] [accept-ra on|off|2]\n"
-	      "      [autoconf on|off] [reachable MS] [retrans MS]\n"
-	      "      [use-tempaddr 0|1|2] [temp-valid SECONDS] [temp-preferred SECONDS]\n"
-	      "      [ndisc-notify on|off] [forwarding on|off] [optimistic-dad on|off]\n"
-	      "      [proxy-ndp on|off] [accept-ra-defrtr on|off] [accept-ra-pinfo on|off]\n"
-	      "      [accept-ra-mtu on|off] [accept-ra-rtr-pref on|off]\n"
-	      "      [accept-ra-from-local on|off] [accept-redirects on|off]\n"
-	      "      [accept-ra-min-hop-limit N] [accept-ra-min-lft SECONDS]\n"
-	      "      [accept-ra-rt-info-min-plen N] [accept-ra-rt-info-max-plen N]\n"
-	      "      [router-solicitations N|-1] [router-solicitation-delay SECONDS]\n"
-	      "      [router-solicitation-interval SECONDS]\n"
-	      "      [router-solicitation-max-interval SECONDS] [disable-ipv6 on|off]\n"
-	      "      [accept-dad 0|1|2] [enhanced-dad on|off] [addr-gen-mode 0|1|2|3]\n"
-	      "      [regen-max-retry N] [max-desync-factor SECONDS] [use-optimistic on|off]\n"
-	      "      [keep-addr-on-down -1|0|1] [force-tllao on|off] [ndisc-tclass N]\n"
-	      "      [suppress-frag-ndisc on|off] [drop-unsolicited-na on|off]\n"
-	      "      [force-mld-version 0|1|2] [mldv1-unsolicited-report-interval MS]\n"
-	      "      [mldv2-unsolicited-report-interval MS] [mcast-solicit N]\n"
-	      "      [ucast-solicit N] [delay-first-probe-time SECONDS] [anycast-delay MS]\n"
-	      "  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n"
-	      "      [max-dests N] [neigh-queue N] [icmp-rate N] [max-routes N] [max-ra-routes N]\n"
-	      "      [max-exthdrs N] [max-dst-options N] [max-hbh-options N]\n"
-	      "      [max-dst-length OCTETS] [max-hbh-length OCTETS] [max-padding N]\n"
-	      "      [unknown-dst-options 0|1] [unknown-hbh-options 0|1] [max-proxies N]\n"
-	      "      [max-manual N] [max-groups N] [frag-memory OCTETS] [frag-timeout SECONDS]\n"
+	      IFACE_HELP
+	      LIMITS_HELP
 	      "  set secret 32 HEX DIGITS | -\n"
 	      "  monitor\n"
 	      "Words may be shortened. See net6ctl(8).\n", to);
@@ -539,7 +517,7 @@ static void attach(uint8_t cmd, int argc, char **argv)
 }
 
 /* Words that are followed by a number, and their attributes; or by on or off, or a number
- * up to @on_off; or by a number or -1.
+ * up to @on_off; or by a number or -1. All come from net6.yaml.
  */
 #define MINUS_ONE	3
 
@@ -549,82 +527,8 @@ struct setting {
 	uint8_t		on_off;
 };
 
-static const struct setting iface_settings[] = {
-	{ "mtu",		NET6_A_IFACE_MTU,		0 },
-	{ "hop-limit",		NET6_A_IFACE_HOP_LIMIT,		0 },
-	{ "dad-transmits",	NET6_A_IFACE_DAD_TRANSMITS,	0 },
-	{ "accept-ra",		NET6_A_IFACE_ACCEPT_RA,		2 },
-	{ "autoconf",		NET6_A_IFACE_AUTOCONF,		1 },
-	{ "reachable",		NET6_A_IFACE_BASE_REACHABLE,	0 },
-	{ "retrans",		NET6_A_IFACE_RETRANS,		0 },
-	{ "use-tempaddr",	NET6_A_IFACE_USE_TEMPADDR,	0 },
-	{ "ndisc-notify",	NET6_A_IFACE_NDISC_NOTIFY,	1 },
-	{ "forwarding",		NET6_A_IFACE_FORWARDING,	1 },
-	{ "optimistic-dad",	NET6_A_IFACE_OPTIMISTIC_DAD,	1 },
-	{ "proxy-ndp",		NET6_A_IFACE_PROXY_NDP,		1 },
-	{ "temp-valid",		NET6_A_IFACE_TEMP_VALID,	0 },
-	{ "temp-preferred",	NET6_A_IFACE_TEMP_PREFERRED,	0 },
-	{ "accept-ra-defrtr", NET6_A_IFACE_ACCEPT_RA_DEFRTR, 1 },
-	{ "accept-ra-pinfo", NET6_A_IFACE_ACCEPT_RA_PINFO, 1 },
-	{ "accept-ra-mtu", NET6_A_IFACE_ACCEPT_RA_MTU, 1 },
-	{ "accept-ra-rtr-pref", NET6_A_IFACE_ACCEPT_RA_RTR_PREF, 1 },
-	{ "accept-ra-min-hop-limit", NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, 0 },
-	{ "accept-ra-min-lft", NET6_A_IFACE_ACCEPT_RA_MIN_LFT, 0 },
-	{ "accept-ra-rt-info-min-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, 0 },
-	{ "accept-ra-rt-info-max-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, 0 },
-	{ "accept-ra-from-local", NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, 1 },
-	{ "accept-redirects", NET6_A_IFACE_ACCEPT_REDIRECTS, 1 },
-	{ "router-solicitations", NET6_A_IFACE_ROUTER_SOLICITATIONS, MINUS_ONE },
-	{ "router-solicitation-delay", NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, 0 },
-	{ "router-solicitation-interval", NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, 0 },
-	{ "router-solicitation-max-interval", NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL, 0 },
-	{ "disable-ipv6", NET6_A_IFACE_DISABLE_IPV6, 1 },
-	{ "accept-dad", NET6_A_IFACE_ACCEPT_DAD, 0 },
-	{ "enhanced-dad", NET6_A_IFACE_ENHANCED_DAD, 1 },
-	{ "addr-gen-mode", NET6_A_IFACE_ADDR_GEN_MODE, 0 },
-	{ "regen-max-retry", NET6_A_IFACE_REGEN_MAX_RETRY, 0 },
-	{ "max-desync-factor", NET6_A_IFACE_MAX_DESYNC_FACTOR, 0 },
-	{ "use-optimistic", NET6_A_IFACE_USE_OPTIMISTIC, 1 },
-	{ "keep-addr-on-down", NET6_A_IFACE_KEEP_ADDR_ON_DOWN, MINUS_ONE },
-	{ "force-tllao", NET6_A_IFACE_FORCE_TLLAO, 1 },
-	{ "ndisc-tclass", NET6_A_IFACE_NDISC_TCLASS, 0 },
-	{ "suppress-frag-ndisc", NET6_A_IFACE_SUPPRESS_FRAG_NDISC, 1 },
-	{ "drop-unsolicited-na", NET6_A_IFACE_DROP_UNSOLICITED_NA, 1 },
-	{ "force-mld-version", NET6_A_IFACE_FORCE_MLD_VERSION, 0 },
-	{ "mldv1-unsolicited-report-interval", NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL, 0 },
-	{ "mldv2-unsolicited-report-interval", NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL, 0 },
-	{ "mcast-solicit", NET6_A_IFACE_MCAST_SOLICIT, 0 },
-	{ "ucast-solicit", NET6_A_IFACE_UCAST_SOLICIT, 0 },
-	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0 },
-	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0 },
-	{ NULL }
-};
-
-static const struct setting limit_settings[] = {
-	{ "max-addrs",		NET6_A_LIMITS_MAX_ADDRS,	0 },
-	{ "max-prefixes",	NET6_A_LIMITS_MAX_PREFIXES,	0 },
-	{ "max-routers",	NET6_A_LIMITS_MAX_ROUTERS,	0 },
-	{ "max-neighs",		NET6_A_LIMITS_MAX_NEIGHS,	0 },
-	{ "max-dests",		NET6_A_LIMITS_MAX_DESTS,	0 },
-	{ "neigh-queue",	NET6_A_LIMITS_NEIGH_QUEUE,	0 },
-	{ "icmp-rate",		NET6_A_LIMITS_ICMP_RATE,	0 },
-	{ "max-routes",		NET6_A_LIMITS_MAX_ROUTES,	0 },
-	{ "max-ra-routes",	NET6_A_LIMITS_MAX_RA_ROUTES,	0 },
-	{ "max-exthdrs",	NET6_A_LIMITS_MAX_EXTHDRS,	0 },
-	{ "max-dst-options",	NET6_A_LIMITS_MAX_DST_OPTIONS,	0 },
-	{ "max-hbh-options",	NET6_A_LIMITS_MAX_HBH_OPTIONS,	0 },
-	{ "max-dst-length",	NET6_A_LIMITS_MAX_DST_LENGTH,	0 },
-	{ "max-hbh-length",	NET6_A_LIMITS_MAX_HBH_LENGTH,	0 },
-	{ "unknown-dst-options",	NET6_A_LIMITS_UNKNOWN_DST_OPTIONS,	0 },
-	{ "unknown-hbh-options",	NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS,	0 },
-	{ "max-padding",	NET6_A_LIMITS_MAX_PADDING,	0 },
-	{ "max-proxies",	NET6_A_LIMITS_MAX_PROXIES,	0 },
-	{ "max-manual",		NET6_A_LIMITS_MAX_MANUAL,	0 },
-	{ "max-groups",		NET6_A_LIMITS_MAX_GROUPS,	0 },
-	{ "frag-memory",	NET6_A_LIMITS_FRAG_MEMORY,	0 },
-	{ "frag-timeout",	NET6_A_LIMITS_FRAG_TIMEOUT,	0 },
-	{ NULL }
-};
+static const struct setting iface_settings[] = { IFACE_SETTINGS { NULL } };
+static const struct setting limit_settings[] = { LIMITS_SETTINGS { NULL } };
 
 /* 32 hexadecimal digits, or - to read them from standard input, unseen by others. */
 static void set_secret(const char *word)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "settings_gen.h"
 
 static const char *const iface_flags[] = {
 	"up", "hooked", "loopback", "multicast", "nd", NULL };
@@ -32,61 +33,7 @@ static const struct column iface_columns[] = {
 	{ NET6_A_IFACE_NAME, KIND_STRING, "dev", "DEV", NULL },
 	{ NET6_A_IFACE_LINK, KIND_STRING, "link", "LINK", NULL },
 	{ NET6_A_IFACE_LLADDR, KIND_LLADDR, "lladdr", "LINK ADDRESS", NULL },
-	{ NET6_A_IFACE_MTU, KIND_U32, "mtu", "MTU", NULL },
-	{ NET6_A_IFACE_HOP_LIMIT, KIND_U32, "hop_limit", "HOPS", NULL },
-	{ NET6_A_IFACE_DAD_TRANSMITS, KIND_U32, "dad_transmits", "DAD", NULL },
-	{ NET6_A_IFACE_ACCEPT_RA, KIND_BOOL, "accept_ra", "RA", NULL },
-	{ NET6_A_IFACE_AUTOCONF, KIND_BOOL, "autoconf", "AUTOCONF", NULL },
-	{ NET6_A_IFACE_NDISC_NOTIFY, KIND_BOOL, "ndisc_notify", NULL, NULL },
-	{ NET6_A_IFACE_PROXY_NDP, KIND_BOOL, "proxy_ndp", NULL, NULL },
-	{ NET6_A_IFACE_FORWARDING, KIND_BOOL, "forwarding", NULL, NULL },
-	{ NET6_A_IFACE_OPTIMISTIC_DAD, KIND_BOOL, "optimistic_dad", NULL, NULL },
-	{ NET6_A_IFACE_USE_TEMPADDR, KIND_U32, "use_tempaddr", NULL, NULL },
-	{ NET6_A_IFACE_TEMP_VALID, KIND_U32, "temp_valid", NULL, NULL },
-	{ NET6_A_IFACE_TEMP_PREFERRED, KIND_U32, "temp_preferred", NULL, NULL },
-	{ NET6_A_IFACE_BASE_REACHABLE, KIND_U32, "base_reachable", NULL, NULL },
-	{ NET6_A_IFACE_REACHABLE, KIND_AGE, "reachable", "REACHABLE", NULL },
-	{ NET6_A_IFACE_RETRANS, KIND_AGE, "retrans", "RETRANS", NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_DEFRTR, KIND_BOOL, "accept_ra_defrtr", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_PINFO, KIND_BOOL, "accept_ra_pinfo", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_MTU, KIND_BOOL, "accept_ra_mtu", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_RTR_PREF, KIND_BOOL, "accept_ra_rtr_pref", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, KIND_U32, "accept_ra_min_hop_limit", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_MIN_LFT, KIND_U32, "accept_ra_min_lft", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, KIND_U32,
-	  "accept_ra_rt_info_min_plen", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, KIND_U32,
-	  "accept_ra_rt_info_max_plen", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, KIND_BOOL, "accept_ra_from_local", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_REDIRECTS, KIND_BOOL, "accept_redirects", NULL, NULL },
-	{ NET6_A_IFACE_ROUTER_SOLICITATIONS, KIND_S32, "router_solicitations", NULL, NULL },
-	{ NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, KIND_U32,
-	  "router_solicitation_delay", NULL, NULL },
-	{ NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, KIND_U32,
-	  "router_solicitation_interval", NULL, NULL },
-	{ NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL, KIND_U32,
-	  "router_solicitation_max_interval", NULL, NULL },
-	{ NET6_A_IFACE_DISABLE_IPV6, KIND_BOOL, "disable_ipv6", NULL, NULL },
-	{ NET6_A_IFACE_ACCEPT_DAD, KIND_U32, "accept_dad", NULL, NULL },
-	{ NET6_A_IFACE_ENHANCED_DAD, KIND_BOOL, "enhanced_dad", NULL, NULL },
-	{ NET6_A_IFACE_ADDR_GEN_MODE, KIND_U32, "addr_gen_mode", NULL, NULL },
-	{ NET6_A_IFACE_REGEN_MAX_RETRY, KIND_U32, "regen_max_retry", NULL, NULL },
-	{ NET6_A_IFACE_MAX_DESYNC_FACTOR, KIND_U32, "max_desync_factor", NULL, NULL },
-	{ NET6_A_IFACE_USE_OPTIMISTIC, KIND_BOOL, "use_optimistic", NULL, NULL },
-	{ NET6_A_IFACE_KEEP_ADDR_ON_DOWN, KIND_S32, "keep_addr_on_down", NULL, NULL },
-	{ NET6_A_IFACE_FORCE_TLLAO, KIND_BOOL, "force_tllao", NULL, NULL },
-	{ NET6_A_IFACE_NDISC_TCLASS, KIND_U32, "ndisc_tclass", NULL, NULL },
-	{ NET6_A_IFACE_SUPPRESS_FRAG_NDISC, KIND_BOOL, "suppress_frag_ndisc", NULL, NULL },
-	{ NET6_A_IFACE_DROP_UNSOLICITED_NA, KIND_BOOL, "drop_unsolicited_na", NULL, NULL },
-	{ NET6_A_IFACE_FORCE_MLD_VERSION, KIND_U32, "force_mld_version", NULL, NULL },
-	{ NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL, KIND_U32,
-	  "mldv1_unsolicited_report_interval", NULL, NULL },
-	{ NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL, KIND_U32,
-	  "mldv2_unsolicited_report_interval", NULL, NULL },
-	{ NET6_A_IFACE_MCAST_SOLICIT, KIND_U32, "mcast_solicit", NULL, NULL },
-	{ NET6_A_IFACE_UCAST_SOLICIT, KIND_U32, "ucast_solicit", NULL, NULL },
-	{ NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, KIND_U32, "delay_first_probe_time", NULL, NULL },
-	{ NET6_A_IFACE_ANYCAST_DELAY, KIND_U32, "anycast_delay", NULL, NULL },
+	IFACE_COLUMNS
 	{ NET6_A_IFACE_ADDRESSES, KIND_U32, "addresses", NULL, NULL },
 	{ NET6_A_IFACE_PREFIXES, KIND_U32, "prefixes", NULL, NULL },
 	{ NET6_A_IFACE_ROUTERS, KIND_U32, "routers", NULL, NULL },
@@ -228,33 +175,7 @@ static const struct column drop_columns[] = {
 	{ 0 }
 };
 
-static const struct column limits_columns[] = {
-	{ NET6_A_LIMITS_MAX_ADDRS, KIND_U32, "max_addrs", "MAX-ADDRS", NULL },
-	{ NET6_A_LIMITS_MAX_PREFIXES, KIND_U32, "max_prefixes", "MAX-PREFIXES", NULL },
-	{ NET6_A_LIMITS_MAX_ROUTERS, KIND_U32, "max_routers", "MAX-ROUTERS", NULL },
-	{ NET6_A_LIMITS_MAX_NEIGHS, KIND_U32, "max_neighs", "MAX-NEIGHS", NULL },
-	{ NET6_A_LIMITS_MAX_DESTS, KIND_U32, "max_dests", "MAX-DESTS", NULL },
-	{ NET6_A_LIMITS_MAX_PROXIES, KIND_U32, "max_proxies", "MAX-PROXIES", NULL },
-	{ NET6_A_LIMITS_MAX_MANUAL, KIND_U32, "max_manual", "MAX-MANUAL", NULL },
-	{ NET6_A_LIMITS_MAX_GROUPS, KIND_U32, "max_groups", "MAX-GROUPS", NULL },
-	{ NET6_A_LIMITS_NEIGH_QUEUE, KIND_U32, "neigh_queue", "NEIGH-QUEUE", NULL },
-	{ NET6_A_LIMITS_ICMP_RATE, KIND_U32, "icmp_rate", "ICMP-RATE", NULL },
-	{ NET6_A_LIMITS_MAX_ROUTES, KIND_U32, "max_routes", "MAX-ROUTES", NULL },
-	{ NET6_A_LIMITS_MAX_RA_ROUTES, KIND_U32, "max_ra_routes", "MAX-RA-ROUTES", NULL },
-	{ NET6_A_LIMITS_MAX_EXTHDRS, KIND_U32, "max_exthdrs", "MAX-EXTHDRS", NULL },
-	{ NET6_A_LIMITS_MAX_DST_OPTIONS, KIND_U32, "max_dst_options", "MAX-DST-OPTIONS", NULL },
-	{ NET6_A_LIMITS_MAX_HBH_OPTIONS, KIND_U32, "max_hbh_options", "MAX-HBH-OPTIONS", NULL },
-	{ NET6_A_LIMITS_MAX_DST_LENGTH, KIND_U32, "max_dst_length", "MAX-DST-LENGTH", NULL },
-	{ NET6_A_LIMITS_MAX_HBH_LENGTH, KIND_U32, "max_hbh_length", "MAX-HBH-LENGTH", NULL },
-	{ NET6_A_LIMITS_UNKNOWN_DST_OPTIONS, KIND_U32, "unknown_dst_options",
-	  "UNKNOWN-DST-OPTIONS", NULL },
-	{ NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS, KIND_U32, "unknown_hbh_options",
-	  "UNKNOWN-HBH-OPTIONS", NULL },
-	{ NET6_A_LIMITS_MAX_PADDING, KIND_U32, "max_padding", "MAX-PADDING", NULL },
-	{ NET6_A_LIMITS_FRAG_MEMORY, KIND_U32, "frag_memory", "FRAG-MEMORY", NULL },
-	{ NET6_A_LIMITS_FRAG_TIMEOUT, KIND_U32, "frag_timeout", "FRAG-TIMEOUT", NULL },
-	{ 0 }
-};
+static const struct column limits_columns[] = { LIMITS_COLUMNS { 0 } };
 
 static const char *const tunnel_kinds[] = { "configured", "automatic", "6over4", NULL };
 
