@@ -179,6 +179,65 @@ def completion(spec):
     return lines + ["\tesac", "}"]
 
 
+# The pages'
+
+def table(files):
+    rows = [("file", "bounds", "initial", "")]
+    rows += [(f"``{f.name}``", f.bounds, f.initial, f.doc) for f in files]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    left = sum(widths) + 2 * len(widths)
+    rule = "  ".join("=" * width for width in widths + [WIDTH - left])
+    lines = [rule]
+    for number, row in enumerate(rows):
+        text = textwrap.wrap(row[3], WIDTH - left, break_on_hyphens=False) or [""]
+        cells = [cell.ljust(width) for cell, width in zip(row, widths)]
+        lines.append(("  ".join(cells) + "  " + text[0]).rstrip())
+        lines += [" " * left + line for line in text[1:]]
+        if number == 0:
+            lines.append(rule)
+    return lines + [rule]
+
+
+def tables(spec):
+    params = settings(spec, "iface")
+    out = {}
+    for s in params:
+        out.setdefault(s.group, []).extend(s.files)
+    out["limits"] = [f for s in settings(spec, "limits") for f in s.files]
+    return {name: [""] + table(files) + [""] for name, files in out.items()}
+
+
+def roff(text):
+    return text.replace("\\", "\\e").replace("-", "\\-")
+
+
+def page_text(text, words):
+    """A file's name becomes net6ctl's word for it, if there is one."""
+    def name(match):
+        word = words.get(match[1], match[1])
+        return "\\fB" + roff(word).replace(" ", "~") + "\\fP"
+    text = re.sub(r"(?<!\S)-(?=\d)", r"\\-", re.sub(r"``(.*?)``", name, text))
+    lines = textwrap.wrap(text, WIDTH - 10, break_on_hyphens=False)
+    return [("\\&" if line[0] in ".'" else "") + line.replace("~", " ") for line in lines]
+
+
+def page(spec, name):
+    words = {f.name: s.word for s in settings(spec, "iface") + settings(spec, "limits")
+             for f in s.files}
+    lines = [".RS"]
+    for s in settings(spec, name):
+        values, initial = s.values(), s.initial or str(s.default)
+        if values:
+            place = roff(" | ".join(values))
+            if s.on_off:
+                initial = ("off", "on", "2")[s.default]
+        else:
+            place = f"\\fI{PLACES[s.unit]}\\fP, {roff(s.bounds or span(s.least, s.most))}"
+        lines += [".TP", f'.BR {roff(s.word)} " {place}, initially {roff(initial)}"']
+        lines += page_text(s.doc, words)
+    return lines + [".RE"]
+
+
 def regions(text, parts, path):
     """`text`, each part of it between the lines that say where it begins and ends."""
     lines, inside = [], None
