@@ -14,7 +14,8 @@
 
 /* Larger than any message of a family whose kernel side sends pages. */
 #define CTL_BUFFER	65536
-#define CTL_ATTRS	64
+/* The largest set is that of interfaces. */
+#define CTL_ATTRS	(NET6_A_IFACE_MAX + 1)
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
