@@ -47,6 +47,11 @@ static struct netlink_range_validation net6_range_0_60000 = {
 	.max = 60000,
 };
 
+static struct netlink_range_validation net6_range_60_86400 = {
+	.min = 60,
+	.max = 86400,
+};
+
 static struct netlink_range_validation net6_range_16_65536 = {
 	.min = 16,
 	.max = 65536,
@@ -86,7 +91,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ANYCAST_DELAY + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ROUTER_PROBE_INTERVAL + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -135,6 +140,7 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ANYCAST_DEL
 	[NET6_A_IFACE_UCAST_SOLICIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
 	[NET6_A_IFACE_DELAY_FIRST_PROBE_TIME] = NLA_POLICY_MAX(NLA_U32, 3600),
 	[NET6_A_IFACE_ANYCAST_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_60000),
+	[NET6_A_IFACE_ROUTER_PROBE_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_60_86400),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -352,7 +358,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_ANYCAST_DELAY,
+		.maxattr	= NET6_A_IFACE_ROUTER_PROBE_INTERVAL,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -11,9 +11,6 @@
 #include "nd.h"
 #include "neigh_table.h"
 
-/* RFC 4191 3.5: probes "MUST be rate-limited to no more than one per minute per router" */
-#define NET6_NEIGH_PROBE_INTERVAL	(60 * HZ)
-
 /* What is left to do when the lock is released. */
 struct net6_neigh_todo {
 	u32			actions;
@@ -396,9 +393,9 @@ unlock:
  * net6_neigh_probe() - a packet goes another way since this neighbor does not answer
  * @neigh: neighbor; borrowed
  *
- * RFC 4191 3.5: it is asked once, if a minute has gone by; else next hops are chosen again when it
- * has, so that the next packet comes here. What is due is left to the timer: the caller may hold
- * locks. Context: RCU read lock held; takes neigh->lock.
+ * RFC 4191 3.5: it is asked once, if router_probe_interval has gone by; else next hops are chosen
+ * again when it has, so that the next packet comes here. What is due is left to the timer: the
+ * caller may hold locks. Context: RCU read lock held; takes neigh->lock.
  */
 void net6_neigh_probe(struct net6_neigh *neigh)
 {
@@ -409,7 +406,8 @@ void net6_neigh_probe(struct net6_neigh *neigh)
 	spin_lock_bh(&neigh->lock);
 	if (neigh->dead || neigh->state != NET6_NEIGH_FAILED || timer_pending(&neigh->timer))
 		goto unlock;
-	due = neigh->probed + NET6_NEIGH_PROBE_INTERVAL;
+	/* RFC 4191 3.5: "MUST be rate-limited to no more than one per minute per router" */
+	due = neigh->probed + net6_conf(neigh->iface, NET6_PARAM_ROUTER_PROBE_INTERVAL) * HZ;
 	if (time_before(jiffies, due)) {
 		net6_neigh_arm(neigh, due - jiffies);
 	} else {

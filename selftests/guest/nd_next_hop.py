@@ -391,6 +391,23 @@ def the_router_of_a_prefix_is_probed_once_a_minute():
 
 
 @ktap.test
+def router_probe_interval():
+    """RFC 4191 section 3.5 has a minute at least."""
+    fresh(R2)
+    nd.net6ctl(A, "set", "dev", "a0", "router-probe-interval", "120")
+    nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
+    advertise(R1, flags=1 << 3, lifetime=9000)
+    barrier()
+    dest = far()
+    lose(R1, dest)
+    asked, hops = traffic(dest, 90)
+    ktap.equal((asked, hops), ([], {MAC[R2]}), "probes in 90 seconds, next hops")
+    asked, hops = traffic(dest, 60)
+    ktap.equal(([f.target for f in asked], hops), ([R1], {MAC[R2]}), "the probe, next hops")
+    nd.net6ctl(A, "set", "dev", "a0", "router-probe-interval", "60")
+
+
+@ktap.test
 def a_worse_router_is_not_probed():
     fresh(R2)
     nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")

@@ -52,7 +52,8 @@
 	{ "mcast-solicit", NET6_A_IFACE_MCAST_SOLICIT, 0 }, \
 	{ "ucast-solicit", NET6_A_IFACE_UCAST_SOLICIT, 0 }, \
 	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0 }, \
-	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0 },
+	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0 }, \
+	{ "router-probe-interval", NET6_A_IFACE_ROUTER_PROBE_INTERVAL, 0 },
 
 /* Its line of the usage. */
 #define IFACE_HELP \
@@ -73,7 +74,8 @@
 	"      [suppress-frag-ndisc on|off] [drop-unsolicited-na on|off]\n" \
 	"      [force-mld-version 0|1|2] [mldv1-unsolicited-report-interval MS]\n" \
 	"      [mldv2-unsolicited-report-interval MS] [mcast-solicit N] [ucast-solicit N]\n" \
-	"      [delay-first-probe-time SECONDS] [anycast-delay MS]\n"
+	"      [delay-first-probe-time SECONDS] [anycast-delay MS]\n" \
+	"      [router-probe-interval SECONDS]\n"
 
 /* What is shown of it: struct column. */
 #define IFACE_COLUMNS \
@@ -124,7 +126,8 @@
 	{ NET6_A_IFACE_MCAST_SOLICIT, KIND_U32, "mcast_solicit", NULL, NULL }, \
 	{ NET6_A_IFACE_UCAST_SOLICIT, KIND_U32, "ucast_solicit", NULL, NULL }, \
 	{ NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, KIND_U32, "delay_first_probe_time", NULL, NULL }, \
-	{ NET6_A_IFACE_ANYCAST_DELAY, KIND_U32, "anycast_delay", NULL, NULL },
+	{ NET6_A_IFACE_ANYCAST_DELAY, KIND_U32, "anycast_delay", NULL, NULL }, \
+	{ NET6_A_IFACE_ROUTER_PROBE_INTERVAL, KIND_U32, "router_probe_interval", NULL, NULL },
 
 /* What `set limits` takes: struct setting. */
 #define LIMITS_SETTINGS \
