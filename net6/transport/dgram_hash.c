@@ -11,6 +11,7 @@
 #include <net/sock_reuseport.h>
 
 #include "dgram.h"
+#include "lookup.h"
 
 #define NET6_DGRAM_BUCKETS	1024	/* a power of two */
 
@@ -93,7 +94,8 @@ static u32 net6_dgram_group_hash(const struct net *net, const struct net6_dgram_
  * @key: the datagram
  * @skb: data at the transport header, for SO_ATTACH_REUSEPORT_EBPF; may be NULL
  *
- * The most specific match wins: a connected socket before a bound one.
+ * The most specific match wins: a connected socket before a bound one. Programs of the
+ * namespace are asked about UDP for which there is no connected socket.
  * Context: RCU read lock held, which also keeps the result.
  * Return: a socket without reference, or NULL.
  */
@@ -110,6 +112,11 @@ struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key
 		best = sk;
 		best_score = score;
 	}
+	if (net6_lookup_asks() && key->protocol == IPPROTO_UDP &&
+	    !(best && best->sk_state == TCP_ESTABLISHED) &&
+	    net6_lookup_refused(net, IPPROTO_UDP, key->faddr, key->fport, key->laddr, key->lport,
+				key->dif))
+		return NULL;
 	if (best && best->sk_reuseport && best->sk_state != TCP_ESTABLISHED) {
 		sk = reuseport_select_sock(best, net6_dgram_group_hash(net, key), skb,
 					   sizeof(struct udphdr));

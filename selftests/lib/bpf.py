@@ -10,13 +10,15 @@ import ktap
 
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN, PROG_ATTACH, PROG_DETACH = \
     0, 1, 2, 3, 5, 6, 8, 9
-TEST_RUN, BTF_LOAD, LINK_CREATE, ITER_CREATE = 10, 18, 28, 33
+TEST_RUN, RAW_TRACEPOINT_OPEN, BTF_LOAD, LINK_CREATE, ITER_CREATE = 10, 17, 18, 28, 33
 HASH, ARRAY, SOCKMAP, SOCKHASH, REUSEPORT_SOCKARRAY, SK_STORAGE = 1, 2, 15, 18, 20, 24
 SOCKET_FILTER, SCHED_CLS, XDP, SK_REUSEPORT, TRACING = 1, 3, 6, 21, 26
 CGROUP_SKB, CGROUP_SOCK, SOCK_OPS, CGROUP_SOCK_ADDR, CGROUP_SOCKOPT, SK_LOOKUP = \
     8, 9, 13, 18, 25, 30
+LSM = 29
 # Where they are attached (enum bpf_attach_type)
 INGRESS, EGRESS, SOCK_CREATE, CGROUP_SOCK_OPS, POST_BIND6, SOCK_RELEASE = 0, 1, 2, 3, 13, 34
+NETNS_SK_LOOKUP, LSM_MAC = 36, 27
 LOOKUP, ADD, LOAD_BYTES = 1, 0, 26
 
 _libc = ktap._libc
@@ -81,15 +83,23 @@ def counts(fd, entries):
     return seen
 
 
+def put(fd, index, value):
+    """An entry of an array gets a value of 8 octets."""
+    key = ctypes.create_string_buffer(struct.pack("=I", index), 4)
+    octets = ctypes.create_string_buffer(struct.pack("=Q", value), 8)
+    call(MAP_UPDATE, struct.pack("=IIQQQ", fd, 0, ctypes.addressof(key),
+                                 ctypes.addressof(octets), 0))
+
+
 def load(kind, attach, code, function=0):
-    """A program; @function: the type of what it is attached to, if it is one of tracing."""
+    """A program; function: which one of the kernel it is for, if any (btf_function())."""
     text, words = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"GPL")
     log = ctypes.create_string_buffer(1 << 16)
     try:
-        return call(PROG_LOAD, struct.pack("=IIQQIIQII16sII", kind, len(code) // 8,
+        return call(PROG_LOAD, struct.pack("=IIQQIIQII16sIIIIQIIQII", kind, len(code) // 8,
                                            ctypes.addressof(text), ctypes.addressof(words), 1,
-                                           len(log), ctypes.addressof(log), 0, 0, b"", 0, attach)
-                    + struct.pack("=36xII", function, 0))
+                                           len(log), ctypes.addressof(log), 0, 0, b"", 0, attach,
+                                           0, 0, 0, 0, 0, 0, 0, function))
     except OSError:
         ktap.diag(log.value.decode())
         raise
@@ -146,6 +156,30 @@ def store(data, at):
                     for i in range(0, len(data), 4))
 
 
+def btf_functions(*names):
+    """Numbers of functions in the kernel's description of itself, in the order of their names."""
+    with open("/sys/kernel/btf/vmlinux", "rb") as file:
+        raw = file.read()
+    size, kinds, length, strings = struct.unpack_from("=IIII", raw, 4)
+    strings += size
+    wanted = {}
+    for name in names:
+        wanted[raw.index(b"\0" + name.encode() + b"\0", strings) + 1 - strings] = name
+    # What follows a type, by kind: octets, octets for each member
+    more = {1: (4, 0), 3: (12, 0), 4: (0, 12), 5: (0, 12), 6: (0, 8), 13: (0, 8), 14: (4, 0),
+            15: (0, 12), 17: (4, 0), 19: (0, 12)}
+    found, number, at, end = {}, 0, size + kinds, size + kinds + length
+    while at < end:
+        number += 1
+        name, info = struct.unpack_from("=II", raw, at)
+        kind = info >> 24 & 31
+        if kind == 12 and name in wanted:
+            found[wanted[name]] = number
+        once, each = more.get(kind, (0, 0))
+        at += 12 + once + each * (info & 0xffff)
+    return [found[name] for name in names]
+
+
 def enter(where):
     with open(f"{where}/cgroup.procs", "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
@@ -165,6 +199,33 @@ def attached(group, kind, attach, code):
     finally:
         os.close(directory)
         os.close(program)
+
+
+@contextlib.contextmanager
+def linked(program, attr):
+    """A program that is attached for as long as this lasts, by a command with its arguments."""
+    try:
+        link = call(*attr)
+        try:
+            yield
+        finally:
+            os.close(link)
+    finally:
+        os.close(program)
+
+
+def hooked(function, code):
+    """A program of a security module's hook (btf_functions() of bpf_lsm_...)."""
+    program = load(LSM, LSM_MAC, code, function)
+    return linked(program, (RAW_TRACEPOINT_OPEN, struct.pack("=QI4x", 0, program)))
+
+
+def looking(ns, code):
+    """A program that is asked about what arrives in a namespace."""
+    program = load(SK_LOOKUP, NETNS_SK_LOOKUP, code)
+    with ns, open("/proc/thread-self/ns/net", "rb") as file:
+        fd = os.dup(file.fileno())
+    return linked(program, (LINK_CREATE, struct.pack("=IIII", program, fd, NETNS_SK_LOOKUP, 0)))
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@
 #include <net/inet_hashtables.h>
 #include <net/sock_reuseport.h>
 
+#include "../../lookup.h"
 #include "conn.h"
 
 #define NET6_TCP_LISTEN_BUCKETS	512
@@ -159,6 +160,7 @@ static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
  * @skb: the segment, for programs that choose among a SO_REUSEPORT group
  * @doff: length of its TCP header in bytes
  *
+ * A program of the namespace may refuse it.
  * Context: RCU read lock held; listeners are freed after a grace period.
  * Return: borrowed listener, or NULL.
  */
@@ -171,6 +173,10 @@ struct sock *net6_tcp_lookup_listener(struct net *net, const struct net6_tcp_key
 	struct sock *sk, *best, *chosen;
 	int score, best_score;
 
+	if (net6_lookup_asks() &&
+	    net6_lookup_refused(net, IPPROTO_TCP, key->faddr, tcp_hdr(skb)->source, key->laddr,
+				port, key->dif))
+		return NULL;
 begin:
 	best = NULL;
 	best_score = 0;
