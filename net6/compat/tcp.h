@@ -59,11 +59,14 @@ static inline int net6_compat_ioctl(struct sock *sk, int cmd, unsigned long arg)
 }
 #endif
 
-/* sk_clone_lock() became sk_clone() in 7.0. */
+/* The copy of a listener: inet_csk_clone_lock() lets the security module label it, too, and
+ * sets what a copy must not share. Nothing else that is exported does. sk_clone_lock() below it
+ * became sk_clone() in 7.0.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-#define net6_compat_sk_clone(sk, gfp)	sk_clone_lock(sk, gfp)
+#define net6_compat_sk_clone(sk, req, gfp)	inet_csk_clone_lock(sk, req, gfp)
 #else
-#define net6_compat_sk_clone(sk, gfp)	sk_clone(sk, gfp, true)
+#define net6_compat_sk_clone(sk, req, gfp)	sk_clone(sk, gfp, true)
 #endif
 
 /* Milliseconds, of a connection's clock and of when a packet was sent; since 6.7 there may be

@@ -83,6 +83,7 @@ struct net6_net;
 	X(SOCKET_RCVBUF,	SOCKET_RCVBUFF,	"socket's receive buffer full")		\
 	X(SOCKET_FILTER,	SOCKET_FILTER,	"socket's filter said no")		\
 	X(SOCKET_BACKLOG,	SOCKET_BACKLOG,	"socket's backlog full")		\
+	X(SECURITY,		NOT_SPECIFIED,	"a security module said no")		\
 	X(RAW_CSUM,		SKB_CSUM,	"checksum wrong, at a raw socket that wants it verified")	\
 	X(UDP_SHORT,		PKT_TOO_SMALL,	"UDP datagram cut short or length wrong")	\
 	X(UDP_CSUM,		UDP_CSUM,	"UDP checksum wrong or missing")	\

@@ -219,7 +219,7 @@ static void open_socket(u8 how, u8 more)
 	sk->sk_state = TCP_ESTABLISHED;
 	if (how & 128)
 		net6_tcp_handshake_rtt(sk, 50000);
-	net6_tcp_engine_established(sk);
+	net6_tcp_engine_established(sk, BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB, NULL);
 }
 
 /* ---- the peer ---- */

@@ -29,6 +29,7 @@ unsigned long tcp_memory_pressure;
 struct static_key_false memcg_sockets_enabled_key;
 struct static_key_true memory_cgrp_subsys_on_dfl_key;
 struct static_key_false devmap_managed_key;
+struct static_key_false cgroup_bpf_enabled_key[MAX_CGROUP_BPF_ATTACH_TYPE];
 struct static_key_false hugetlb_optimize_vmemmap_key;
 struct workqueue_struct *system_wq;
 __u32 sysctl_rmem_max = 212992;
@@ -443,6 +444,27 @@ void net6_neigh_confirm(struct net6_neigh *neigh)
 
 void net6_note_tcp_state(const struct sock *sk, int old, int new)
 {
+}
+
+/* ---- policy.c: nobody is asked ---- */
+
+int net6_tcp_ops_call(struct sock *sk, int op, u32 a, u32 b, u32 c)
+{
+	return -1;
+}
+
+void net6_tcp_ops_call_established(struct sock *sk, int op, struct sk_buff *skb)
+{
+}
+
+void security_inet_conn_established(struct sock *sk, struct sk_buff *skb)
+{
+}
+
+struct sock *inet_csk_clone_lock(const struct sock *sk, const struct request_sock *req,
+				 const gfp_t priority)
+{
+	return NULL;
 }
 
 void net6_tcp_time_wait(struct sock *sk, int state, int timeo)

@@ -77,6 +77,8 @@ struct net6_tcp_tw {
  * @acked: the handshake's ACK has come, the child has not been made
  * @fastopen: it is a child's that Fast Open made of the SYN, in no table
  * @fo_cookie: the SYN-ACK gives a Fast Open cookie
+ * @secid, @peer_secid: what the security module says of it
+ * @timeout: of the first SYN-ACK, jiffies
  */
 struct net6_tcp_request {
 	struct sock_common	common;
@@ -92,6 +94,8 @@ struct net6_tcp_request {
 	u32			rcv_wnd;
 	u32			window_clamp;
 	u32			last_synack;
+	u32			secid;
+	u32			peer_secid;
 	u16			peer_mss;
 	u16			advmss;
 	u8			snd_wscale;
@@ -105,6 +109,7 @@ struct net6_tcp_request {
 	bool			acked : 1;
 	bool			fastopen : 1;
 	bool			fo_cookie : 1;
+	u32			timeout : 17;
 };
 
 /* hash.c */

@@ -135,6 +135,7 @@ static void fo_undo(struct sock *child, struct net6_tcp_request *req)
 {
 	req->saved_syn = tcp_sk(child)->saved_syn;
 	tcp_sk(child)->saved_syn = NULL;
+	tcp_clear_sock_ops_cb_flags(child);
 	net6_tcp_prepare_orphan(child);
 	net6_tcp_done(child);
 	net6_tcp_child_unlock(child);
@@ -162,7 +163,7 @@ static struct sock *fo_child(struct sock *listener, struct sk_buff *skb,
 	/* The caller's reference is the child's now: there is no other. */
 	refcount_set(&req->common.skc_refcnt, 1);
 	rcu_assign_pointer(tcp_sk(child)->fastopen_rsk, (struct request_sock *)req);
-	net6_tcp_engine_established(child);
+	net6_tcp_engine_established(child, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB, skb);
 	return child;
 
 failed:

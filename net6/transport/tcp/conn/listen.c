@@ -11,6 +11,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
+#include "../policy.h"
 
 /**
  * net6_tcp_listen() - make a socket listen, or change its backlog
@@ -48,6 +49,8 @@ int net6_tcp_listen(struct sock *sk, int backlog)
 	}
 	if (err)
 		net6_tcp_set_state(sk, TCP_CLOSE);
+	else
+		net6_tcp_ops_tell(sk, BPF_SOCK_OPS_TCP_LISTEN_CB);
 	return err;
 }
 
@@ -275,6 +278,7 @@ void net6_tcp_listen_stop(struct sock *sk)
 /* A child that could not be entered: it never was a connection. */
 static void net6_tcp_child_destroy(struct sock *child)
 {
+	tcp_clear_sock_ops_cb_flags(child);
 	/* sk_clone_lock() left it locked, with two references. */
 	net6_tcp_child_unlock(child);
 	sock_put(child);
@@ -386,7 +390,7 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 		NET6_INC(nn, TcpListenOverflows);
 		goto overflow;
 	}
-	child = net6_compat_sk_clone(listener, GFP_ATOMIC);
+	child = net6_tcp_lsm_clone(listener, skb, req);
 	if (!child)
 		goto overflow;
 	child->sk_state = TCP_SYN_RECV;
@@ -404,11 +408,11 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 	net6_tcp_set_caps(child, req->dest);
 	if (unlikely(req->fastopen))
 		return child;
-	net6_tcp_set_state(child, TCP_ESTABLISHED);
 	net6_tcp_clock(tcp_sk(child));
 	if (req->sent_us)
 		net6_tcp_handshake_rtt(child, tcp_sk(child)->tcp_mstamp - req->sent_us);
-	net6_tcp_engine_established(child);
+	net6_tcp_engine_established(child, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB, skb);
+	net6_tcp_set_state(child, TCP_ESTABLISHED);
 	if (sock_flag(child, SOCK_KEEPOPEN))
 		net6_tcp_reset_sk_timer(child, keepalive_time_when(tcp_sk(child)));
 	if (!net6_tcp_user_offer(listener, child) &&

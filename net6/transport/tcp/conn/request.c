@@ -12,6 +12,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
+#include "../policy.h"
 
 static struct kmem_cache *request_slab;
 
@@ -207,7 +208,7 @@ static void net6_tcp_request_timer(struct timer_list *t)
 		/* RFC 6298 5.5; the timer has a reference of its own again. */
 		refcount_inc(&req->common.skc_refcnt);
 		mod_timer(&req->timer, jiffies + min_t(unsigned long, TCP_RTO_MAX,
-						       (unsigned long)TCP_TIMEOUT_INIT <<
+						       (unsigned long)req->timeout <<
 						       min_t(u8, req->retrans, 16)));
 		/* Dropped while it was being armed: the timer must not outlive it. */
 		if (sk_unhashed((struct sock *)req) && timer_delete(&req->timer))
@@ -251,6 +252,14 @@ static void net6_tcp_request_fill(struct net6_tcp_request *req, struct sock *lis
 	req->sent_us = 0;
 	req->tstamp_ok = o->tstamp_ok;
 	req->ts_recent = o->tsval;
+	req->secid = 0;
+	req->peer_secid = 0;
+}
+
+/* What a program replies about a request, 0 if there is no program. */
+static int net6_tcp_request_ask(const struct net6_tcp_request *req, int op)
+{
+	return net6_tcp_ops_on() ? net6_tcp_ops_call_request(req, op) : 0;
 }
 
 /* MSS and window that we announce. */
@@ -258,13 +267,14 @@ static void net6_tcp_request_window(struct net6_tcp_request *req)
 {
 	u16 user_mss = READ_ONCE(tcp_sk(req->listener)->rx_opt.user_mss);
 	u32 mss = READ_ONCE(req->dest->iface->mtu) - sizeof(struct ipv6hdr) - sizeof(struct tcphdr);
-	u32 rcv_wnd, clamp;
+	u32 rcv_wnd, clamp, first;
 	u8 wscale = 0;
 
 	if (user_mss && user_mss < mss)
 		mss = user_mss;
 	req->advmss = min(mss, 65535U - (u32)(sizeof(struct ipv6hdr) + sizeof(struct tcphdr)));
-	net6_tcp_init_window(req->listener, req->advmss, &rcv_wnd, &clamp, &wscale);
+	first = net6_tcp_ops_segments(net6_tcp_request_ask(req, BPF_SOCK_OPS_RWND_INIT));
+	net6_tcp_init_window(req->listener, req->advmss, first, &rcv_wnd, &clamp, &wscale);
 	if (!req->wscale_ok) {
 		wscale = 0;
 		clamp = min(clamp, 65535U);
@@ -296,7 +306,9 @@ static void net6_tcp_request_options(struct net6_tcp_request *req, const struct 
 	req->snd_wscale = req->wscale_ok ? o->wscale : 0;
 	req->sack_ok = can && o->sack_ok && READ_ONCE(net->ipv4.sysctl_tcp_sack);
 	/* RFC 3168 6.1.1. */
-	req->ecn_ok = can && th->ece && th->cwr && READ_ONCE(net->ipv4.sysctl_tcp_ecn);
+	req->ecn_ok = can && th->ece && th->cwr &&
+		      (READ_ONCE(net->ipv4.sysctl_tcp_ecn) ||
+		       net6_tcp_request_ask(req, BPF_SOCK_OPS_NEEDS_ECN) == 1);
 }
 
 static struct net6_dest *net6_tcp_request_dest(struct sock *listener, const struct sk_buff *skb)
@@ -329,6 +341,19 @@ static void net6_tcp_request_save_syn(struct net6_tcp_request *req, const struct
 	req->saved_syn = saved;
 }
 
+/* May it be asked for? If not, the segment is dropped without an answer. */
+static bool net6_tcp_request_allowed(struct sock *listener, struct sk_buff *skb,
+				     struct net6_tcp_request *req)
+{
+	struct net6_net *nn = net6_tcp_nn_rcu(listener);
+
+	if (likely(!net6_tcp_lsm_request(listener, skb, req)))
+		return true;
+	NET6_INC(nn, TcpListenDrops);
+	net6_drop(nn, skb, NET6_DROP_SECURITY);
+	return false;
+}
+
 /* Answer a SYN and forget it. */
 static void net6_tcp_request_cookie(struct sock *listener, struct sk_buff *skb,
 				    const struct net6_tcp_opts *o, struct net6_dest *dest)
@@ -339,6 +364,10 @@ static void net6_tcp_request_cookie(struct sock *listener, struct sk_buff *skb,
 	net6_tcp_request_fill(&req, listener, skb, o);
 	req.dest = dest;
 	req.rcv_isn = TCP_SKB_CB(skb)->seq;
+	if (!net6_tcp_request_allowed(listener, skb, &req)) {
+		net6_dest_put(dest);
+		return;
+	}
 	net6_tcp_request_options(&req, skb, o, true);
 	net6_tcp_request_window(&req);
 	net6_tcp_isn(nn, &ipv6_hdr(skb)->daddr, &ipv6_hdr(skb)->saddr, tcp_hdr(skb)->dest,
@@ -370,8 +399,13 @@ static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 	req->dest = dest;
 	req->rcv_isn = TCP_SKB_CB(skb)->seq;
 	req->peer_mss = net6_tcp_request_mss(listener, o);
+	if (!net6_tcp_request_allowed(listener, skb, req)) {
+		net6_tcp_request_free(req);
+		return;
+	}
 	net6_tcp_request_options(req, skb, o, false);
 	net6_tcp_request_window(req);
+	req->timeout = net6_tcp_ops_rto(net6_tcp_request_ask(req, BPF_SOCK_OPS_TIMEOUT_INIT));
 	req->snt_isn = net6_tcp_isn(nn, &ipv6_hdr(skb)->daddr, &ipv6_hdr(skb)->saddr,
 				    tcp_hdr(skb)->dest, tcp_hdr(skb)->source, &req->ts_offset);
 	if (tw_isn)
@@ -386,7 +420,7 @@ static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 	atomic_inc(&inet_csk(listener)->icsk_accept_queue.qlen);
 	atomic_inc(&nn->tcp->req_count);
 	/* Before it can be found: whoever drops it stops the timer as well. */
-	mod_timer(&req->timer, jiffies + TCP_TIMEOUT_INIT);
+	mod_timer(&req->timer, jiffies + req->timeout);
 	if (unlikely(!net6_tcp_hash_request(req))) {
 		timer_delete(&req->timer);
 		atomic_dec(&inet_csk(listener)->icsk_accept_queue.qlen);
@@ -498,6 +532,10 @@ static bool net6_tcp_cookie_rcv(struct sock *listener, struct sk_buff *skb)
 	req.rcv_isn = TCP_SKB_CB(skb)->seq - 1;
 	req.snt_isn = TCP_SKB_CB(skb)->ack_seq - 1;
 	req.peer_mss = mss;
+	if (!net6_tcp_request_allowed(listener, skb, &req)) {
+		net6_dest_put(req.dest);
+		return true;
+	}
 	net6_tcp_isn(nn, &ipv6_hdr(skb)->daddr, &ipv6_hdr(skb)->saddr, th->dest, th->source,
 		     &req.ts_offset);
 	if (req.tstamp_ok) {
@@ -707,6 +745,7 @@ void net6_tcp_request_purge(struct net *net, const struct sock *listener)
  */
 int net6_tcp_request_init(void)
 {
+	BUILD_BUG_ON(TCP_RTO_MAX >= 1 << 17);	/* struct net6_tcp_request's timeout */
 	BUILD_BUG_ON(!IS_ENABLED(CONFIG_LOCKDEP) && sizeof(struct net6_tcp_request) > 256);
 	request_slab = KMEM_CACHE(net6_tcp_request, SLAB_TYPESAFE_BY_RCU | SLAB_HWCACHE_ALIGN);
 	return request_slab ? 0 : -ENOMEM;

@@ -7,6 +7,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
+#include "../policy.h"
 
 /**
  * net6_tcp_set_state() - change the state
@@ -20,6 +21,8 @@ void net6_tcp_set_state(struct sock *sk, int state)
 {
 	int old = sk->sk_state;
 
+	if (net6_tcp_ops_want(sk, BPF_SOCK_OPS_STATE_CB_FLAG))
+		net6_tcp_ops_call(sk, BPF_SOCK_OPS_STATE_CB, old, state, 0);
 	net6_note_tcp_state(sk, old, state);
 	if (state == TCP_CLOSE) {
 		if (old == TCP_CLOSE_WAIT || old == TCP_ESTABLISHED)

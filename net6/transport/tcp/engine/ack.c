@@ -6,6 +6,7 @@
 #include <linux/errqueue.h>
 
 #include "engine.h"
+#include "../policy.h"
 
 /* ---- RTT, RFC 6298 ---- */
 
@@ -36,6 +37,8 @@ static void net6_tcp_rtt_take(struct sock *sk, u32 us)
 	tp->mdev_us = r.mdev;
 	tp->mdev_max_us = r.mdev_max;
 	tp->rttvar_us = r.rttvar;
+	if (net6_tcp_ops_want(sk, BPF_SOCK_OPS_RTT_CB_FLAG) && done)
+		net6_tcp_ops_call(sk, BPF_SOCK_OPS_RTT_CB, us, tp->srtt_us, 0);
 }
 
 static void net6_tcp_rtt_min(struct sock *sk, u32 us, u32 flag)

@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "../conn/fastopen.h"
+#include "../policy.h"
 
 /* A bare segment; charged to the socket once it is sent. */
 static struct sk_buff *net6_tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)
@@ -76,8 +77,8 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	const struct net *net = sock_net(sk);
 	struct net6_dest *dest;
+	u32 mtu, first = 0;
 	u8 wscale;
-	u32 mtu;
 
 	dest = net6_sk_dest(sk);
 	if (IS_ERR(dest))
@@ -102,7 +103,10 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	if (tp->rx_opt.user_mss && tp->rx_opt.user_mss < tp->advmss)
 		tp->advmss = tp->rx_opt.user_mss;
 
-	net6_tcp_init_window(sk, tp->advmss, &tp->rcv_wnd, &tp->window_clamp, &wscale);
+	if (net6_tcp_ops_on())
+		first = net6_tcp_ops_segments(net6_tcp_ops_call(sk, BPF_SOCK_OPS_RWND_INIT,
+								0, 0, 0));
+	net6_tcp_init_window(sk, tp->advmss, first, &tp->rcv_wnd, &tp->window_clamp, &wscale);
 	tp->rx_opt.rcv_wscale = tp->rx_opt.wscale_ok ? wscale : 0;
 	tp->rcv_ssthresh = tp->rcv_wnd;
 
@@ -117,7 +121,7 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	tp->rcv_nxt = 0;
 	tp->rcv_wup = 0;
 	WRITE_ONCE(tp->copied_seq, 0);
-	inet_csk(sk)->icsk_rto = TCP_TIMEOUT_INIT;
+	inet_csk(sk)->icsk_rto = net6_tcp_ops_timeout(sk);
 	inet_csk(sk)->icsk_retransmits = 0;
 	tp->retrans_stamp = 0;
 	return 0;
@@ -159,12 +163,14 @@ int net6_tcp_send_syn(struct sock *sk)
 	struct sk_buff *skb;
 	int err;
 
+	net6_tcp_ops_tell(sk, BPF_SOCK_OPS_TCP_CONNECT_CB);
 	err = net6_tcp_syn_prepare(sk);
 	if (err)
 		return err;
 	/* RFC 3168 6.1.1: offer ECN if asked for. */
 	tp->ecn_flags = 0;
-	if (READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_ecn) == 1 || tcp_ca_needs_ecn(sk)) {
+	if (READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_ecn) == 1 || tcp_ca_needs_ecn(sk) ||
+	    net6_tcp_ops_ecn(sk)) {
 		flags |= TCPHDR_ECE | TCPHDR_CWR;
 		tp->ecn_flags = TCP_ECN_OK;
 	}
@@ -210,6 +216,7 @@ bool net6_tcp_queue_synack(struct sock *sk)
 	tp->retrans_stamp = net6_compat_tcp_time_stamp(tp);
 	net6_tcp_rb_insert(&sk->tcp_rtx_queue, skb);
 	tp->packets_out++;
+	inet_csk(sk)->icsk_rto = net6_tcp_ops_timeout(sk);
 	net6_tcp_arm(sk, ICSK_TIME_RETRANS, inet_csk(sk)->icsk_rto);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "../../../compat/timer.h"
 #include "../conn/conn.h"
 #include "engine.h"
+#include "../policy.h"
 
 /* What native's functions change of a socket in front of queue_xmit() and is to be as if they had
  * not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which the
@@ -229,11 +230,14 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 
 /**
  * net6_tcp_engine_established() - the handshake is done
- * @sk: socket in ESTABLISHED with all that was negotiated; tcp_mstamp up to date
+ * @sk: socket in ESTABLISHED, or a child about to be, with all that was negotiated; tcp_mstamp
+ *	up to date
+ * @op: what programs are told: BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB or _PASSIVE_
+ * @skb: the segment that did it, data at the TCP header
  *
  * Context: any.
  */
-void net6_tcp_engine_established(struct sock *sk)
+void net6_tcp_engine_established(struct sock *sk, int op, struct sk_buff *skb)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -260,6 +264,7 @@ void net6_tcp_engine_established(struct sock *sk)
 	tcp_snd_cwnd_set(tp, tp->total_retrans > 1 ? 1 : TCP_INIT_CWND);
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	tp->snd_cwnd_stamp = tcp_jiffies32;
+	net6_tcp_ops_established(sk, op, skb);
 	/* Chosen in SYN-RECEIVED it has been started. */
 	if (likely(!icsk->icsk_ca_initialized))
 		net6_tcp_cong_init(sk);

@@ -34,7 +34,8 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb);	/* synchronized o
  * kernel's tcp_keepalive_timer() does, with net6_tcp_time_wait().
  */
 void net6_tcp_engine_init(struct sock *sk);
-void net6_tcp_engine_established(struct sock *sk);	/* metrics, buffers, CC init, pacing */
+/* metrics, buffers, CC init, pacing; programs are told of @op and of @skb, which brought it */
+void net6_tcp_engine_established(struct sock *sk, int op, struct sk_buff *skb);
 void net6_tcp_engine_reset(struct sock *sk);		/* disconnect: purge queues, clear state */
 void net6_tcp_engine_child(struct sock *child, const struct sock *listener);	/* softirq */
 void net6_tcp_release_cb(struct sock *sk);
@@ -73,7 +74,8 @@ void net6_tcp_data_ready(struct sock *sk);		/* honours SO_RCVLOWAT */
 
 /* rcvbuf.c: receive window and its autotuning (RFC 7323, RFC 9293 3.8.6) */
 u32  net6_tcp_select_window(struct sock *sk);
-void net6_tcp_init_window(struct sock *sk, u32 mss, u32 *rcv_wnd, u32 *window_clamp, u8 *wscale);
+void net6_tcp_init_window(struct sock *sk, u32 mss, u32 first, u32 *rcv_wnd, u32 *window_clamp,
+			  u8 *wscale);
 void net6_tcp_cleanup_rbuf(struct sock *sk, int copied);	/* reader took data: ACK if due */
 void net6_tcp_rcv_space_adjust(struct sock *sk);
 void net6_tcp_queue_rcv(struct sock *sk, struct sk_buff *skb);	/* in-order, coalesces, consumes */

@@ -16,23 +16,30 @@ static void net6_tcp_shrink_ssthresh(struct sock *sk)
  * net6_tcp_init_window() - the window of a SYN or SYN-ACK, and the scale to announce
  * @sk: socket, or an unlocked listener (read only)
  * @mss: that we announce, bytes
+ * @first: segments that a program wants it to have, 0 if none does
  * @rcv_wnd: bytes to offer; a SYN's window is never scaled, so at most 65,535
  * @window_clamp: largest window this connection may ever offer
  * @wscale: shift for it, RFC 7323 2.3; the caller takes 0 without the option
  *
  * Context: any.
  */
-void net6_tcp_init_window(struct sock *sk, u32 mss, u32 *rcv_wnd, u32 *window_clamp, u8 *wscale)
+void net6_tcp_init_window(struct sock *sk, u32 mss, u32 first, u32 *rcv_wnd, u32 *window_clamp,
+			  u8 *wscale)
 {
 	u32 clamp = READ_ONCE(tcp_sk(sk)->window_clamp) ? : (u32)U16_MAX << TCP_MAX_WSCALE;
 	u32 space = max(tcp_full_space(sk), 0);
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		clamp = min(clamp, max(space, 1U));
+	/* As on the native stack, that of a SYN-ACK may be more than the buffer. */
+	if (unlikely(first) && sk->sk_state == TCP_LISTEN)
+		space = max(space, first * mss);
 	space = min(space, clamp);
 	if (space > mss)
 		space = rounddown(space, mss);
 	*rcv_wnd = min_t(u32, space, U16_MAX);
+	if (unlikely(first))
+		*rcv_wnd = min(*rcv_wnd, first * mss);
 
 	/* The buffer may grow up to the namespace's bound: the scale must allow it. */
 	space = max_t(u32, space, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));

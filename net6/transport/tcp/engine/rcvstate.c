@@ -3,6 +3,8 @@
  * for SYN-SENT and 3.10.7.4 for the others, check by check; RFC 5961's answers to
  * blind attacks.
  */
+#include <linux/security.h>
+
 #include "../conn/conn.h"
 #include "../conn/fastopen.h"
 #include "engine.h"
@@ -152,14 +154,17 @@ static void net6_tcp_syn_agreed(struct sock *sk, const struct sk_buff *skb,
 	WRITE_ONCE(tp->copied_seq, tp->rcv_nxt);
 }
 
-static void net6_tcp_established(struct sock *sk)
+static void net6_tcp_established(struct sock *sk, int op, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	net6_tcp_set_state(sk, TCP_ESTABLISHED);
 	tp->lsndtime = tcp_jiffies32;
 	inet_csk(sk)->icsk_ack.lrcvtime = tcp_jiffies32;
-	net6_tcp_engine_established(sk);
+	/* What the security module thinks of the peer (SO_PEERSEC). */
+	if (op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB)
+		security_inet_conn_established(sk, skb);
+	net6_tcp_engine_established(sk, op, skb);
 	if (sock_flag(sk, SOCK_KEEPOPEN))
 		net6_tcp_reset_sk_timer(sk, keepalive_time_when(tp));
 	if (!tp->rx_opt.snd_wscale)
@@ -188,7 +193,7 @@ static void net6_tcp_synsent_synack(struct sock *sk, struct sk_buff *skb,
 	if (unlikely(tp->syn_fastopen || tp->syn_data))
 		net6_tcp_fastopen_synack(sk, o);
 	WRITE_ONCE(tp->snd_sml, tp->snd_una);
-	net6_tcp_established(sk);
+	net6_tcp_established(sk, BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB, skb);
 
 	if (sk->sk_write_pending || inet_csk_in_pingpong_mode(sk) || tcp_send_head(sk)) {
 		/* Data or a request follows at once and carries the ACK. */
@@ -279,7 +284,7 @@ static bool net6_tcp_syn_acked(const struct tcp_sock *tp, const struct sk_buff *
 }
 
 /* SYN-RECEIVED of a simultaneous open: our SYN is acknowledged. */
-static void net6_tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
+static void net6_tcp_synrecv_acked(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -287,7 +292,7 @@ static void net6_tcp_synrecv_acked(struct sock *sk, const struct sk_buff *skb)
 						      tp->rx_opt.snd_wscale);
 	tp->max_window = max(tp->max_window, tp->snd_wnd);
 	tcp_init_wl(tp, TCP_SKB_CB(skb)->seq);
-	net6_tcp_established(sk);
+	net6_tcp_established(sk, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB, skb);
 }
 
 /* Data behind what the process has closed for ever, with close() or with shutdown() for

@@ -4,6 +4,7 @@
  */
 #include "engine.h"
 #include "../conn/fastopen.h"
+#include "../policy.h"
 
 /* A clone of it has not left this host yet: sending again helps nobody. */
 static bool net6_tcp_in_host_queue(struct sock *sk, const struct sk_buff *skb)
@@ -102,6 +103,8 @@ static int net6_tcp_retransmit_raw(struct sock *sk, struct sk_buff *skb, int seg
 	err = net6_tcp_transmit(sk, skb, true, GFP_ATOMIC);
 	/* Ever sent twice, even if this time it got nowhere (Karn). */
 	TCP_SKB_CB(skb)->sacked |= TCPCB_EVER_RETRANS;
+	if (net6_tcp_ops_want(sk, BPF_SOCK_OPS_RETRANS_CB_FLAG))
+		net6_tcp_ops_call(sk, BPF_SOCK_OPS_RETRANS_CB, TCP_SKB_CB(skb)->seq, sent, err);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include "../conn/conn.h"
 #include "../conn/fastopen.h"
 #include "engine.h"
+#include "../policy.h"
 
 /* Give up an orphan when there are too many of them or no memory is left. */
 static bool net6_tcp_out_of_resources(struct sock *sk, bool do_reset)
@@ -37,7 +38,7 @@ static int net6_tcp_orphan_retries(const struct sock *sk, bool alive)
 /* Has this data been unacknowledged as long as @boundary retransmissions take, or as
  * @timeout (ms) says if it is not 0?
  */
-static bool net6_tcp_timed_out(const struct sock *sk, u32 boundary, u32 timeout)
+static bool net6_tcp_timed_out(struct sock *sk, u32 boundary, u32 timeout)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 base, since;
@@ -46,7 +47,7 @@ static bool net6_tcp_timed_out(const struct sock *sk, u32 boundary, u32 timeout)
 		return false;
 	if (!timeout) {
 		base = (1 << sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV) ?
-			TCP_TIMEOUT_INIT : TCP_RTO_MIN;
+			net6_tcp_ops_timeout(sk) : TCP_RTO_MIN;
 		timeout = jiffies_to_msecs(net6_tcp_model_timeout(boundary, base, TCP_RTO_MAX));
 	}
 	since = div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->retrans_stamp;
@@ -89,6 +90,9 @@ static bool net6_tcp_write_timeout(struct sock *sk)
 		}
 		expired = net6_tcp_timed_out(sk, retries, icsk->icsk_user_timeout);
 	}
+	if (net6_tcp_ops_want(sk, BPF_SOCK_OPS_RTO_CB_FLAG))
+		net6_tcp_ops_call(sk, BPF_SOCK_OPS_RTO_CB, icsk->icsk_retransmits, icsk->icsk_rto,
+				  expired);
 	if (!expired)
 		return false;
 	net6_tcp_write_err(sk);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Security modules and BPF programs of control groups (BPF_PROG_TYPE_SOCK_OPS) are asked about
+ * connections as native TCP asks them.
+ *
+ * Both know embryonic connections as struct request_sock, of which a struct net6_tcp_request
+ * has the beginning only. What they would read and write behind it is in a copy of the kernel's
+ * shape, on the stack while they are asked.
+ *
+ * Limits: programs are not asked about header options (BPF_SOCK_OPS_*_HDR_OPT*). A label that
+ * a security module would have in the SYN-ACK (CALIPSO) is not sent: the SYN is refused.
+ */
+#include <linux/security.h>
+#include <net/ipv6.h>
+
+#include "conn/conn.h"
+#include "policy.h"
+
+/* Security modules look at the family. */
+static const struct request_sock_ops policy_request_ops = {
+	.family		= AF_INET6,
+	.obj_size	= sizeof(struct tcp_request_sock),
+};
+
+/* The kernel's shape of a request. What has not been agreed yet is zero, as on native; so is
+ * the copy of the SYN.
+ */
+static void policy_shape(struct tcp_request_sock *treq, const struct net6_tcp_request *req)
+{
+	struct inet_request_sock *ireq = &treq->req;
+	struct sock_common *common = &ireq->req.__req_common;
+
+	memset(treq, 0, sizeof(*treq));
+	common->skc_family = req->common.skc_family;
+	common->skc_state = req->common.skc_state;
+	common->skc_reuse = req->common.skc_reuse;
+	common->skc_reuseport = req->common.skc_reuseport;
+	common->skc_prot = req->common.skc_prot;
+	common->skc_net = req->common.skc_net;
+	common->skc_portpair = req->common.skc_portpair;
+	common->skc_v6_daddr = req->common.skc_v6_daddr;
+	common->skc_v6_rcv_saddr = req->common.skc_v6_rcv_saddr;
+	common->skc_bound_dev_if = req->common.skc_bound_dev_if;
+	common->skc_listener = req->listener;
+	ireq->ir_mark = READ_ONCE(req->listener->sk_mark);
+	ireq->req.rsk_ops = &policy_request_ops;
+	ireq->req.ts_recent = req->ts_recent;
+	ireq->req.secid = req->secid;
+	ireq->req.peer_secid = req->peer_secid;
+	ireq->tstamp_ok = req->tstamp_ok;
+	treq->rcv_isn = req->rcv_isn;
+}
+
+/**
+ * net6_tcp_lsm_request() - may this SYN ask for a connection? What will it be to the policy?
+ * @listener: whom it asks
+ * @skb: SYN, or what answers a SYN cookie; data at the TCP header
+ * @req: made of it, in no table; what the module says of it is kept there for the child
+ *
+ * Context: softirq, RCU read lock held.
+ * Return: 0 or -errno: it is to be dropped.
+ */
+int net6_tcp_lsm_request(struct sock *listener, struct sk_buff *skb,
+			 struct net6_tcp_request *req)
+{
+	struct ipv6_txoptions *label;
+	struct tcp_request_sock treq;
+	int err;
+
+	policy_shape(&treq, req);
+	err = security_inet_conn_request(listener, skb, &treq.req.req);
+	req->secid = treq.req.req.secid;
+	req->peer_secid = treq.req.req.peer_secid;
+	label = treq.req.ipv6_opt;
+	if (likely(!label))
+		return err;
+	/* calipso_req_setattr() charged it to the listener. */
+	atomic_sub(label->tot_len, &listener->sk_omem_alloc);
+	txopt_put(label);
+	return err ?: -EOPNOTSUPP;
+}
+
+/**
+ * net6_tcp_lsm_clone() - the copy of a listener that becomes a child
+ * @listener: its listener
+ * @skb: segment that completes the handshake
+ * @req: what was agreed
+ *
+ * The security module gives it what it said of the request.
+ * Context: softirq.
+ * Return: the child in SYN-RECEIVED, locked by its spinlock, with two references, or NULL.
+ */
+struct sock *net6_tcp_lsm_clone(struct sock *listener, struct sk_buff *skb,
+				struct net6_tcp_request *req)
+{
+	struct tcp_request_sock treq;
+
+	policy_shape(&treq, req);
+	return net6_compat_sk_clone(listener, &treq.req.req, GFP_ATOMIC);
+}
+
+/**
+ * net6_tcp_ops_call() - ask the programs of a socket's control group
+ * @sk: locked
+ * @op: BPF_SOCK_OPS_*
+ * @a: first argument
+ * @b: second
+ * @c: third
+ *
+ * Context: any.
+ * Return: what a program replied, or -1 if there is none, or it said no.
+ */
+int net6_tcp_ops_call(struct sock *sk, int op, u32 a, u32 b, u32 c)
+{
+	return tcp_call_bpf_3arg(sk, op, a, b, c);
+}
+
+/**
+ * net6_tcp_ops_call_request() - the same about an embryonic connection: those of its listener
+ * @req: request
+ * @op: BPF_SOCK_OPS_*
+ *
+ * Context: softirq.
+ * Return: as net6_tcp_ops_call().
+ */
+int net6_tcp_ops_call_request(const struct net6_tcp_request *req, int op)
+{
+	struct tcp_request_sock treq;
+
+	policy_shape(&treq, req);
+	return tcp_call_bpf((struct sock *)&treq, op, 0, NULL);
+}
+
+/**
+ * net6_tcp_ops_call_established() - tell the programs that the handshake is done
+ * @sk: locked
+ * @op: BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB or BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB
+ * @skb: by this segment, whose header they may read; data at the TCP header
+ *
+ * Context: any.
+ */
+void net6_tcp_ops_call_established(struct sock *sk, int op, struct sk_buff *skb)
+{
+	struct bpf_sock_ops_kern ops;
+
+	sock_owned_by_me(sk);
+	/* Native clears as much: the rest is a program's scratch. */
+	memset(&ops, 0, offsetof(struct bpf_sock_ops_kern, temp));
+	ops.op = op;
+	ops.is_fullsock = 1;
+	ops.sk = sk;
+	bpf_skops_init_skb(&ops, skb, tcp_hdrlen(skb));
+	BPF_CGROUP_RUN_PROG_SOCK_OPS_SK(&ops, sk);
+}
