@@ -69,6 +69,56 @@ static inline int net6_compat_ioctl(struct sock *sk, int cmd, unsigned long arg)
 #define net6_compat_sk_clone(sk, req, gfp)	sk_clone(sk, gfp, true)
 #endif
 
+/* What makes a child (icsk_af_ops): one parameter more in later kernels and in what took that over
+ * (6.1.192 and 6.12.117 did). A function of ours has both forms.
+ */
+typedef struct sock *(*net6_compat_child)(const struct sock *sk, struct sk_buff *skb,
+					  struct request_sock *req, struct dst_entry *dst,
+					  struct request_sock *req_unhash, bool *own_req,
+					  void (*opt_child_init)(struct sock *newsk,
+								 const struct sock *sk));
+typedef struct sock *(*net6_compat_child_old)(const struct sock *sk, struct sk_buff *skb,
+					      struct request_sock *req, struct dst_entry *dst,
+					      struct request_sock *req_unhash, bool *own_req);
+
+#define NET6_COMPAT_CHILD_IS(type)	__builtin_types_compatible_p(type,			\
+	typeof(((struct inet_connection_sock_af_ops *)NULL)->syn_recv_sock))
+
+/* Defines what NET6_COMPAT_CHILD_OP(@name) is in icsk_af_ops; it returns what @make makes of a
+ * listener and a request.
+ */
+#define NET6_COMPAT_CHILD(name, make)							\
+static struct sock *name##_new(const struct sock *sk, struct sk_buff *skb,		\
+			       struct request_sock *req, struct dst_entry *dst,		\
+			       struct request_sock *req_unhash, bool *own_req,		\
+			       void (*opt_child_init)(struct sock *newsk,		\
+						      const struct sock *sk))		\
+{											\
+	return make(sk, req);								\
+}											\
+static struct sock *name##_old(const struct sock *sk, struct sk_buff *skb,		\
+			       struct request_sock *req, struct dst_entry *dst,		\
+			       struct request_sock *req_unhash, bool *own_req)		\
+{											\
+	return make(sk, req);								\
+}
+
+#define NET6_COMPAT_CHILD_OP(name)							\
+	__builtin_choose_expr(NET6_COMPAT_CHILD_IS(net6_compat_child), name##_new, name##_old)
+
+/* Calls one that may not be ours. */
+static inline struct sock *
+net6_compat_syn_recv(const struct inet_connection_sock_af_ops *ops, const struct sock *sk,
+		     struct sk_buff *skb, struct request_sock *req)
+{
+	void *make = READ_ONCE(ops->syn_recv_sock);
+	bool own;
+
+	if (NET6_COMPAT_CHILD_IS(net6_compat_child))
+		return ((net6_compat_child)make)(sk, skb, req, NULL, NULL, &own, NULL);
+	return ((net6_compat_child_old)make)(sk, skb, req, NULL, NULL, &own);
+}
+
 /* Milliseconds, of a connection's clock and of when a packet was sent; since 6.7 there may be
  * microseconds in their place, which we do not offer.
  */

@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -133,6 +134,44 @@ def a_connection_outlives_the_smc_listener():
         ktap.equal(ktap.take(client, 4), b"held", "what was held")
         native("quickack", server, 1)
         talk(server, client)
+
+
+def listen_drops():
+    with open("/proc/net/netstat", encoding="ascii") as file:
+        lines = [line.split() for line in file if line.startswith("TcpExt:")]
+    return int(dict(zip(*lines))["ListenDrops"])
+
+
+def has_arrived(client):
+    """What it sent was acknowledged: there is somebody on the other side."""
+    return not struct.unpack("=i", fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)))[0]
+
+
+def admitted(family, proto, address):
+    """How many of 20 connections a SMC listener with room for one admits while nobody accepts."""
+    before = listen_drops()
+    listener = make(AF_SMC, STREAM, proto) if family == socket.AF_INET6 else \
+        socket.socket(socket.AF_INET, STREAM, fileno=socket.socket(AF_SMC, STREAM, proto).detach())
+    listener.bind((address, 0))
+    listener.listen(1)
+    clients = []
+    for _ in range(20):
+        client = socket.create_connection(listener.getsockname()[:2], PATIENCE)
+        client.send(b"x")
+        clients.append(client)
+    done = ktap.wait_for(10, "each connection is admitted or dropped", lambda:
+                         listen_drops() - before + sum(map(has_arrived, clients)) >= 20 and
+                         [has_arrived(client) for client in clients])
+    for sock in clients + [listener]:
+        sock.close()
+    return sum(done)
+
+
+@ktap.test
+def smc_admits_no_more_than_it_has_room_for():
+    smc().close()
+    for args in (socket.AF_INET, 0, "127.0.0.1"), (socket.AF_INET6, SMCPROTO_SMC6, "::1"):
+        ktap.true(admitted(*args) < 10, f"{args[2]}")
 
 
 def program(length):

@@ -85,17 +85,21 @@ int net6_tcp_lsm_request(struct sock *listener, struct sk_buff *skb,
  * @skb: segment that completes the handshake
  * @req: what was agreed
  *
- * The security module gives it what it said of the request.
- * Context: softirq.
+ * The security module gives it what it said of the request. Who put operations of its own in
+ * the listener (SMC) may want no more connections now.
+ * Context: softirq, RCU read lock held.
  * Return: the child in SYN-RECEIVED, locked by its spinlock, with two references, or NULL.
  */
 struct sock *net6_tcp_lsm_clone(struct sock *listener, struct sk_buff *skb,
 				struct net6_tcp_request *req)
 {
+	const struct inet_connection_sock_af_ops *ops = READ_ONCE(inet_csk(listener)->icsk_af_ops);
 	struct tcp_request_sock treq;
 
 	policy_shape(&treq, req);
-	return net6_compat_sk_clone(listener, &treq.req.req, GFP_ATOMIC);
+	if (likely(ops == &net6_tcp_native_ops))
+		return net6_compat_sk_clone(listener, &treq.req.req, GFP_ATOMIC);
+	return net6_compat_syn_recv(ops, listener, skb, &treq.req.req);
 }
 
 /**

@@ -57,9 +57,18 @@ static void net6_tcp_native_check(struct sock *sk, struct sk_buff *skb)
 {
 }
 
-static const struct inet_connection_sock_af_ops net6_tcp_native_ops = {
+/* The copy of a listener, for who stands before us in its operations (SMC). */
+static struct sock *net6_tcp_native_child(const struct sock *listener, struct request_sock *req)
+{
+	return net6_compat_sk_clone(listener, req, GFP_ATOMIC);
+}
+
+NET6_COMPAT_CHILD(net6_tcp_native_syn_recv, net6_tcp_native_child)
+
+const struct inet_connection_sock_af_ops net6_tcp_native_ops = {
 	.queue_xmit	= net6_tcp_native_xmit,
 	.send_check	= net6_tcp_native_check,
+	.syn_recv_sock	= NET6_COMPAT_CHILD_OP(net6_tcp_native_syn_recv),
 	.net_header_len	= sizeof(struct ipv6hdr),	/* for tcp_mtu_probe() */
 };
 

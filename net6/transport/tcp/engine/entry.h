@@ -33,6 +33,7 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb);	/* synchronized o
  * connections arm it with net6_tcp_reset_sk_timer(), the callback does as the
  * kernel's tcp_keepalive_timer() does, with net6_tcp_time_wait().
  */
+extern const struct inet_connection_sock_af_ops net6_tcp_native_ops;
 void net6_tcp_engine_init(struct sock *sk);
 /* metrics, buffers, CC init, pacing; programs are told of @op and of @skb, which brought it */
 void net6_tcp_engine_established(struct sock *sk, int op, struct sk_buff *skb);
