@@ -203,7 +203,7 @@ static bool khttpd_respond_may_pass(struct khttpd_conn *conn, const u8 *head)
 
 	if (!conn->server || !(req->flags & (KHTTPD_REQ_ALIEN | KHTTPD_REQ_LONG)))
 		return false;
-	conn->thread->kept = false;
+	conn->thread->memo.kept = false;
 	if (req->flags & KHTTPD_REQ_LONG && !(req->flags & KHTTPD_REQ_NOPATH) && req->path_len) {
 		known = khttpd_path_normalise(path, head + req->path, req->path_len) ==
 			KHTTPD_PATH_OK;

@@ -4,6 +4,7 @@
 #define _KHTTPD_VHOST_H
 
 #include <linux/rculist.h>
+#include "../http/path.h"
 #include "site.h"
 
 int khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site);

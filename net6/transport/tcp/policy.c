@@ -13,6 +13,7 @@
 #include <net/ipv6.h>
 
 #include "conn/conn.h"
+#include "engine/entry.h"
 #include "policy.h"
 
 /* Security modules look at the family. */

@@ -11,6 +11,8 @@
 
 #include "tcp.h"
 
+struct net6_tcp_request;
+
 int  net6_tcp_lsm_request(struct sock *listener, struct sk_buff *skb,
 			  struct net6_tcp_request *req);
 struct sock *net6_tcp_lsm_clone(struct sock *listener, struct sk_buff *skb,
