@@ -143,7 +143,10 @@ def who_does_not_ask_gets_no_time():
 def sent(sock):
     """What the error queue says of a packet: {when: (its number, nanoseconds)}."""
     found = {}
+    poll = select.poll()
+    poll.register(sock, 0)		# POLLERR is told unasked
     for _ in range(2):
+        ktap.true(poll.poll(10000 * ktap.SCALE), "the packet has left")
         control = sock.recvmsg(100, 1000, socket.MSG_ERRQUEUE)[1]
         error = [body for level, kind, body in control if (level, kind) ==
                  (socket.IPPROTO_IPV6, 25)][0]		# IPV6_RECVERR
@@ -161,8 +164,8 @@ def senders_are_told_the_time_of_departure():
         for number in range(3):
             before = now()
             sender.send(data)
-            after = now()
             told = sent(sender)
+            after = now()
             ktap.equal(sorted(told), [SND, SCHED], f"events of {make.__name__}")
             for event, (key, at) in told.items():
                 ktap.equal(key, number, f"{make.__name__}: number")
