@@ -143,9 +143,6 @@ static int watch(int count, int seconds)
 			threads[i].before = threads[i].calls;
 		}
 	} while (left && (!stop || patience--));
-	for (int i = 0; i < count; i++)
-		if (!threads[i].ended)
-			printf("fuzz: a thread hangs in %s\n", threads[i].at);
 	return left ? 1 : 0;
 }
 
@@ -181,13 +178,23 @@ static void become_nsroot(void)
 	write_file("/proc/self/gid_map", "0 65534 1");
 }
 
+/* What is printed at the end goes where no call at random finds it. */
+static int hide_output(void)
+{
+	int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 900), null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	return kept;
+}
+
 static int process(enum who who, uint64_t seed, int seconds, int count)
 {
 	struct sigaction wake = { .sa_handler = woken };
 	static const char *const names[] = { [USER] = "user", [NSROOT] = "namespace's root",
 		[ROOT] = "root" };
 	unsigned long calls = 0, packets = 0;
-	int i, err;
+	int i, err, output;
 
 	role = who;
 	signal(SIGPIPE, SIG_IGN);
@@ -201,13 +208,18 @@ static int process(enum who who, uint64_t seed, int seconds, int count)
 		devices_setup();
 	if (who & ADMIN && !all_in_turn)
 		threads[count++].peer = true;
+	output = hide_output();
 	for (i = 0; i < count; i++) {
 		threads[i].seed = rnd64();
 		pthread_create(&threads[i].id, NULL, work, &threads[i]);
 	}
 	err = watch(count, seconds);
-	for (i = 0; i < count; i++)
+	dup2(output, STDOUT_FILENO);
+	for (i = 0; i < count; i++) {
+		if (!threads[i].ended)
+			printf("fuzz: a thread hangs in %s\n", threads[i].at);
 		*(threads[i].peer ? &packets : &calls) += threads[i].calls;
+	}
 	printf("fuzz: %s: %lu operations, and %lu of the peer\n", names[who], calls, packets);
 	fflush(stdout);
 	_exit(err);
