@@ -102,7 +102,7 @@ static void do_native(void)
 	int fd = fcntl(fd_any(), F_DUPFD_CLOEXEC, 600);
 
 	if (file >= 0 && fd >= 0 && asked(fd, SO_PROTOCOL) == IPPROTO_TCP &&
-	    asked(fd, SO_DOMAIN) == AF_INET6)
+	    asked(fd, SO_TYPE) == SOCK_STREAM && asked(fd, SO_DOMAIN) == AF_INET6)
 		say(file, PICK(words), fd, 0);
 	if (file >= 0)
 		close(file);
