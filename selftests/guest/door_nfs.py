@@ -66,20 +66,22 @@ def mount():
 
 @ktap.test
 def a_file_system_is_mounted():
-    """In less than 2 seconds; 11 where each record waits for a time-out. A host that is busy may
-    make one of a few slower.
+    """Without a time-out, and in less than 2 seconds; 11 where each record waits for one. A host
+    that is busy may make one of a few slower. The checking kernel is slow by itself: there the
+    time says nothing.
     """
     took = []
-    for _ in range(5):
+    for _ in range(1 if ktap.CHECKING else 5):
         before, since = timeouts(), time.monotonic()
         mount()
         took.append(time.monotonic() - since)
         ktap.equal(timeouts() - before, 0, "time-outs")
-        if took[-1] < 2 * ktap.SCALE:
+        if took[-1] < 2 * ktap.SCALE or ktap.CHECKING:
             break
-        ktap.run("umount", MOUNT)
+        if len(took) < 5:
+            ktap.run("umount", MOUNT)
     ktap.diag(f"mounted in {took} s")
-    ktap.true(took[-1] < 2 * ktap.SCALE, "at once")
+    ktap.true(ktap.CHECKING or took[-1] < 2 * ktap.SCALE, "at once")
     with open("/proc/net/tcp6", encoding="ascii") as file:
         states = sorted(line.split()[3] for line in file.readlines()[1:] if ":0801 " in line)
     ktap.equal(states, ["01", "01", "0A"], "sockets of net6")
