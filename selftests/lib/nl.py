@@ -20,6 +20,21 @@ with open(os.path.join(TOP, "Documentation/netlink/specs/net6.yaml"),
           encoding="utf-8") as _file:
     SPEC = yaml.load(_file, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
+
+def _named(spec):
+    """"all-settings" becomes the names that it stands for, as scripts/netlink-gen takes it."""
+    names = {s["name"]: [a["name"] for a in s["attributes"] if "setting" in a]
+             for s in spec["attribute-sets"]}
+    for op in spec["operations"]["list"]:
+        for way in (w for kind in ("do", "dump") if kind in op for w in op[kind].values()):
+            listed = way.get("attributes", [])
+            if "all-settings" in listed:
+                way["attributes"] = [n for n in listed if n != "all-settings"] + \
+                    names[op["attribute-set"]]
+
+
+_named(SPEC)
+
 REQUEST, MULTI, ACK, DUMP = 1, 2, 4, 0x300
 DUMP_INTR = 0x10
 NLMSG_ERROR, NLMSG_DONE = 2, 3
