@@ -22,7 +22,6 @@
 #include "../core/nfhook.h"
 #include "takeover.h"
 
-
 #if IS_ENABLED(CONFIG_NETFILTER) && IS_BUILTIN(CONFIG_IPV6) && \
 	IS_ENABLED(CONFIG_IPV6_MULTIPLE_TABLES) && IS_ENABLED(CONFIG_KPROBES)
 
