@@ -329,7 +329,7 @@ def queued_packets_leave_by_the_interface_they_were_meant_for():
                            f"interface, queued at {hook}")
     solicits = "icmpv6 type nd-neighbor-solicit"
     with Rules(A, table(chain("output", solicits + " queue num 0"),
-                        chain("input", solicits + " counter"))) as rules:
+                        chain("input", "ip6 daddr ff02::/16 " + solicits + " counter"))) as rules:
         ping = ns_ping(A, "fd00:c::5:0:1")     # a group of A's, too
         queue.accept(queue.get())
         queue.accept(queue.get())
