@@ -189,9 +189,10 @@ static char *khttpd_docroot_link(const struct path *link)
 static int khttpd_docroot_walk(struct khttpd_docroot *docroot, struct list_head *marks,
 			       struct path *at, const char *name, unsigned int depth);
 
-/* Go through a symbolic link in the directory @at. @child is the link, and ours. */
+/* Go through a symbolic link @name in the directory @at. @child is the link, and ours. */
 static int khttpd_docroot_through(struct khttpd_docroot *docroot, struct list_head *marks,
-				  struct path *at, struct path *child, unsigned int depth)
+				  struct path *at, struct path *child, const char *name,
+				  unsigned int depth)
 {
 	struct path end;
 	char *text;
@@ -203,8 +204,7 @@ static int khttpd_docroot_through(struct khttpd_docroot *docroot, struct list_he
 	}
 	text = khttpd_docroot_link(child);
 	if (!text) {
-		err = vfs_path_lookup(at->dentry, at->mnt, child->dentry->d_name.name,
-				      LOOKUP_FOLLOW, &end);
+		err = vfs_path_lookup(at->dentry, at->mnt, name, LOOKUP_FOLLOW, &end);
 		path_put(child);
 		if (err)
 			return err;
@@ -245,7 +245,7 @@ static int khttpd_docroot_step(struct khttpd_docroot *docroot, struct list_head 
 	if (err)
 		return err;
 	if (d_is_symlink(child.dentry))
-		return khttpd_docroot_through(docroot, marks, at, &child, depth);
+		return khttpd_docroot_through(docroot, marks, at, &child, name, depth);
 	path_put(at);
 	*at = child;
 	return d_is_dir(at->dentry) ? 0 : -ENOTDIR;
