@@ -3,7 +3,7 @@
 # Which address families net6 takes: its own beside native IPv6; bad input to insmod is
 # refused with the right error and a clear line in the log.
 #
-# guest: both
+# guest: stock+
 # timeout: 60
 import os
 import subprocess

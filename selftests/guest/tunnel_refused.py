@@ -3,7 +3,7 @@
 # What tunnels do not take, and do not send: each reason has its counter, the tunnel's
 # own, and its tracepoint; what IPv4 refuses before them has IPv4's. ICMPv4 errors are
 # counted, traced and translated. The topology is drawn in lib/cloud.py.
-# guest: both
+# guest: stock+
 # timeout: 200
 import json
 import os

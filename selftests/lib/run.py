@@ -41,6 +41,7 @@ class Sum:
         self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
         self.failures = []
+        self.times = []		# of files: kernel, file, seconds, seconds of processors
         self.start = time.monotonic()
         self.boots = {kind: itertools.count(1) for kind in SCALE}
         self.spare = 2		# boots that may fail before anything of net6 runs
@@ -72,6 +73,17 @@ class Sum:
     def note(self, text):
         with self.lock:
             self._line("--", text)
+
+    def took(self, kind, file, seconds, processors):
+        with self.lock:
+            self.times.append((kind, file, seconds, processors))
+
+    def keep_times(self, path):
+        """The dearest first: on a busy machine only the last column means something."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("kernel\tfile\tseconds\tprocessors\n")
+            for row in sorted(self.times, key=lambda row: -row[3]):
+                file.write("%s\t%s\t%.0f\t%.0f\n" % row)
 
     def excused(self, name):
         """Whether a kernel that came to nothing before any of ours ran is booted again."""
@@ -283,6 +295,18 @@ class Watchdog:
             os.kill(int(file.read()), signal.SIGKILL)
 
 
+def processors(pidfile):
+    """Seconds of processors that a guest has used so far; 0 of one that is gone."""
+    try:
+        with open(pidfile, encoding="ascii") as file:
+            pid = int(file.read())
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except (OSError, ValueError):
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def boot(kind, kernel, append, options, files, number):
     """Boots one guest for these files; returns those that have yet to run."""
     log = os.path.join(LOGS, f"{kind}-{number}")
@@ -327,6 +351,7 @@ def boot(kind, kernel, append, options, files, number):
             elif mark.group(1) == "begin":
                 ktap = Ktap(f"{kind}/{mark.group(2)}")
                 waiting.remove(mark.group(2))
+                began, used = time.monotonic(), processors(watchdog.pidfile)
                 watchdog.wait(None if virtual else dict(files)[mark.group(2)] + 300)
             elif mark.group(1) == "stuck" and ktap:
                 total.fail(f"{ktap.name}: {mark.group(2)} can be unloaded",
@@ -334,6 +359,8 @@ def boot(kind, kernel, append, options, files, number):
             elif ktap:
                 ktap.end(int(mark.group(3)))
                 ktap = None
+                total.took(kind, mark.group(2), time.monotonic() - began,
+                           processors(watchdog.pidfile) - used)
                 # After the last one leaks are looked for.
                 watchdog.wait(600)
         status = process.wait()
@@ -443,6 +470,7 @@ def main():
     for thread in threads + booting:
         thread.join()
 
+    total.keep_times(os.path.join(LOGS, "times.tsv"))
     if total.failures:
         print("\nFailed:")
         for failure in total.failures:
