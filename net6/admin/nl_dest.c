@@ -37,7 +37,7 @@ static void net6_nl_dest_fill(struct net6_nl_dest *to, const struct net6_dest *d
 	to->addr = dest->key.daddr;
 	to->oif = dest->key.oif;
 	to->ifindex = dest->iface->ifindex;
-	to->source = dest->saddr;
+	to->source = net6_dest_has_saddr(dest) ? dest->saddr : in6addr_any;
 	to->flags = dest->flags | (net6_dest_valid(dest) ? 0 : NET6_DEST_FLAGS_STALE);
 	to->used = net6_nl_ms_since(READ_ONCE(dest->used));
 	if (expires && time_after(expires, jiffies)) {
@@ -74,11 +74,13 @@ static int net6_nl_dest_put(struct sk_buff *skb, const void *item)
 
 	if (nla_put_in6_addr(skb, NET6_A_DEST_ADDRESS, &i->addr) ||
 	    nla_put_u32(skb, NET6_A_DEST_IFINDEX, i->ifindex) ||
-	    nla_put_in6_addr(skb, NET6_A_DEST_SOURCE, &i->source) ||
 	    nla_put_u32(skb, NET6_A_DEST_FLAGS, i->flags) ||
 	    nla_put_u32(skb, NET6_A_DEST_USED, i->used))
 		return -EMSGSIZE;
 	if (i->oif && nla_put_u32(skb, NET6_A_DEST_OIF, i->oif))
+		return -EMSGSIZE;
+	if (!ipv6_addr_any(&i->source) &&
+	    nla_put_in6_addr(skb, NET6_A_DEST_SOURCE, &i->source))
 		return -EMSGSIZE;
 	if (i->has_pmtu && (nla_put_u32(skb, NET6_A_DEST_PMTU, i->pmtu) ||
 			    nla_put_u32(skb, NET6_A_DEST_PMTU_EXPIRES, i->pmtu_expires)))

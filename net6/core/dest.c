@@ -204,7 +204,41 @@ static int net6_dest_source(struct net6_net *nn, const struct in6_addr *daddr,
 	return net6_srcaddr_select(nn, nh->iface, direct ? NULL : &nh->addr, daddr, 0, saddr);
 }
 
-/* Next hop and source address. Which default router it is, is for the source to say: RFC 8028. */
+/**
+ * net6_dest_choose_saddr() - see to it that an entry has a source address
+ * @dest: entry that the caller holds
+ *
+ * Context: any, does not sleep. Return: 0 or -EADDRNOTAVAIL.
+ */
+int net6_dest_choose_saddr(struct net6_dest *dest)
+{
+	struct net6_nexthop nh = { .iface = dest->iface, .flags = dest->flags };
+	struct net6_net *nn = dest->nn;
+	struct in6_addr saddr;
+	int err;
+
+	if (likely(net6_dest_has_saddr(dest)))
+		return 0;
+	/* A Redirect changes the next hop, not which router has told the prefix. */
+	if (dest->neigh)
+		nh.addr = dest->flags & NET6_DEST_REDIRECTED ? dest->via : dest->neigh->addr;
+	rcu_read_lock();
+	err = net6_dest_source(nn, &dest->key.daddr, &nh, &saddr);
+	rcu_read_unlock();
+	if (err < 0)
+		return err;
+	spin_lock_bh(&nn->dest_lock);
+	if (!dest->has_saddr) {
+		dest->saddr = saddr;
+		smp_store_release(&dest->has_saddr, true);	/* pairs with net6_dest_has_saddr() */
+	}
+	spin_unlock_bh(&nn->dest_lock);
+	return 0;
+}
+
+/* Next hop; and source address, if which default router it is is for the source to say: RFC 8028.
+ * Returns the flags of the next hop, or -errno.
+ */
 static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key,
 			    const struct net6_dest *old, struct net6_nexthop *nh,
 			    struct in6_addr *saddr)
@@ -212,12 +246,13 @@ static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key
 	struct net6_dest_key from = *key;
 	int err = net6_route_nexthop(nn, key, nh);
 
+	*saddr = in6addr_any;
 	if (err < 0)
 		return err;
-	err = net6_dest_source(nn, &key->daddr, nh, saddr);
-	if (err < 0)
-		return err;
-	if (nh->router && !key->first_hop) {
+	if (nh->router && !key->first_hop && READ_ONCE(nn->n_routers) > 1) {
+		err = net6_dest_source(nn, &key->daddr, nh, saddr);
+		if (err < 0)
+			return err;
 		from.first_hop = net6_first_hop(nn, saddr, key->oif);
 		if (from.first_hop)
 			err = net6_route_nexthop(nn, &from, nh);
@@ -252,6 +287,7 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 		return ERR_PTR(-ENOMEM);
 	dest->gen = gen;
 	dest->saddr = saddr;
+	dest->has_saddr = !ipv6_addr_any(&saddr);
 	if (nh.flags & NET6_DEST_REDIRECTED)
 		dest->via = old->via;
 	now = net6_dest_insert(nn, dest, false);
@@ -260,14 +296,6 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 	return now ?: ERR_PTR(-ENOMEM);
 }
 
-/**
- * net6_dest_lookup_key() - as net6_dest_lookup()
- * @nn: namespace
- * @key: destination, interface and router
- *
- * Context: any, takes rcu_read_lock_bh itself; does not sleep (GFP_ATOMIC).
- * Return: a referenced entry or ERR_PTR.
- */
 struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key)
 {
 	struct net6_dest *dest;
@@ -286,24 +314,44 @@ struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_de
 	return dest;
 }
 
-struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif)
+/**
+ * net6_dest_router() - which default router a source address asks for
+ * @nn: namespace
+ * @saddr: source, :: if it is not settled
+ * @oif: interface index, 0 for any
+ *
+ * Context: any. Return: what is in a key for it, see struct net6_dest_key.
+ */
+u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif)
 {
-	const struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
+	u32 id;
 
-	return net6_dest_lookup_key(nn, &key);
+	if (likely(READ_ONCE(nn->n_routers) < 2) || ipv6_addr_any(saddr))
+		return 0;
+	rcu_read_lock();
+	id = net6_first_hop(nn, saddr, oif);
+	rcu_read_unlock();
+	return id ?: NET6_DEST_SETTLED;
 }
 
 struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_addr *saddr,
 					const struct in6_addr *daddr, int oif)
 {
-	struct net6_dest_key key = { .daddr = *daddr, .oif = oif };
+	const struct net6_dest_key key = {
+		.daddr		= *daddr,
+		.oif		= oif,
+		.first_hop	= net6_dest_router(nn, saddr, oif),
+	};
+	struct net6_dest *dest = net6_dest_lookup_key(nn, &key);
+	int err;
 
-	if (unlikely(READ_ONCE(nn->n_routers) > 1)) {
-		rcu_read_lock();
-		key.first_hop = net6_first_hop(nn, saddr, oif);
-		rcu_read_unlock();
-	}
-	return net6_dest_lookup_key(nn, &key);
+	if (!ipv6_addr_any(saddr) || IS_ERR(dest))
+		return dest;
+	err = net6_dest_choose_saddr(dest);
+	if (!err)
+		return dest;
+	net6_dest_put(dest);
+	return ERR_PTR(err);
 }
 
 static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key *key, u32 mtu)
@@ -320,7 +368,7 @@ static void net6_dest_pmtu_by(struct net6_net *nn, const struct net6_icmp_error 
 	struct net6_dest_key key = { .daddr = *err->daddr, .oif = oif };
 
 	net6_dest_found_pmtu(nn, &key, err->info);
-	key.first_hop = net6_first_hop(nn, err->saddr, oif);
+	key.first_hop = net6_dest_router(nn, err->saddr, oif);
 	if (unlikely(key.first_hop))
 		net6_dest_found_pmtu(nn, &key, err->info);
 }
@@ -364,7 +412,9 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 		return;
 	dest->gen = READ_ONCE(old->gen);
 	/* RFC 8028 3.4: it is about packets of the source that has led to the router. */
-	dest->saddr = old->saddr;
+	dest->has_saddr = net6_dest_has_saddr(old);
+	if (dest->has_saddr)
+		dest->saddr = old->saddr;
 	dest->via = old->flags & NET6_DEST_REDIRECTED ? old->via : old->neigh->addr;
 	net6_dest_insert(old->nn, dest, true);
 	net6_dest_put(dest);

@@ -18,10 +18,17 @@
 
 struct net6_icmp_error;
 
+/* In place of a router's number, of which none is so large: where there are several default routers,
+ * for packets whose source is settled and asks for none of them.
+ */
+#define NET6_DEST_SETTLED	U32_MAX
+
 struct net6_dest_key {
 	struct in6_addr	daddr;
 	int		oif;		/* 0: any interface */
-	u32		first_hop;	/* net6_router.id that the source wants, 0: any router */
+	u32		first_hop;	/* net6_router.id that the source wants, 0: there is no
+					 * source yet, or one router; or NET6_DEST_SETTLED
+					 */
 } __packed __aligned(4);
 
 /**
@@ -36,7 +43,10 @@ struct net6_dest_key {
  * @ifindex: of that interface; if LOCAL of the one that has the address, where a packet is
  *	received
  * @neigh: next hop, reference held; NULL if LOCAL
- * @saddr: source address by RFC 6724
+ * @saddr: source address by RFC 6724, if there is one
+ * @has_saddr: @saddr has been chosen, and does not change any more; written under nn->dest_lock.
+ *	It is chosen when a sender first wants it. What that costs grows with the addresses of
+ *	the interface, and strangers choose who is answered and forwarded to.
  * @via: if REDIRECTED the router that packets went to before any Redirect
  * @used: jiffies of the last look-up, for eviction
  * @nn: namespace
@@ -57,6 +67,7 @@ struct net6_dest {
 	struct net6_neigh	*neigh;
 	struct in6_addr		saddr;
 	struct in6_addr		via;
+	bool			has_saddr;
 	unsigned long		pmtu_expires;
 	unsigned long		used;
 	struct net6_net		*nn;
@@ -69,21 +80,37 @@ struct net6_dest {
 };
 
 /**
- * net6_dest_lookup() - find or make the cache entry for a destination
+ * net6_dest_lookup_key() - find or make the cache entry for a destination
  * @nn: namespace
- * @daddr: destination; link-local and multicast ones want an @oif
+ * @key: destination (link-local and multicast ones want an interface), interface and router
+ *
+ * It may be without a source address. Context: any, takes rcu_read_lock_bh itself; does not
+ * sleep (GFP_ATOMIC).
+ * Return: a referenced entry, or ERR_PTR: -ENETUNREACH (no route), -EINVAL
+ * (link-local without interface), -ENODEV, -ENETDOWN, -EADDRNOTAVAIL (no source), -ENOMEM.
+ */
+struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
+
+/**
+ * net6_dest_lookup_from() - the same by the source address
+ * @nn: namespace
+ * @saddr: source if it is settled; with :: the entry has one
+ * @daddr: destination
  * @oif: interface index, 0 for any
  *
- * Context: any, takes rcu_read_lock_bh itself; does not sleep (GFP_ATOMIC).
- * Return: a referenced entry, or ERR_PTR: -ENETUNREACH (no route), -EINVAL
- * (link-local without interface), -ENODEV, -EADDRNOTAVAIL (no source), -ENOMEM.
+ * Context and Return: as net6_dest_lookup_key().
  */
-struct net6_dest *net6_dest_lookup(struct net6_net *nn, const struct in6_addr *daddr, int oif);
-/* The same for a source address that is settled, :: if it is not: RFC 8028. */
 struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_addr *saddr,
 					const struct in6_addr *daddr, int oif);
-struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
+u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif);
+int net6_dest_choose_saddr(struct net6_dest *dest);
 void net6_dest_put(struct net6_dest *dest);
+
+/* Has the source address been chosen? */
+static inline bool net6_dest_has_saddr(const struct net6_dest *dest)
+{
+	return smp_load_acquire(&dest->has_saddr);	/* @saddr was written before */
+}
 
 static inline struct net6_dest *net6_dest_hold(struct net6_dest *dest)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Forwarding of unicast packets between interfaces, RFC 8200, RFC 4291, RFC 4443. The
- * destination cache is asked for the next hop as if the packet were ours. Options for each
- * hop are not looked at (RFC 8200 section 4 lets a router leave them alone), groups are not
- * forwarded. Filters are netfilter's, in takeover mode (nfhook.c).
+ * destination cache is asked for the next hop alone. Options for each hop are not looked at
+ * (RFC 8200 section 4 lets a router leave them alone), groups are not forwarded. Filters are
+ * netfilter's, in takeover mode (nfhook.c).
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
@@ -212,6 +212,7 @@ static void net6_forward_to(struct net6_iface *iface, struct net6_dest *dest,
 void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassembled)
 {
 	struct net6_net *nn = iface->nn;
+	struct net6_dest_key key = { 0 };
 	struct net6_dest *dest;
 	int reason;
 
@@ -234,7 +235,10 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 		net6_drop(nn, skb, NET6_DROP_FORWARD_HOP_LIMIT);
 		return;
 	}
-	dest = net6_dest_lookup(nn, &ipv6_hdr(skb)->daddr, 0);
+	key.daddr = ipv6_hdr(skb)->daddr;
+	if (READ_ONCE(nn->n_routers) > 1)
+		key.first_hop = NET6_DEST_SETTLED;
+	dest = net6_dest_lookup_key(nn, &key);
 	if (IS_ERR(dest)) {
 		if (PTR_ERR(dest) == -ENOMEM)
 			net6_drop(nn, skb, NET6_DROP_NO_MEMORY);

@@ -127,17 +127,18 @@ static bool net6_icmp_may_answer(const struct sk_buff *skb, int nhoff, u8 type, 
 	return !net6_icmp_about_error(skb, nhoff);
 }
 
-/* RFC 4443 2.2: an error about a packet to an address of ours comes from that one. */
-static void net6_icmp_source(struct net6_iface *iface, const struct sk_buff *skb,
-			     const struct net6_dest *dest, struct in6_addr *saddr)
+/* RFC 4443 2.2: an error about a packet to an address of ours comes from that one. Returns NULL
+ * when there is no source address.
+ */
+static const struct in6_addr *net6_icmp_source(struct net6_iface *iface, const struct sk_buff *skb,
+					       struct net6_dest *dest)
 {
 	const struct net6_accept *accept;
 
 	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
 	if (accept && accept->type == NET6_ACCEPT_UNICAST)
-		*saddr = accept->addr;
-	else
-		*saddr = dest->saddr;
+		return &accept->addr;
+	return net6_dest_choose_saddr(dest) ? NULL : &dest->saddr;
 }
 
 static __sum16 net6_icmp_checksum(const struct sk_buff *skb, const struct in6_addr *saddr,
@@ -239,7 +240,7 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
  * @saddr: its destination if that is to be the answer's source; a group or :: if not
  * @daddr: its source
  *
- * Context: BH disabled, RCU read lock held. Return: as net6_dest_lookup().
+ * Context: BH disabled, RCU read lock held. Return: as net6_dest_lookup_key().
  */
 struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
 				       const struct in6_addr *saddr,
@@ -254,7 +255,8 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 {
 	struct net6_net *nn = net6_pernet(dev_net(skb->dev));
 	struct net6_iface *iface = net6_iface_find(nn, skb->dev->ifindex);
-	struct in6_addr saddr, daddr = ipv6_hdr(skb)->saddr;
+	struct in6_addr daddr = ipv6_hdr(skb)->saddr;
+	const struct in6_addr *saddr;
 	/* RFC 4443 2.4 (f) is for "the bandwidth and forwarding costs", which this has not. */
 	bool looped = skb->pkt_type == PACKET_LOOPBACK;
 	int nhoff = skb_network_offset(skb);
@@ -276,14 +278,16 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		goto put;
 	}
+	saddr = net6_icmp_source(iface, skb, dest);
+	if (!saddr)
+		goto put;
 	error = net6_icmp_make_error(skb, nhoff, type, code, info);
 	if (!error)
 		goto put;
-	net6_icmp_source(iface, skb, dest, &saddr);
 	/* If that is us, who is bound to the interface is to hear of it. */
 	if (!looped)
 		error->skb_iif = iface->ifindex;
-	net6_icmp_output(error, dest, &saddr, &daddr, 0, true);
+	net6_icmp_output(error, dest, saddr, &daddr, 0, true);
 put:
 	net6_dest_put(dest);
 }

@@ -63,7 +63,12 @@ static bool net6_redirect_is_from_first_hop(struct net6_iface *iface, const stru
 	if (net6_redirect_is_first_hop(iface, &key, addr))
 		return true;
 	key.first_hop = net6_redirect_router(iface, addr);
-	return key.first_hop && net6_redirect_is_first_hop(iface, &key, addr);
+	if (!key.first_hop)
+		return false;
+	if (net6_redirect_is_first_hop(iface, &key, addr))
+		return true;
+	key.first_hop = NET6_DEST_SETTLED;
+	return net6_redirect_is_first_hop(iface, &key, addr);
 }
 
 /* For senders that insist on this interface or this router, and for others, if it is theirs. */
@@ -76,11 +81,13 @@ static void net6_redirect_take(struct net6_iface *iface, const struct net6_redir
 		{ .daddr = rd->dest, .oif = iface->ifindex },
 		{ .daddr = rd->dest, .first_hop = id },
 		{ .daddr = rd->dest, .first_hop = id, .oif = iface->ifindex },
+		{ .daddr = rd->dest, .first_hop = NET6_DEST_SETTLED },
+		{ .daddr = rd->dest, .first_hop = NET6_DEST_SETTLED, .oif = iface->ifindex },
 	};
 	struct net6_dest *d;
 	unsigned int i;
 
-	for (i = 0; i < (id ? 4 : 2); i++) {
+	for (i = 0; i < (id ? ARRAY_SIZE(keys) : 2); i++) {
 		d = net6_redirect_first_hop(iface, &keys[i], addr);
 		if (!d)
 			continue;

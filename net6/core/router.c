@@ -6,6 +6,7 @@
 #include <net/ipv6.h>
 
 #include "../observe/note.h"
+#include "dest.h"
 #include "nd.h"
 
 /**
@@ -43,6 +44,14 @@ static void net6_router_free(struct net6_router *router)
 	kfree_rcu(router, rcu);
 }
 
+/* Neither 0 nor NET6_DEST_SETTLED, when all numbers have been used once, too. */
+static u32 net6_router_next_id(struct net6_net *nn)
+{
+	if (++nn->router_id == NET6_DEST_SETTLED)
+		nn->router_id = 1;
+	return nn->router_id;
+}
+
 /* nn->lock held; takes over the reference on @neigh. */
 static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s8 preference,
 			   u32 lifetime, bool manual)
@@ -66,7 +75,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 	router->neigh = neigh;
 	router->preference = preference;
 	router->manual = manual;
-	router->id = ++iface->nn->router_id ?: ++iface->nn->router_id;
+	router->id = net6_router_next_id(iface->nn);
 	INIT_LIST_HEAD(&router->told);
 	net6_life_set(&router->life, lifetime);
 	net6_neigh_set_router(neigh, true);
@@ -329,7 +338,7 @@ struct net6_router *net6_router_by_id(struct net6_net *nn, u32 id, int oif)
 	struct net6_router *router;
 	struct net6_iface *iface;
 
-	if (likely(!id))
+	if (likely(!id) || id == NET6_DEST_SETTLED)
 		return NULL;
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))

@@ -45,14 +45,16 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 	return dest;
 }
 
-/* May an entry be used with a source address? What is for all routers has chosen one for
- * the source that is in it: RFC 8028.
+/* May an entry be used with a source address? If there is none yet, the entry has to have one.
+ * What is for all routers has chosen one for the source that is in it: RFC 8028.
  */
 static bool net6_dgram_dest_fits(const struct net6_dest *dest, const struct in6_addr *saddr)
 {
+	bool has_saddr = net6_dest_has_saddr(dest);
+
 	if (likely(READ_ONCE(dest->nn->n_routers) < 2))
-		return true;
-	return !dest->key.first_hop &&
+		return has_saddr || !ipv6_addr_any(saddr);
+	return !dest->key.first_hop && has_saddr &&
 	       (ipv6_addr_any(saddr) || ipv6_addr_equal(saddr, &dest->saddr));
 }
 
@@ -85,7 +87,7 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 /**
  * net6_sk_source() - the source address that a socket which has none takes for a destination
  * @sk: any socket of ours
- * @dest: where to
+ * @dest: where to, an entry that has a source address
  * @buf: for the result
  *
  * As the destination has it, unless IPV6_ADDR_PREFERENCES (RFC 5014) says something else.

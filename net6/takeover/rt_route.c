@@ -377,8 +377,8 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 		return PTR_ERR(dest);
 	rcu_read_lock();
 	net6_rt_route_of_dest(nn, dest, &route);
-	saddr = dest->saddr;
 	rcu_read_unlock();
+	saddr = net6_dest_choose_saddr(dest) ? from : dest->saddr;
 	/* RTNL keeps the device. */
 	err = net6_rt_route_reply(skb, nlh, &route, &from, &saddr);
 	net6_dest_put(dest);
