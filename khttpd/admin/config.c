@@ -7,6 +7,7 @@ DEFINE_MUTEX(khttpd_config_lock);
 
 /* Is what an open listener was made with to be changed? */
 static int khttpd_config_fixed(const unsigned int *open)
+	__must_hold(&khttpd_config_lock)
 {
 	lockdep_assert_held(&khttpd_config_lock);
 	return open && *open ? -EBUSY : 0;

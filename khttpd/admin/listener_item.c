@@ -24,6 +24,7 @@ static struct khttpd_listener_item *to_listener(struct config_item *item)
  * Context: process, khttpd_config_lock held.
  */
 void khttpd_listener_item_shut(struct khttpd_listener_item *item)
+	__must_hold(&khttpd_config_lock)
 {
 	unsigned int i;
 
@@ -41,6 +42,7 @@ void khttpd_listener_item_shut(struct khttpd_listener_item *item)
  */
 void khttpd_listener_item_stop(struct khttpd_listener_item *item,
 			       unsigned long deadline)
+	__must_hold(&khttpd_config_lock)
 {
 	unsigned int i;
 
@@ -65,6 +67,7 @@ void khttpd_listener_item_stop(struct khttpd_listener_item *item,
  */
 void khttpd_listener_item_set_site(struct khttpd_listener_item *item,
 				   struct khttpd_site *site)
+	__must_hold(&khttpd_config_lock)
 {
 	unsigned int i;
 
@@ -109,6 +112,7 @@ static int khttpd_listener_item_open(struct khttpd_listener_item *item,
  */
 int khttpd_listener_item_start(struct khttpd_listener_item *item,
 			       struct khttpd_site *site)
+	__must_hold(&khttpd_config_lock)
 {
 	int cpu, err = 0;
 
@@ -261,6 +265,7 @@ static ssize_t khttpd_listener_open_show(struct config_item *item, char *page)
 
 /* Opened again, if it was closed: when no reply is under way at the old sockets. */
 static int khttpd_listener_item_reopen(struct khttpd_listener_item *item)
+	__must_hold(&khttpd_config_lock)
 {
 	struct khttpd_site *site = item->owner->site;
 

@@ -60,6 +60,7 @@ static void khttpd_site_item_leave(struct khttpd_site_item *item)
 }
 
 static void khttpd_site_item_stop(struct khttpd_site_item *item)
+	__must_hold(&khttpd_config_lock)
 {
 	unsigned long deadline = khttpd_stop_deadline();
 	struct khttpd_listener_item *listener;
@@ -121,6 +122,7 @@ static struct khttpd_site *khttpd_site_item_create(struct khttpd_site_item *item
  */
 static int khttpd_site_item_start_new(struct khttpd_site_item *item,
 				      struct khttpd_site *site)
+	__must_hold(&khttpd_config_lock)
 {
 	struct khttpd_listener_item *listener, *other;
 	int err;
@@ -145,6 +147,7 @@ static int khttpd_site_item_start_new(struct khttpd_site_item *item,
 static int khttpd_site_item_swap(struct khttpd_site_item *item,
 				 struct khttpd_site_item *front,
 				 struct khttpd_site *site)
+	__must_hold(&khttpd_config_lock)
 {
 	struct khttpd_site *old = item->site;
 	struct khttpd_listener_item *listener;
@@ -170,6 +173,7 @@ static int khttpd_site_item_swap(struct khttpd_site_item *item,
 static int khttpd_site_item_take(struct khttpd_site_item *item,
 				 struct khttpd_site_item *front,
 				 struct khttpd_site *site)
+	__must_hold(&khttpd_config_lock)
 {
 	struct khttpd_site *old = item->site;
 	int err;
@@ -218,6 +222,7 @@ out:
 }
 
 static int khttpd_site_item_start(struct khttpd_site_item *item)
+	__must_hold(&khttpd_config_lock)
 {
 	struct khttpd_listener_item *listener;
 	struct khttpd_site_item *front;
@@ -257,6 +262,7 @@ static int khttpd_site_item_start(struct khttpd_site_item *item)
  * Return: 0, or an error with the site as it was.
  */
 static int khttpd_site_item_reload(struct khttpd_site_item *item)
+	__must_hold(&khttpd_config_lock)
 {
 	struct khttpd_site *site, *old = item->site;
 	struct khttpd_listener_item *listener;

@@ -39,6 +39,7 @@ static DEFINE_SPINLOCK(khttpd_lanes_lock);
 static struct khttpd_lane khttpd_lanes[KHTTPD_LANES];
 
 static struct khttpd_lane *khttpd_lane_of(const struct super_block *sb)
+	__must_hold(&khttpd_lanes_lock)
 {
 	struct khttpd_lane *lane, *unused = NULL;
 

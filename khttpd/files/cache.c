@@ -78,6 +78,7 @@ static const struct rhashtable_params khttpd_cache_params = {
  * Return: false if somebody else did.
  */
 static bool khttpd_cache_unlist(struct khttpd_entry *entry)
+	__must_hold(&khttpd_cache_lock)
 {
 	lockdep_assert_held(&khttpd_cache_lock);
 	if (entry->dead)

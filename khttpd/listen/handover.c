@@ -28,6 +28,7 @@ bool khttpd_handover_pending(const struct khttpd_listener *listener)
  * after a signal that is none. What does not sleep in accept() has other functions.
  */
 static void khttpd_handover_recall(struct wait_queue_head *head)
+	__must_hold(&head->lock)
 {
 	struct task_struct *task;
 	wait_queue_entry_t *wait;

@@ -209,6 +209,7 @@ static __poll_t khttpd_interpose_poll(struct file *file, struct socket *sock,
 
 /* Undo the attachment. The listener stays referenced by its connections. */
 static void khttpd_interpose_remove(struct khttpd_listener *listener)
+	__must_hold(&khttpd_interpose_lock)
 {
 	lockdep_assert_held(&khttpd_interpose_lock);
 	WRITE_ONCE(listener->sock->ops, listener->ops);
@@ -256,6 +257,7 @@ static int khttpd_interpose_release(struct socket *sock)
 
 /* Our copy of @orig, made if there is none. */
 static struct khttpd_ops *khttpd_interpose_copy(const struct proto_ops *orig)
+	__must_hold(&khttpd_interpose_lock)
 {
 	int i, unused = KHTTPD_FAMILIES_MAX;
 	struct khttpd_ops *copy;

@@ -65,6 +65,7 @@ static unsigned long khttpd_soft_limit(enum khttpd_soft_list kind)
 
 /* A connection is over at @due: have the sweep run then, if not before. */
 static void khttpd_soft_arm(struct khttpd_soft *soft, unsigned long due)
+	__must_hold(&soft->lock)
 {
 	lockdep_assert_held(&soft->lock);
 	if (soft->stopped || (soft->armed && !time_before(due, soft->due)))
@@ -224,6 +225,7 @@ void khttpd_soft_drop(struct khttpd_handed *handed)
 /* It is one of ours from now on. Context: connection and lists locked. */
 static void khttpd_soft_add(struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
 			    enum khttpd_soft_list kind)
+	__must_hold(&soft->lock)
 {
 	lockdep_assert_held(&soft->lock);
 	conn->used = jiffies;
@@ -441,6 +443,7 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 static struct khttpd_soft_conn *khttpd_soft_first(struct khttpd_soft *soft,
 						  enum khttpd_soft_list kind,
 						  unsigned long limit)
+	__must_hold(&soft->lock)
 {
 	struct khttpd_soft_conn *conn;
 

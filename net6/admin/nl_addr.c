@@ -23,6 +23,7 @@ struct net6_nl_accept {
  * Context: nn->lock held.
  */
 void net6_nl_addr_fill(struct net6_nl_addr *to, const struct net6_addr *from)
+	__must_hold(&from->iface->nn->lock)
 {
 	BUILD_BUG_ON(NET6_ADDR_TENTATIVE != (int)NET6_ADDR_STATE_TENTATIVE);
 	BUILD_BUG_ON(NET6_ADDR_OPTIMISTIC != (int)NET6_ADDR_STATE_OPTIMISTIC);

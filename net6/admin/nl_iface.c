@@ -47,6 +47,7 @@ static u32 net6_nl_iface_flags(const struct net6_iface *iface)
 }
 
 static void net6_nl_iface_fill(struct net6_nl_ifc *to, const struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	const struct list_head *pos;
 	unsigned int i;
@@ -126,6 +127,7 @@ int net6_nl_iface_get_start(struct netlink_callback *cb)
 }
 
 static int net6_nl_iface_change(struct net6_iface *iface, struct genl_info *info)
+	__must_hold(&iface->nn->lock)
 {
 	unsigned int i;
 	int err;

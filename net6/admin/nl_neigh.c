@@ -9,11 +9,12 @@
 /**
  * net6_nl_neigh_fill() - a neighbor as it is told
  * @to: result
- * @from: neighbor
+ * @neigh: neighbor
  *
- * Context: from->lock held.
+ * Context: neigh->lock held.
  */
-void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *from)
+void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *neigh)
+	__must_hold(&neigh->lock)
 {
 	BUILD_BUG_ON(NET6_NEIGH_NONE != (int)NET6_NEIGH_STATE_NONE);
 	BUILD_BUG_ON(NET6_NEIGH_PERMANENT != (int)NET6_NEIGH_STATE_PERMANENT);
@@ -21,19 +22,19 @@ void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *from)
 	BUILD_BUG_ON(NET6_NEIGH_F_ROUTER != (int)NET6_NEIGH_FLAGS_DEFAULT_ROUTER);
 	BUILD_BUG_ON(NET6_NEIGH_F_NEXTHOP != (int)NET6_NEIGH_FLAGS_NEXT_HOP);
 
-	lockdep_assert_held(&from->lock);
-	to->addr = from->addr;
-	to->ifindex = from->iface->ifindex;
-	to->state = from->state;
-	to->flags = from->flags | (from->is_router ? NET6_NEIGH_FLAGS_IS_ROUTER : 0);
-	to->probes = from->probes;
-	to->queued = skb_queue_len(&from->queue);
-	to->was_confirmed = from->confirmed;
-	to->confirmed = net6_nl_ms_since(READ_ONCE(from->confirmed));
-	to->used = net6_nl_ms_since(READ_ONCE(from->used));
-	if (from->state != NET6_NEIGH_NONE && from->state != NET6_NEIGH_INCOMPLETE)
-		to->lladdr_len = from->iface->ops->addr_len;
-	memcpy(to->lladdr, from->lladdr, to->lladdr_len);
+	lockdep_assert_held(&neigh->lock);
+	to->addr = neigh->addr;
+	to->ifindex = neigh->iface->ifindex;
+	to->state = neigh->state;
+	to->flags = neigh->flags | (neigh->is_router ? NET6_NEIGH_FLAGS_IS_ROUTER : 0);
+	to->probes = neigh->probes;
+	to->queued = skb_queue_len(&neigh->queue);
+	to->was_confirmed = neigh->confirmed;
+	to->confirmed = net6_nl_ms_since(READ_ONCE(neigh->confirmed));
+	to->used = net6_nl_ms_since(READ_ONCE(neigh->used));
+	if (neigh->state != NET6_NEIGH_NONE && neigh->state != NET6_NEIGH_INCOMPLETE)
+		to->lladdr_len = neigh->iface->ops->addr_len;
+	memcpy(to->lladdr, neigh->lladdr, to->lladdr_len);
 }
 
 static void net6_nl_neigh_collect(struct net6_net *nn, struct net6_nl_list *list)

@@ -14,6 +14,7 @@
  * Context: nn->lock held.
  */
 void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *from)
+	__must_hold(&from->iface->nn->lock)
 {
 	to->prefix = from->prefix;
 	to->gateway = from->gateway;

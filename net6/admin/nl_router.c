@@ -14,6 +14,7 @@
  * Context: nn->lock held.
  */
 void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *from)
+	__must_hold(&from->iface->nn->lock)
 {
 	to->addr = from->addr;
 	to->ifindex = from->iface->ifindex;
@@ -133,6 +134,7 @@ int net6_nl_router_del(struct sk_buff *skb, struct genl_info *info)
  * Context: nn->lock held.
  */
 void net6_nl_prefix_fill(struct net6_nl_prefix *to, const struct net6_prefix *from)
+	__must_hold(&from->iface->nn->lock)
 {
 	to->prefix = from->prefix;
 	to->ifindex = from->iface->ifindex;

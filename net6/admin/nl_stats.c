@@ -93,6 +93,7 @@ const struct net6_limit_bounds net6_limit_bounds[NET6_LIMITS] = {
  * Context: nn->lock held.
  */
 bool net6_limit_is_raise(struct net6_net *nn, const struct net6_limit_bounds *bounds, u32 value)
+	__must_hold(&nn->lock)
 {
 	const u32 *initial = (const void *)&net6_limits_default + bounds->offset;
 
@@ -151,6 +152,7 @@ int net6_nl_limits_get(struct sk_buff *skb, struct genl_info *info)
 }
 
 static int net6_nl_limits_check(struct net6_net *nn, struct genl_info *info)
+	__must_hold(&nn->lock)
 {
 	int i;
 

@@ -40,6 +40,7 @@ static void net6_nl_notify(const struct net6_net *nn, u8 cmd, int event_attr,
 }
 
 static void net6_nl_note_addr(const struct net6_addr *addr, enum net6_note_event event)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_nl_addr item = {};
 
@@ -53,6 +54,7 @@ static void net6_nl_note_addr(const struct net6_addr *addr, enum net6_note_event
 }
 
 static void net6_nl_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event)
+	__must_hold(&neigh->lock)
 {
 	struct net6_nl_neigh item = {};
 
@@ -66,6 +68,7 @@ static void net6_nl_note_neigh(const struct net6_neigh *neigh, enum net6_note_ev
 }
 
 static void net6_nl_note_router(const struct net6_router *router, enum net6_note_event event)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_nl_router item = {};
 
@@ -79,6 +82,7 @@ static void net6_nl_note_router(const struct net6_router *router, enum net6_note
 }
 
 static void net6_nl_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event)
+	__must_hold(&prefix->iface->nn->lock)
 {
 	struct net6_nl_prefix item = {};
 
@@ -92,6 +96,7 @@ static void net6_nl_note_prefix(const struct net6_prefix *prefix, enum net6_note
 }
 
 static void net6_nl_note_route(const struct net6_fib_route *route, enum net6_note_event event)
+	__must_hold(&route->iface->nn->lock)
 {
 	struct net6_nl_route item = {};
 

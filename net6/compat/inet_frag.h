@@ -19,6 +19,7 @@
  * back here, or added to those that the caller has to give back.
  */
 static inline void net6_compat_frag_kill(struct inet_frag_queue *q, int *refs)
+	__must_hold(&q->lock)
 {
 	inet_frag_kill(q);
 }

@@ -156,6 +156,7 @@ const struct net6_accept *net6_accept_on(const struct net6_iface *iface,
  */
 struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_addr *addr,
 				    enum net6_accept_type type)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	return net6_accept_lookup(iface, addr, type);
@@ -165,6 +166,7 @@ struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_a
  * the newest first, then anycast ones. nn->lock held.
  */
 static int net6_accept_enter(struct net6_net *nn, struct net6_accept *accept)
+	__must_hold(&nn->lock)
 {
 	struct net6_accept *lead = net6_accept_lead(nn, &accept->addr);
 	int err = 0;
@@ -183,6 +185,7 @@ static int net6_accept_enter(struct net6_net *nn, struct net6_accept *accept)
 
 /* nn->lock held. */
 static void net6_accept_leave(struct net6_net *nn, struct net6_accept *accept)
+	__must_hold(&nn->lock)
 {
 	struct net6_accept *next;
 
@@ -223,6 +226,7 @@ static struct list_head *net6_accept_list(struct net6_iface *iface, enum net6_ac
  */
 struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_addr *addr,
 				    enum net6_accept_type type)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept = kzalloc(sizeof(*accept), GFP_ATOMIC | __GFP_ACCOUNT);
 	struct net6_net *nn = iface->nn;
@@ -257,6 +261,7 @@ err_free:
  * Context: nn->lock held.
  */
 void net6_accept_free(struct net6_accept *accept)
+	__must_hold(&accept->iface->nn->lock)
 {
 	struct net6_net *nn = accept->iface->nn;
 
@@ -278,6 +283,7 @@ void net6_accept_free(struct net6_accept *accept)
  */
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
 		    enum net6_accept_type type)
+	__must_hold(&iface->nn->lock)
 {
 	if (net6_accept_own(iface, addr, type))
 		return -EEXIST;
@@ -294,6 +300,7 @@ int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
  */
 void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr,
 		     enum net6_accept_type type)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept = net6_accept_own(iface, addr, type);
 

@@ -49,6 +49,7 @@ struct net6_addr *net6_addr_find(const struct net6_iface *iface, const struct in
 }
 
 struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct in6_addr *addr)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	return net6_addr_find(iface, addr);
@@ -112,6 +113,7 @@ void net6_addr_put(struct net6_addr *addr)
 
 /* nn->lock held. A pending timer holds a reference. */
 void net6_addr_arm(struct net6_addr *addr, unsigned long delay)
+	__must_hold(&addr->iface->nn->lock)
 {
 	lockdep_assert_held(&addr->iface->nn->lock);
 	if (!mod_timer(&addr->timer, jiffies + max(delay, 1UL)))
@@ -131,6 +133,7 @@ static void net6_addr_disarm(struct net6_addr *addr)
  * Context: nn->lock held. Return: false when the valid lifetime is over.
  */
 bool net6_addr_age(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	u32 preferred = net6_lifetime_left(addr->preferred_lft, addr->updated);
 	u32 valid = net6_lifetime_left(addr->valid_lft, addr->updated);
@@ -166,6 +169,7 @@ bool net6_addr_age(struct net6_addr *addr)
  * RFC 4861 7.2.1. Context: nn->lock held. Return: 0 or -errno.
  */
 int net6_addr_join_solicited(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct in6_addr group;
 	int err;
@@ -179,6 +183,7 @@ int net6_addr_join_solicited(struct net6_addr *addr)
 }
 
 static void net6_addr_leave_solicited(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct in6_addr group;
 
@@ -208,6 +213,7 @@ static bool net6_addr_has_linklocal(const struct net6_iface *iface)
  * Context: nn->lock held. Return: 0 or -ENOMEM (then it stays as it was).
  */
 int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state)
+	__must_hold(&addr->iface->nn->lock)
 {
 	int err = net6_addr_join_solicited(addr);
 
@@ -250,6 +256,7 @@ static bool net6_addr_prefix_used(struct net6_iface *iface, const struct in6_add
  * Context: nn->lock held.
  */
 void net6_addr_end(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	bool made_prefix = net6_addr_makes_prefix(addr);
 	struct net6_iface *iface = addr->iface;
@@ -269,6 +276,7 @@ void net6_addr_end(struct net6_addr *addr)
  * Context: nn->lock held. Return: 0 or -ENOMEM (then it stays as it was).
  */
 int net6_addr_assign(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_iface *iface = addr->iface;
 	bool first;
@@ -299,6 +307,7 @@ int net6_addr_assign(struct net6_addr *addr)
  * Context: nn->lock held.
  */
 void net6_addr_unassign(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	bool assigned = net6_addr_is_assigned(addr);
 
@@ -321,6 +330,7 @@ void net6_addr_unassign(struct net6_addr *addr)
  * Context: nn->lock held.
  */
 void net6_addr_remove(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	net6_addr_unassign(addr);
 	WRITE_ONCE(addr->state, NET6_ADDR_GONE);
@@ -408,6 +418,7 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
 		     u8 dad_counter)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_net *nn = iface->nn;
 	int err = net6_iface_refuses(iface);
@@ -454,6 +465,7 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 
 /* The on-link prefix of an address that was inserted, which goes if there is no room for it. */
 static int net6_addr_add_prefix(struct net6_iface *iface, const struct in6_addr *addr)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_addr *a = net6_addr_find_locked(iface, addr);
 	struct in6_addr prefix;
@@ -533,6 +545,7 @@ int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int ple
  * Context: nn->lock held. Return: not the temporary ones; NULL if there is none.
  */
 struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_addr *a;
 
@@ -546,6 +559,7 @@ struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6
 
 /* RFC 4862 5.5.3 (e): new lifetimes for an address that is there; false if it went. */
 static bool net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferred_lft)
+	__must_hold(&addr->iface->nn->lock)
 {
 	u32 left = net6_lifetime_left(addr->valid_lft, addr->updated);
 
@@ -598,6 +612,7 @@ unlock:
 
 /* RFC 4862 5.3; nn->lock held. */
 static void net6_addr_form_linklocal(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	static const struct in6_addr linklocal = { .s6_addr = { 0xfe, 0x80 } };
 	struct in6_addr addr;
@@ -618,6 +633,7 @@ static void net6_addr_form_linklocal(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_addr_set_gen_mode(struct net6_iface *iface, enum net6_addr_gen mode)
+	__must_hold(&iface->nn->lock)
 {
 	bool changed = mode != net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE);
 

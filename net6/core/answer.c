@@ -42,6 +42,7 @@ static void net6_answer_send(struct net6_iface *iface, const struct in6_addr *ta
 
 /* Wait for the first answer. nn->lock held. */
 static void net6_answer_arm(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_answers *answers = &iface->answers;
 	unsigned long first;
@@ -58,6 +59,7 @@ static void net6_answer_arm(struct net6_iface *iface)
 
 /* Take an answer that is due. nn->lock held. */
 static bool net6_answer_due(struct net6_answers *answers, struct net6_answer *answer)
+	__must_hold(&answers->nn->lock)
 {
 	unsigned int i;
 
@@ -91,6 +93,7 @@ static void net6_answer_fn(struct timer_list *t)
 /* Does it wait, now or already? False if there is no room. nn->lock held. */
 static bool net6_answer_queue(struct net6_iface *iface, const struct in6_addr *target,
 			      const struct in6_addr *daddr)
+	__must_hold(&iface->nn->lock)
 {
 	u32 most = msecs_to_jiffies(net6_conf(iface, NET6_PARAM_ANYCAST_DELAY));
 	struct net6_answers *answers = &iface->answers;

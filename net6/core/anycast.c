@@ -23,6 +23,7 @@ static bool net6_anycast_solicits(const struct net6_iface *iface)
 
 /* Received for from now on, by one more user. nn->lock held. */
 static int net6_anycast_inc(struct net6_iface *iface, const struct in6_addr *addr)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept;
 	struct in6_addr group;
@@ -55,6 +56,7 @@ static int net6_anycast_inc(struct net6_iface *iface, const struct in6_addr *add
 
 /* Nobody asks for the address any more. nn->lock held. */
 static void net6_anycast_free(struct net6_iface *iface, struct net6_accept *accept)
+	__must_hold(&iface->nn->lock)
 {
 	struct in6_addr group;
 
@@ -66,6 +68,7 @@ static void net6_anycast_free(struct net6_iface *iface, struct net6_accept *acce
 }
 
 static void net6_anycast_dec(struct net6_iface *iface, const struct in6_addr *addr)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept;
 
@@ -155,6 +158,7 @@ bool net6_anycast_find(const struct net6_iface *iface, const struct in6_addr *ad
  * RFC 4291 2.6.1: the prefix, followed by zeros. Context: nn->lock held.
  */
 void net6_anycast_subnet_router(struct net6_addr *addr, bool on)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_iface *iface = addr->iface;
 	struct in6_addr anycast;
@@ -178,6 +182,7 @@ void net6_anycast_subnet_router(struct net6_addr *addr, bool on)
  * Context: nn->lock held.
  */
 void net6_anycast_set_router(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_addr *addr;
 
@@ -193,6 +198,7 @@ void net6_anycast_set_router(struct net6_iface *iface)
  * Context: nn->lock held, DEAD set.
  */
 void net6_anycast_leave_all(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept, *next;
 

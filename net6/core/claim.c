@@ -42,6 +42,7 @@ static const struct rhashtable_params net6_claim_params = {
 };
 
 static struct net6_claim *net6_claim_find(const struct net6_claim_key *key)
+	__must_hold(&key->iface->nn->lock)
 {
 	lockdep_assert_held(&key->iface->nn->lock);
 	return rhashtable_lookup_fast(&key->iface->nn->claims, key, net6_claim_params);
@@ -80,6 +81,7 @@ static bool net6_claim_put(struct net6_claim *claim)
  * Return: 0; -ENOBUFS (the user has limits.max_groups of them, or too many sockets); -ENOMEM.
  */
 int net6_claim_take(const struct net6_iface *iface, const struct in6_addr *addr, kuid_t uid)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_claim_key key = { .addr = *addr, .iface = iface, .uid = uid };
 	struct net6_claim *claim = net6_claim_find(&key), *all;
@@ -119,6 +121,7 @@ int net6_claim_take(const struct net6_iface *iface, const struct in6_addr *addr,
  * Context: nn->lock held.
  */
 void net6_claim_give(const struct net6_iface *iface, const struct in6_addr *addr, kuid_t uid)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_claim_key key = { .addr = *addr, .iface = iface, .uid = uid };
 	struct net6_claim *claim = net6_claim_find(&key);

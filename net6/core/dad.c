@@ -57,6 +57,7 @@ static u8 net6_dad_transmits(const struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_dad_start(struct net6_addr *addr, bool delay)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_iface *iface = addr->iface;
 
@@ -85,6 +86,7 @@ void net6_dad_start(struct net6_addr *addr, bool delay)
  * is. The probes go on. Context: nn->lock held.
  */
 void net6_dad_set_router(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_addr *addr;
 
@@ -108,6 +110,7 @@ void net6_dad_set_router(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_dad_timer(struct net6_addr *addr, struct net6_dad_probe *probe)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_iface *iface = addr->iface;
 	struct net6_net *nn = iface->nn;
@@ -166,6 +169,7 @@ void net6_dad_send(struct net6_iface *iface, const struct net6_dad_probe *probe)
 
 /* RFC 7217 section 6: another identifier after IDGEN_DELAY, IDGEN_RETRIES times. */
 static void net6_dad_retry(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_iface *iface = addr->iface;
 	struct net6_addr *retry;
@@ -219,6 +223,7 @@ static u8 net6_dad_retries(const struct net6_addr *addr)
 
 /* RFC 4862 5.4.5: "the address MUST NOT be assigned to the interface". */
 static void net6_dad_failed(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net6_iface *iface = addr->iface;
 
@@ -241,6 +246,7 @@ static void net6_dad_failed(struct net6_addr *addr)
  * in case another node's were mistaken for it.
  */
 static void net6_dad_looped(struct net6_addr *addr)
+	__must_hold(&addr->iface->nn->lock)
 {
 	NET6_INC(addr->iface->nn, NdDadLooped);
 	net6_note_dad(addr, NET6_DAD_LOOPED);

@@ -61,6 +61,7 @@ static struct net6_dest *net6_dest_find(struct net6_net *nn, const struct net6_d
  * again, and does not miss what the next entry learns.
  */
 static void net6_dest_unlink(struct net6_net *nn, struct net6_dest *dest)
+	__must_hold(&nn->dest_lock)
 {
 	lockdep_assert_held(&nn->dest_lock);
 	WRITE_ONCE(dest->gen, atomic_read(&nn->dest_gen) - 1);
@@ -72,6 +73,7 @@ static void net6_dest_unlink(struct net6_net *nn, struct net6_dest *dest)
 
 /* Second chance: what was used since it was put at its place moves to the end. */
 static void net6_dest_evict(struct net6_net *nn)
+	__must_hold(&nn->dest_lock)
 {
 	int scan = NET6_DEST_EVICT_SCAN;
 	struct net6_dest *dest, *next;

@@ -11,6 +11,7 @@
 
 /* nn->lock held. */
 static void net6_fib_free(struct net6_fib_route *r)
+	__must_hold(&r->iface->nn->lock)
 {
 	struct net6_net *nn = r->iface->nn;
 
@@ -72,6 +73,7 @@ static bool net6_fib_full(struct net6_iface *iface, bool manual)
 static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual,
 			struct net6_fib_route *old)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_net *nn = iface->nn;
 	int err = net6_iface_refuses_from(iface, manual);
@@ -148,6 +150,7 @@ unlock:
 }
 
 unsigned long net6_fib_expire(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	return net6_life_expire(&iface->routes, net6_fib_end);
@@ -161,6 +164,7 @@ unsigned long net6_fib_expire(struct net6_iface *iface)
  * What the administrator has set stays. Context: nn->lock held.
  */
 void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_fib_route *r, *next;
 
@@ -171,6 +175,7 @@ void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway)
 }
 
 void net6_fib_forget_all(struct net6_iface *iface, bool manual)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_fib_route *r, *next;
 

@@ -28,6 +28,7 @@ struct net6_told {
 
 /* nn->lock held. */
 static void net6_told_free(struct net6_told *told)
+	__must_hold(&told->router->iface->nn->lock)
 {
 	list_del_rcu(&told->life.list);
 	told->router->n_told--;
@@ -43,6 +44,7 @@ static void net6_told_end(struct net6_life *life)
 /* nn->lock held. */
 static struct net6_told *net6_told_find(struct net6_router *router, const struct in6_addr *prefix,
 					u8 plen)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_told *told;
 
@@ -55,6 +57,7 @@ static struct net6_told *net6_told_find(struct net6_router *router, const struct
 /* nn->lock held. */
 static void net6_told_new(struct net6_router *router, const struct in6_addr *prefix, u8 plen,
 			  u32 valid_lft)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_net *nn = router->iface->nn;
 	struct net6_told *told;
@@ -114,6 +117,7 @@ unlock:
  * Context: nn->lock held. Return: jiffies until the next end, or NET6_LIFE_NEVER.
  */
 unsigned long net6_told_expire(struct net6_router *router)
+	__must_hold(&router->iface->nn->lock)
 {
 	return net6_life_expire(&router->told, net6_told_end);
 }
@@ -125,6 +129,7 @@ unsigned long net6_told_expire(struct net6_router *router)
  * Context: nn->lock held.
  */
 void net6_told_forget(struct net6_router *router)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_told *told, *next;
 

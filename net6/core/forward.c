@@ -34,6 +34,7 @@ static const struct in6_addr *const net6_forward_groups[] = {
  * Context: nn->lock held.
  */
 void net6_forward_set(struct net6_iface *iface, bool on)
+	__must_hold(&iface->nn->lock)
 {
 	unsigned int i;
 

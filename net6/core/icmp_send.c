@@ -44,6 +44,7 @@ static bool net6_icmp_fill(u32 *tokens, unsigned long *stamp, u32 rate, u32 burs
 
 /* The namespace's bucket; its lock held. */
 static bool net6_icmp_fill_net(struct net6_net *nn)
+	__must_hold(&nn->icmp->lock)
 {
 	u32 rate = min_t(u32, READ_ONCE(nn->limits.icmp_rate), U32_MAX / HZ / 2);
 

@@ -112,6 +112,7 @@ void net6_iface_put(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_iface_set_mtu(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	u32 mtu = iface->dev->mtu;
 
@@ -203,6 +204,7 @@ static void net6_iface_follow(struct net6_iface *iface)
  * On is also the end of what net6_iface_not_unique() has done. Context: nn->lock held.
  */
 void net6_iface_set_disabled(struct net6_iface *iface, bool disabled)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	assign_bit(NET6_IFACE_DISABLED, &iface->flags, disabled);
@@ -455,6 +457,7 @@ static void net6_iface_rescan(struct work_struct *work)
  * Context: any, nn->lock held, which keeps the interface from going.
  */
 void net6_iface_not_unique(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_net *nn = iface->nn;
 

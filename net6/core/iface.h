@@ -240,6 +240,7 @@ static inline int net6_iface_refuses(const struct net6_iface *iface)
  * Context: nn->lock held. Return: as there, or -ENETDOWN.
  */
 static inline int net6_iface_refuses_from(const struct net6_iface *iface, bool manual)
+	__must_hold(&iface->nn->lock)
 {
 	int err = net6_iface_refuses(iface);
 
@@ -255,6 +256,7 @@ static inline int net6_iface_refuses_from(const struct net6_iface *iface, bool m
  * Context: nn->lock held. Return: true after it was counted.
  */
 static inline bool net6_iface_manual_full(const struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	if (iface->n_manual < READ_ONCE(iface->nn->limits.max_manual))
 		return false;

@@ -23,6 +23,7 @@ static int net6_group_link(struct net6_iface *iface, const struct in6_addr *grou
 
 static int net6_group_first(struct net6_iface *iface, const struct in6_addr *group,
 			    const struct net6_mld_filter *filter)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept;
 	int err;
@@ -44,6 +45,7 @@ err_link:
 }
 
 static void net6_group_last(struct net6_iface *iface, struct net6_accept *accept)
+	__must_hold(&iface->nn->lock)
 {
 	net6_group_link(iface, &accept->addr, false);
 	net6_accept_free(accept);
@@ -64,6 +66,7 @@ static void net6_group_last(struct net6_iface *iface, struct net6_accept *accept
 int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *group,
 			     const struct net6_mld_filter *old,
 			     const struct net6_mld_filter *new)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept = net6_accept_own(iface, group, NET6_ACCEPT_MULTICAST);
 	int err;
@@ -95,6 +98,7 @@ int net6_group_change_locked(struct net6_iface *iface, const struct in6_addr *gr
  * Context: nn->lock held. Return: as net6_group_change_locked().
  */
 int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *group)
+	__must_hold(&iface->nn->lock)
 {
 	return net6_group_change_locked(iface, group, NULL, &net6_mld_any);
 }
@@ -107,6 +111,7 @@ int net6_group_join_locked(struct net6_iface *iface, const struct in6_addr *grou
  * Context: nn->lock held. Return: 0 or -EADDRNOTAVAIL (no member, or not any more).
  */
 int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *group)
+	__must_hold(&iface->nn->lock)
 {
 	return net6_group_change_locked(iface, group, &net6_mld_any, NULL);
 }
@@ -118,6 +123,7 @@ int net6_group_leave_locked(struct net6_iface *iface, const struct in6_addr *gro
  * Context: nn->lock held, DEAD set.
  */
 void net6_group_leave_all(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_accept *accept, *next;
 

@@ -57,6 +57,7 @@ static unsigned long net6_mld_random(u32 ms)
 /* A group that somebody is a member of; nn->lock held. */
 static struct net6_mld_group *net6_mld_find_group(struct net6_iface *iface,
 						  const struct in6_addr *addr)
+	__must_hold(&iface->nn->lock)
 {
 	const struct net6_accept *accept = net6_accept_own(iface, addr, NET6_ACCEPT_MULTICAST);
 
@@ -66,6 +67,7 @@ static struct net6_mld_group *net6_mld_find_group(struct net6_iface *iface,
 /* One that was left, of the few that are still told of. nn->lock held. */
 static struct net6_mld_group *net6_mld_find_left(const struct net6_mld *mld,
 						 const struct in6_addr *addr)
+	__must_hold(&mld->iface->nn->lock)
 {
 	struct net6_mld_group *group;
 
@@ -88,6 +90,7 @@ static void net6_mld_drop_group(struct net6_mld *mld, struct net6_mld_group *gro
 
 /* nn->lock held. Sets the timer to the next time at which there is something to do. */
 static void net6_mld_arm(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld *mld = &iface->mld;
 	struct net6_mld_group *group;
@@ -114,6 +117,7 @@ static void net6_mld_arm(struct net6_iface *iface)
 }
 
 static void net6_mld_tell_soon(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	iface->mld.changed = true;
 	iface->mld.change_at = jiffies;
@@ -175,6 +179,7 @@ static void net6_mld_check_version(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_mld_force_version(struct net6_iface *iface, u8 version)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	if (net6_conf(iface, NET6_PARAM_FORCE_MLD_VERSION) == 1)
@@ -186,6 +191,7 @@ void net6_mld_force_version(struct net6_iface *iface, u8 version)
 /* Its number of members has changed. nn->lock held. */
 static void net6_mld_place(struct net6_mld *mld, struct net6_accept *accept,
 			   struct net6_mld_group *group, bool was_joined)
+	__must_hold(&mld->iface->nn->lock)
 {
 	bool joined = net6_mld_group_joined(group);
 
@@ -211,6 +217,7 @@ static void net6_mld_place(struct net6_mld *mld, struct net6_accept *accept,
  */
 int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
 		    const struct net6_mld_filter *old, const struct net6_mld_filter *new)
+	__must_hold(&iface->nn->lock)
 {
 	const struct in6_addr *addr = &accept->addr;
 	struct net6_mld *mld = &iface->mld;
@@ -262,6 +269,7 @@ int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
  * Context: nn->lock held.
  */
 void net6_mld_announce(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld_group *group;
 
@@ -282,6 +290,7 @@ void net6_mld_announce(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_mld_iface_down(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld *mld = &iface->mld;
 
@@ -568,6 +577,7 @@ static void net6_mld_asked_v1(struct net6_mld *mld, const struct in6_addr *addr,
 
 static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr,
 			   const struct net6_mld_query *query)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld *mld = &iface->mld;
 	unsigned long at = jiffies + net6_mld_random(query->delay_ms);
@@ -590,6 +600,7 @@ static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr
 
 /* nn->lock held. */
 static void net6_mld_query(struct net6_iface *iface, const struct net6_mld_query *query)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld *mld = &iface->mld;
 	struct in6_addr addr;

@@ -109,12 +109,14 @@ unsigned long net6_router_expire(struct net6_iface *iface);
 unsigned long net6_prefix_expire(struct net6_iface *iface);
 void net6_router_forget_all(struct net6_iface *iface, bool manual);
 void net6_prefix_forget_all(struct net6_iface *iface, bool manual);
-void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr); /* takes it */
+void net6_nd_set_router(struct net6_iface *iface);
+void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);
+
+/* Without nn->lock; the first takes it. */
+void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr);
 void net6_nd_timers_init(struct net6_iface *iface);
 void net6_nd_timers_stop(struct net6_iface *iface);	/* process context, waits */
 void net6_nd_draw_reachable(struct net6_iface *iface);
-void net6_nd_set_router(struct net6_iface *iface);	/* nn->lock held */
-void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);	/* nn->lock held */
 
 /* Of net6_nd_send_na(). The Router flag is set by a router, except for a host. */
 #define NET6_NA_SOLICITED	BIT(0)

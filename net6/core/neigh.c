@@ -23,6 +23,7 @@ struct net6_neigh_todo {
 
 /* neigh->lock held. A pending timer holds a reference. */
 static void net6_neigh_arm(struct net6_neigh *neigh, unsigned long delay)
+	__must_hold(&neigh->lock)
 {
 	if (!mod_timer(&neigh->timer, jiffies + max(delay, 1UL)))
 		refcount_inc(&neigh->ref);
@@ -35,6 +36,7 @@ static void net6_neigh_arm(struct net6_neigh *neigh, unsigned long delay)
  * A timer that was pending gives its reference back: the caller has one of its own.
  */
 void net6_neigh_disarm(struct net6_neigh *neigh)
+	__must_hold(&neigh->lock)
 {
 	if (del_timer(&neigh->timer))
 		net6_neigh_put(neigh);
@@ -71,6 +73,7 @@ static void net6_neigh_todo_saddr(struct net6_neigh *neigh, struct net6_neigh_to
 
 /* Is it known not to answer? neigh->lock held. */
 static void net6_neigh_mark(struct net6_neigh *neigh, u32 actions)
+	__must_hold(&neigh->lock)
 {
 	u8 flags = neigh->flags;
 
@@ -89,6 +92,7 @@ static void net6_neigh_mark(struct net6_neigh *neigh, u32 actions)
 /* Timers and fields; what must wait for the lock's end is noted in @todo. */
 static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step step,
 			     const u8 *lladdr, bool router, struct net6_neigh_todo *todo)
+	__must_hold(&neigh->lock)
 {
 	struct net6_iface *iface = neigh->iface;
 	u32 actions = step.actions;
@@ -298,6 +302,7 @@ static int net6_neigh_output_dead(struct net6_neigh *neigh, struct sk_buff *skb)
  */
 static void net6_neigh_enqueue(struct net6_neigh *neigh, struct sk_buff *skb,
 			       struct sk_buff_head *old)
+	__must_hold(&neigh->lock)
 {
 	u32 room = READ_ONCE(neigh->iface->nn->limits.neigh_queue);
 	struct sk_buff *oldest;

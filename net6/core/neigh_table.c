@@ -76,6 +76,7 @@ static void net6_neigh_settle(struct net6_neigh *neigh)
  * is given back.
  */
 static void net6_neigh_unlink(struct net6_neigh *neigh, struct sk_buff_head *queue)
+	__must_hold(&neigh->iface->neigh_lock)
 {
 	struct net6_iface *iface = neigh->iface;
 	u8 was;
@@ -133,6 +134,7 @@ static struct net6_neigh *net6_neigh_victim_unresolved(struct net6_iface *iface)
  * do those that are being resolved.
  */
 static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
+	__must_hold(&iface->neigh_lock)
 {
 	struct net6_neigh *neigh = net6_neigh_victim_unresolved(iface), *next;
 	int scan = NET6_NEIGH_EVICT_SCAN;
@@ -157,6 +159,7 @@ static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
 }
 
 static bool net6_neigh_evict(struct net6_iface *iface, struct sk_buff_head *queue)
+	__must_hold(&iface->neigh_lock)
 {
 	struct net6_neigh *neigh = net6_neigh_victim(iface);
 
@@ -172,6 +175,7 @@ static bool net6_neigh_evict(struct net6_iface *iface, struct sk_buff_head *queu
  * @neigh: entry; its lock held
  */
 void net6_neigh_write_header(struct net6_neigh *neigh)
+	__must_hold(&neigh->lock)
 {
 	const struct net6_link_ops *ops = neigh->iface->ops;
 	u8 header[NET6_LINK_HEADER_MAX] = {};
@@ -249,6 +253,7 @@ static void net6_neigh_await(struct net6_neigh *neigh)
 /* Under iface->neigh_lock: the entry that is there, or @new after it went in. */
 static struct net6_neigh *net6_neigh_insert(struct net6_iface *iface, struct net6_neigh *new,
 					    struct sk_buff_head *queue)
+	__must_hold(&iface->neigh_lock)
 {
 	struct net6_neigh *old;
 

@@ -23,6 +23,7 @@ void net6_neigh_drop_queue(struct net6_iface *iface, struct sk_buff_head *queue,
 
 /* neigh->lock held: what waits for an entry goes to @queue. */
 static inline void net6_neigh_take_queue(struct net6_neigh *neigh, struct sk_buff_head *queue)
+	__must_hold(&neigh->lock)
 {
 	skb_queue_splice_tail_init(&neigh->queue, queue);
 	neigh->queued = 0;

@@ -59,6 +59,7 @@ s32 net6_param_get(const struct net6_iface *iface, enum net6_param param)
 }
 
 static int net6_param_set_mtu(struct net6_iface *iface, u32 mtu)
+	__must_hold(&iface->nn->lock)
 {
 	/* RFC 8200 section 5: not below 1280; what the device cannot send is no MTU */
 	if (mtu && (mtu < NET6_MIN_MTU || mtu > READ_ONCE(iface->dev->mtu)))
@@ -78,6 +79,7 @@ static int net6_param_set_mtu(struct net6_iface *iface, u32 mtu)
  * Context: nn->lock held. Return: 0, or -EINVAL for what is out of bounds.
  */
 int net6_param_set(struct net6_iface *iface, enum net6_param param, s32 value)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	if (value < net6_param_bounds[param].min || value > net6_param_bounds[param].max)

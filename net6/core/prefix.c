@@ -10,6 +10,7 @@
 
 static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
 					    const struct in6_addr *prefix, u8 plen)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_prefix *p;
 
@@ -22,6 +23,7 @@ static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
 
 /* nn->lock held. */
 static void net6_prefix_free(struct net6_prefix *p)
+	__must_hold(&p->iface->nn->lock)
 {
 	list_del_rcu(&p->life.list);
 	net6_note_prefix(p, NET6_NOTE_DEL);
@@ -33,6 +35,7 @@ static void net6_prefix_free(struct net6_prefix *p)
 
 /* It lives as long as somebody says. nn->lock held; frees it when nobody does any more. */
 static void net6_prefix_settle(struct net6_prefix *p)
+	__must_hold(&p->iface->nn->lock)
 {
 	struct net6_iface *iface = p->iface;
 	u32 left, most = 0;
@@ -64,6 +67,7 @@ static void net6_prefix_claim(struct net6_prefix *p, u32 valid_lft, enum net6_pr
 /* nn->lock held. */
 static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			   u32 valid_lft, enum net6_prefix_owner owner)
+	__must_hold(&iface->nn->lock)
 {
 	bool manual = owner != NET6_PREFIX_TOLD;
 	int err = net6_iface_refuses_from(iface, manual);
@@ -107,6 +111,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
  */
 int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			      u32 valid_lft, enum net6_prefix_owner owner)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_prefix *p = net6_prefix_find(iface, prefix, plen);
 
@@ -151,6 +156,7 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 }
 
 void net6_prefix_forget_all(struct net6_iface *iface, bool manual)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_prefix *p, *next;
 
@@ -171,6 +177,7 @@ static void net6_prefix_end(struct net6_life *life)
 }
 
 unsigned long net6_prefix_expire(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	return net6_life_expire(&iface->prefixes, net6_prefix_end);

@@ -86,6 +86,7 @@ const struct net6_accept *net6_proxy_accept_ns(const struct net6_iface *iface,
 
 /* A new entry. nn->lock held. */
 static int net6_proxy_insert(struct net6_iface *iface, const struct in6_addr *addr, bool router)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_net *nn = iface->nn;
 	struct net6_proxy *proxy;
@@ -119,6 +120,7 @@ static int net6_proxy_insert(struct net6_iface *iface, const struct in6_addr *ad
 
 /* nn->lock held. */
 static void net6_proxy_remove(struct net6_proxy *proxy)
+	__must_hold(&proxy->iface->nn->lock)
 {
 	struct net6_iface *iface = proxy->iface;
 	struct in6_addr group;
@@ -189,6 +191,7 @@ int net6_proxy_del(struct net6_iface *iface, const struct in6_addr *addr)
  * Context: nn->lock held, DEAD set.
  */
 void net6_proxy_leave_all(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_proxy *proxy;
 	struct hlist_node *next;

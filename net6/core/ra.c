@@ -61,6 +61,7 @@ static unsigned long net6_nd_life_at(unsigned long delay)
  * the timer says so. Context: nn->lock held.
  */
 void net6_nd_await_end(struct net6_iface *iface, u32 lifetime)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	if (lifetime && lifetime != NET6_LIFETIME_INFINITE &&
@@ -155,6 +156,7 @@ void net6_nd_timers_stop(struct net6_iface *iface)
 
 /* nn->lock held. RFC 4861 6.3.7: after a random delay of at most MAX_RTR_SOLICITATION_DELAY. */
 static void net6_nd_discover(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	u32 delay = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATION_DELAY) * HZ;
 
@@ -172,6 +174,7 @@ static void net6_nd_discover(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_nd_set_router(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	if (!net6_forward_on(iface)) {
@@ -196,6 +199,7 @@ void net6_nd_set_router(struct net6_iface *iface)
  * Context: nn->lock held.
  */
 void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra)
+	__must_hold(&iface->nn->lock)
 {
 	bool before = net6_nd_wants_ra(iface);
 

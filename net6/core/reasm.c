@@ -150,6 +150,7 @@ static struct net6_reasm *net6_reasm_find(struct net6_net *nn, const struct sk_b
  */
 static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buff *skb,
 					 struct sk_buff *prev, struct net6_rx_cb *cb, int *refs)
+	__must_hold(&reasm->q.lock)
 {
 	u8 ecn = ip_frag_ecn_table[reasm->ecn];
 	unsigned int payload_len;
@@ -195,6 +196,7 @@ static struct sk_buff *net6_reasm_finish(struct net6_reasm *reasm, struct sk_buf
  * fragments. q->lock held.
  */
 static void net6_reasm_refuse(struct net6_reasm *reasm)
+	__must_hold(&reasm->q.lock)
 {
 	struct sk_buff *skb;
 
@@ -211,6 +213,7 @@ static struct sk_buff *net6_reasm_queue(struct net6_reasm *reasm, struct sk_buff
 					const struct net6_reasm_piece *piece,
 					struct sk_buff **left, enum net6_drop_reason *reason,
 					int *refs)
+	__must_hold(&reasm->q.lock)
 {
 	struct inet_frag_queue *q = &reasm->q;
 	struct net6_rx_cb cb = *net6_rx_cb(skb);

@@ -29,6 +29,7 @@ struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_
 
 /* nn->lock held. RFC 4861 6.3.5: destinations that used it choose again. */
 static void net6_router_free(struct net6_router *router)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_iface *iface = router->iface;
 
@@ -55,6 +56,7 @@ static u32 net6_router_next_id(struct net6_net *nn)
 /* nn->lock held; takes over the reference on @neigh. */
 static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s8 preference,
 			   u32 lifetime, bool manual)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_router *router;
 	int err = net6_iface_refuses_from(iface, manual);
@@ -91,6 +93,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 /* nn->lock held. An entry that was thrown out before the list could mark it. */
 static struct net6_neigh *net6_router_swap_neigh(struct net6_router *router,
 						 struct net6_neigh *neigh)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_neigh *old = router->neigh;
 
@@ -103,6 +106,7 @@ static struct net6_neigh *net6_router_swap_neigh(struct net6_router *router,
 
 /* nn->lock held. What the administrator has set, an advertisement does not change. */
 static int net6_router_renew(struct net6_router *router, s8 preference, u32 lifetime, bool manual)
+	__must_hold(&router->iface->nn->lock)
 {
 	bool changed;
 
@@ -188,6 +192,7 @@ void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
 }
 
 void net6_router_forget_all(struct net6_iface *iface, bool manual)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_router *router, *next;
 
@@ -203,6 +208,7 @@ static void net6_router_end(struct net6_life *life)
 }
 
 unsigned long net6_router_expire(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
 {
 	unsigned long next = net6_life_expire(&iface->routers, net6_router_end);
 	struct net6_router *router;

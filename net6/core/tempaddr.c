@@ -40,6 +40,7 @@ static u32 net6_temp_cap(const struct net6_addr *addr, u32 lifetime, u32 bound)
 }
 
 static void net6_temp_create(const struct net6_addr *public)
+	__must_hold(&public->iface->nn->lock)
 {
 	struct net6_iface *iface = public->iface;
 	u32 most = READ_ONCE(iface->temp_preferred);
@@ -79,6 +80,7 @@ static void net6_temp_create(const struct net6_addr *public)
  * Context: nn->lock held.
  */
 void net6_temp_update(const struct net6_addr *public)
+	__must_hold(&public->iface->nn->lock)
 {
 	struct net6_iface *iface = public->iface;
 	u32 preferred = net6_lifetime_left(public->preferred_lft, public->updated);
@@ -115,6 +117,7 @@ void net6_temp_update(const struct net6_addr *public)
  * Return: seconds until this is to be called again, @preferred if it need not be.
  */
 u32 net6_temp_age(struct net6_addr *addr, u32 preferred)
+	__must_hold(&addr->iface->nn->lock)
 {
 	u32 advance = net6_temp_advance(addr->iface);
 	struct net6_addr *public;

@@ -49,6 +49,7 @@ void net6_note_unregister(void)
  * Context: nn->lock held.
  */
 void net6_note_addr(const struct net6_addr *addr, enum net6_note_event event)
+	__must_hold(&addr->iface->nn->lock)
 {
 	const struct net6_note_ops *ops = net6_note_listener();
 
@@ -65,6 +66,7 @@ void net6_note_addr(const struct net6_addr *addr, enum net6_note_event event)
  * Context: nn->lock held.
  */
 void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event)
+	__must_hold(&addr->iface->nn->lock)
 {
 	trace_net6_dad(addr->iface->ifindex, &addr->addr, event, addr->dad_left);
 }
@@ -78,6 +80,7 @@ void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event)
  * Context: neigh->lock held.
  */
 void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_event event)
+	__must_hold(&neigh->lock)
 {
 	const struct net6_note_ops *ops = net6_note_listener();
 
@@ -97,6 +100,7 @@ void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_even
  * Context: nn->lock held.
  */
 void net6_note_router(const struct net6_router *router, enum net6_note_event event)
+	__must_hold(&router->iface->nn->lock)
 {
 	const struct net6_note_ops *ops = net6_note_listener();
 
@@ -114,6 +118,7 @@ void net6_note_router(const struct net6_router *router, enum net6_note_event eve
  * Context: nn->lock held.
  */
 void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event)
+	__must_hold(&prefix->iface->nn->lock)
 {
 	const struct net6_note_ops *ops = net6_note_listener();
 
@@ -131,6 +136,7 @@ void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event eve
  * Context: nn->lock held.
  */
 void net6_note_route(const struct net6_fib_route *route, enum net6_note_event event)
+	__must_hold(&route->iface->nn->lock)
 {
 	const struct net6_note_ops *ops = net6_note_listener();
 

@@ -29,6 +29,7 @@ static DEFINE_HASHTABLE(net6_shadows, NET6_SHADOW_BITS);
 static DEFINE_SPINLOCK(net6_shadow_lock);
 
 static struct net6_tcp_sock *net6_shadow_find(const struct socket *sock)
+	__must_hold(&net6_shadow_lock)
 {
 	struct sock *sk;
 

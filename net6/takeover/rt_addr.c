@@ -315,6 +315,7 @@ int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_e
  * Context: nn->lock held.
  */
 void net6_rt_note_addr(const struct net6_addr *addr, enum net6_note_event event)
+	__must_hold(&addr->iface->nn->lock)
 {
 	struct net *net = addr->iface->nn->net;
 	struct sk_buff *msg;

@@ -34,6 +34,7 @@ static u16 net6_rt_nud(u8 state)
 /* neigh->lock held. */
 static int net6_rt_neigh_fill(struct sk_buff *skb, const struct net6_neigh *neigh, u32 portid,
 			      u32 seq, int type, unsigned int nl_flags)
+	__must_hold(&neigh->lock)
 {
 	struct nda_cacheinfo ci = {
 		.ndm_confirmed	= jiffies_to_clock_t(jiffies - neigh->confirmed),
@@ -268,6 +269,7 @@ int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
  * Context: neigh->lock held.
  */
 void net6_rt_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event)
+	__must_hold(&neigh->lock)
 {
 	struct net *net = neigh->iface->nn->net;
 	struct sk_buff *msg;

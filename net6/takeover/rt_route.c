@@ -625,6 +625,7 @@ static void net6_rt_note_route(struct net *net, const struct net6_rt_route *rout
  * Context: nn->lock held.
  */
 void net6_rt_note_router(const struct net6_router *router, enum net6_note_event event)
+	__must_hold(&router->iface->nn->lock)
 {
 	struct net *net = router->iface->nn->net;
 	struct net6_rt_route route;
@@ -643,6 +644,7 @@ void net6_rt_note_router(const struct net6_router *router, enum net6_note_event 
  * Context: nn->lock held.
  */
 void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event event)
+	__must_hold(&entry->iface->nn->lock)
 {
 	struct net *net = entry->iface->nn->net;
 	struct net6_rt_route route;
@@ -694,6 +696,7 @@ static void net6_rt_note_advertised(struct net *net, const struct net6_prefix *p
  * Context: nn->lock held.
  */
 void net6_rt_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event)
+	__must_hold(&prefix->iface->nn->lock)
 {
 	struct net *net = prefix->iface->nn->net;
 	struct net6_rt_route route;

@@ -175,6 +175,7 @@ static bool net6_dgram_reuseport_pair(struct sock *a, struct sock *b)
  */
 static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u16 port,
 				bool chosen)
+	__must_hold(&b->lock)
 {
 	struct sock *other;
 
@@ -201,6 +202,7 @@ static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u1
 
 /* Put a SO_REUSEPORT socket in the group of its port, or make one. Bucket locked. */
 static int net6_dgram_join_reuseport(struct sock *sk, struct net6_dgram_bucket *b, u16 port)
+	__must_hold(&b->lock)
 {
 	bool any = ipv6_addr_any(&sk->sk_v6_rcv_saddr);
 	struct sock *other;

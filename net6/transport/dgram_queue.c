@@ -11,6 +11,7 @@
 
 /* Give the memory of a datagram back, keeping a page for the next. Queue locked. */
 static void net6_dgram_uncharge(struct sock *sk, struct sk_buff *skb)
+	__must_hold(&sk->sk_receive_queue.lock)
 {
 	int size = skb->truesize;
 
@@ -94,6 +95,7 @@ void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb)
 
 /* The first datagram, or the one at *off bytes for MSG_PEEK. Queue locked. */
 static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, int *off)
+	__must_hold(&sk->sk_receive_queue.lock)
 {
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	struct sk_buff *skb;
@@ -165,6 +167,7 @@ struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *er
 }
 
 static void net6_dgram_unlink(struct sock *sk, struct sk_buff *skb)
+	__must_hold(&sk->sk_receive_queue.lock)
 {
 	__skb_unlink(skb, &sk->sk_receive_queue);
 	net6_dgram_uncharge(sk, skb);

@@ -24,6 +24,7 @@ struct net6_6over4_group {
 };
 
 static struct net6_6over4_group *net6_6over4_find(struct net6_tunnel *t, __be32 addr)
+	__must_hold(&t->group_lock)
 {
 	struct net6_6over4_group *group;
 
@@ -35,6 +36,7 @@ static struct net6_6over4_group *net6_6over4_find(struct net6_tunnel *t, __be32 
 }
 
 static int net6_6over4_join(struct net6_tunnel *t, __be32 addr)
+	__must_hold(&t->group_lock)
 {
 	struct net6_6over4_group *group = net6_6over4_find(t, addr);
 

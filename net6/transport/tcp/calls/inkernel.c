@@ -654,6 +654,7 @@ EXPORT_SYMBOL_GPL(net6_tcp_take);
  * Context: receive() or writable() of @sk.
  */
 void net6_tcp_finish_locked(struct sock *sk, bool reset)
+	__must_hold(&sk->sk_lock.slock)
 {
 	net6_tcp_owner_clear(sk);
 	net6_tcp_close_atomic(sk, reset);

@@ -150,6 +150,7 @@ static bool net6_tcp_close_fin_wait2(struct sock *sk)
 
 /* The process has left: decide what becomes of the socket. Spinlock held. */
 static void net6_tcp_close_orphan(struct sock *sk, int state)
+	__must_hold(&sk->sk_lock.slock)
 {
 	/* Destroyed by a segment or timer meanwhile? */
 	if (state != TCP_CLOSE && sk->sk_state == TCP_CLOSE)
@@ -175,6 +176,7 @@ static void net6_tcp_close_orphan(struct sock *sk, int state)
  * Context: BH disabled. The caller has another reference.
  */
 void net6_tcp_close_atomic(struct sock *sk, bool reset)
+	__must_hold(&sk->sk_lock.slock)
 {
 	int state;
 

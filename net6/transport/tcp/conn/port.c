@@ -31,6 +31,7 @@ static struct net6_tcp_port_bucket *net6_tcp_port_bucket(const struct net *net, 
 
 static struct net6_tcp_port *net6_tcp_port_find(const struct net6_tcp_port_bucket *bucket,
 						const struct net *net, u16 port)
+	__must_hold(&bucket->lock)
 {
 	struct net6_tcp_port *tb;
 
@@ -43,6 +44,7 @@ static struct net6_tcp_port *net6_tcp_port_find(const struct net6_tcp_port_bucke
 
 static struct net6_tcp_port *net6_tcp_port_create(struct net6_tcp_port_bucket *bucket,
 						  struct net *net, u16 port, bool connect_only)
+	__must_hold(&bucket->lock)
 {
 	struct net6_tcp_port *tb = kmem_cache_alloc(port_slab, GFP_ATOMIC);
 

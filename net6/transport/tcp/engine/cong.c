@@ -84,6 +84,7 @@ static void net6_tcp_ca_put(struct net6_tcp_ca *ca)
 
 /* A new carrier; the module is loaded if need be. */
 static struct net6_tcp_ca *net6_tcp_ca_create(const char *name)
+	__must_hold(&ca_mutex)
 {
 	struct net6_tcp_ca *ca;
 	struct socket *sock;

@@ -321,6 +321,7 @@ void net6_tcp_engine_reset(struct sock *sk)
  * ends here, because the work below counts as softirq's.
  */
 void net6_tcp_release_cb(struct sock *sk)
+	__must_hold(&sk->sk_lock.slock)
 {
 	unsigned long flags = READ_ONCE(sk->sk_tsq_flags);
 
