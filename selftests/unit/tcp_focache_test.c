@@ -20,13 +20,13 @@ static struct in6_addr addr(const char *text)
 static struct in6_addr server(unsigned int n)
 {
 	struct in6_addr a = addr("2001:db8::");
-	const struct net6_tcp_fo_peer *set = fo_set(&cache, &a);
+	const struct net6_tcp_fo_peer *set = net6_tcp_fo_set(&cache, &a);
 	unsigned int i, found = 0;
 
 	for (i = 0; i < 65536; i++) {
 		a.s6_addr[14] = i >> 8;
 		a.s6_addr[15] = i;
-		if (fo_set(&cache, &a) == set && found++ == n)
+		if (net6_tcp_fo_set(&cache, &a) == set && found++ == n)
 			break;
 	}
 	return a;

@@ -29,13 +29,13 @@ struct net6_tcp_fo_client {
 	struct net6_tcp_fo_cache	cache;
 };
 
-static bool fo_client_allowed(const struct sock *sk)
+static bool net6_tcp_fo_client_allowed(const struct sock *sk)
 {
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_fastopen) & TFO_CLIENT_ENABLE;
 }
 
 /* The namespace's cookies, made for its first client; NULL without memory. */
-static struct net6_tcp_fo_client *fo_client(struct sock *sk, bool make)
+static struct net6_tcp_fo_client *net6_tcp_fo_client(struct sock *sk, bool make)
 {
 	struct net6_tcp_net *tn = net6_tcp_nn(sk)->tcp;
 	struct net6_tcp_fo_client *client, *other;
@@ -58,9 +58,9 @@ static struct net6_tcp_fo_client *fo_client(struct sock *sk, bool make)
 /* What the SYN says: c->len is the cookie's length, 0 asks for one, -1 is no option.
  * Returns true if data may go with it; *mss is the server's.
  */
-static bool fo_cookie(struct sock *sk, struct tcp_fastopen_cookie *c, u16 *mss)
+static bool net6_tcp_fo_cookie(struct sock *sk, struct tcp_fastopen_cookie *c, u16 *mss)
 {
-	struct net6_tcp_fo_client *client = fo_client(sk, true);
+	struct net6_tcp_fo_client *client = net6_tcp_fo_client(sk, true);
 	int mode = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_fastopen);
 	struct net6_tcp_fo_peer *peer;
 	u32 now = ktime_get_seconds();
@@ -109,9 +109,9 @@ int net6_tcp_fastopen_connect(struct sock *sk)
 	u16 mss;
 	int err;
 
-	if (tp->fastopen_req || !fo_client_allowed(sk))
+	if (tp->fastopen_req || !net6_tcp_fo_client_allowed(sk))
 		return net6_tcp_send_syn(sk);
-	if (fo_cookie(sk, &cookie, &mss)) {
+	if (net6_tcp_fo_cookie(sk, &cookie, &mss)) {
 		net6_opt_set(sk, DEFER_CONNECT, 1);
 		return 0;
 	}
@@ -125,7 +125,7 @@ int net6_tcp_fastopen_connect(struct sock *sk)
 }
 
 /* The SYN could not be sent: the connection never was. */
-static void fo_failed(struct sock *sk)
+static void net6_tcp_fo_failed(struct sock *sk)
 {
 	net6_tcp_set_state(sk, TCP_CLOSE);
 	inet_sk(sk)->inet_dport = 0;
@@ -147,7 +147,7 @@ int net6_tcp_fastopen_start(struct sock *sk)
 	net6_opt_set(sk, DEFER_CONNECT, 0);
 	err = net6_tcp_send_syn(sk);
 	if (err)
-		fo_failed(sk);
+		net6_tcp_fo_failed(sk);
 	return err;
 }
 
@@ -176,7 +176,7 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size,
 	/* While this call waited for the sock another one has put an IPv4 one in its place. */
 	if (unlikely(READ_ONCE(sk->sk_socket->sk) != sk))
 		return -EALREADY;
-	if (!deferred && (!fo_client_allowed(sk) ||
+	if (!deferred && (!net6_tcp_fo_client_allowed(sk) ||
 			  (addr && msg->msg_namelen >= sizeof(addr->sa_family) &&
 			   addr->sa_family == AF_UNSPEC) ||
 			  (addr && net6_mapped_addr(sk, (struct sockaddr_in6 *)addr,
@@ -191,7 +191,7 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size,
 	tp->fastopen_req->size = size;
 	tp->fastopen_req->uarg = uarg;
 	if (deferred && net6_tcp_send_syn(sk))
-		fo_failed(sk);
+		net6_tcp_fo_failed(sk);
 	err = __inet_stream_connect(sk->sk_socket, deferred ? NULL : addr, msg->msg_namelen,
 				    flags, 1);
 	/* A connection that failed meanwhile has forgotten it. */
@@ -205,7 +205,7 @@ int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size,
 }
 
 /* A program that wants to be told when its data are acknowledged learns that they were copied. */
-static void fo_zerocopy(const struct tcp_fastopen_request *fo, struct sk_buff *data)
+static void net6_tcp_fo_zerocopy(const struct tcp_fastopen_request *fo, struct sk_buff *data)
 {
 	if (likely(!fo->uarg))
 		return;
@@ -215,7 +215,7 @@ static void fo_zerocopy(const struct tcp_fastopen_request *fo, struct sk_buff *d
 }
 
 /* The data that fit, into the write queue; NULL if there is none. */
-static struct sk_buff *fo_queue(struct sock *sk, struct tcp_fastopen_request *fo, u16 mss)
+static struct sk_buff *net6_tcp_fo_queue(struct sock *sk, struct tcp_fastopen_request *fo, u16 mss)
 {
 	u32 pmtu = inet_csk(sk)->icsk_pmtu_cookie;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -243,7 +243,7 @@ static struct sk_buff *fo_queue(struct sock *sk, struct tcp_fastopen_request *fo
 	TCP_SKB_CB(data)->tcp_flags |= TCPHDR_PSH;
 	WRITE_ONCE(tp->write_seq, tp->write_seq + n);
 	fo->copied = n;
-	fo_zerocopy(fo, data);
+	net6_tcp_fo_zerocopy(fo, data);
 	/* Nothing that a blocking call still has to queue. */
 	if (n == fo->size)
 		fo->data = NULL;
@@ -251,7 +251,7 @@ static struct sk_buff *fo_queue(struct sock *sk, struct tcp_fastopen_request *fo
 }
 
 /* The data and the SYN in one segment. Returns false if there is no memory for it. */
-static bool fo_transmit(struct sock *sk, struct sk_buff *syn, struct sk_buff *data)
+static bool net6_tcp_fo_transmit(struct sock *sk, struct sk_buff *syn, struct sk_buff *data)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
@@ -290,14 +290,14 @@ void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn)
 	/* RFC 7413 4.2.1: until the server has told. */
 	u16 mss = NET6_TCP_DEFAULT_MSS;
 
-	if (fo_cookie(sk, &fo->cookie, &mss) && fo->data && fo->size) {
-		data = fo_queue(sk, fo, mss);
+	if (net6_tcp_fo_cookie(sk, &fo->cookie, &mss) && fo->data && fo->size) {
+		data = net6_tcp_fo_queue(sk, fo, mss);
 		/* Without data a cookie is of no use. */
 		if (!data)
 			fo->cookie.len = -1;
 	}
 	tp->syn_fastopen = fo->cookie.len >= 0;
-	if (!data || !fo_transmit(sk, syn, data))
+	if (!data || !net6_tcp_fo_transmit(sk, syn, data))
 		net6_tcp_transmit(sk, syn, true, sk->sk_allocation);
 	/* A SYN that is sent again has no option. */
 	fo->cookie.len = -1;
@@ -306,7 +306,7 @@ void net6_tcp_fastopen_syn(struct sock *sk, struct sk_buff *syn)
 /* What the SYN-ACK acknowledges leaves the write queue, the rest counts as never sent.
  * Returns true if nothing is left.
  */
-static bool fo_acked(struct sock *sk)
+static bool net6_tcp_fo_acked(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
@@ -327,9 +327,9 @@ static bool fo_acked(struct sock *sk)
 }
 
 /* RFC 7413 4.1.3: cookie and MSS are kept; 4.1.3.1: so is that SYNs with data get lost. */
-static void fo_note(struct sock *sk, const struct net6_tcp_opts *o, bool lost)
+static void net6_tcp_fo_note(struct sock *sk, const struct net6_tcp_opts *o, bool lost)
 {
-	struct net6_tcp_fo_client *client = fo_client(sk, false);
+	struct net6_tcp_fo_client *client = net6_tcp_fo_client(sk, false);
 	struct net6_tcp_fo_peer *peer;
 	u32 now = ktime_get_seconds();
 
@@ -357,7 +357,7 @@ void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o)
 	bool again = tp->total_retrans, too_big = tp->fastopen_client_fail == TFO_SYN_RETRANSMITTED;
 
 	if (tp->syn_data) {
-		tp->syn_data_acked = fo_acked(sk);
+		tp->syn_data_acked = net6_tcp_fo_acked(sk);
 		if (tp->syn_data_acked) {
 			NET6_INC(net6_tcp_nn(sk), TcpFastOpenActive);
 		} else {
@@ -370,7 +370,7 @@ void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o)
 	 * is the plain one that got through. Unless length was in the way, not the option.
 	 */
 	if (!too_big)
-		fo_note(sk, o, again && !tp->syn_data_acked && !o->fastopen_len);
+		net6_tcp_fo_note(sk, o, again && !tp->syn_data_acked && !o->fastopen_len);
 }
 
 /**

@@ -6,8 +6,8 @@
 
 #include "focache.h"
 
-static struct net6_tcp_fo_peer *fo_set(struct net6_tcp_fo_cache *cache,
-				       const struct in6_addr *daddr)
+static struct net6_tcp_fo_peer *net6_tcp_fo_set(struct net6_tcp_fo_cache *cache,
+						const struct in6_addr *daddr)
 {
 	u32 hash = 0;
 	int i;
@@ -17,8 +17,8 @@ static struct net6_tcp_fo_peer *fo_set(struct net6_tcp_fo_cache *cache,
 	return cache->peer[(hash ^ hash >> 16) & (NET6_TCP_FO_SETS - 1)];
 }
 
-static bool fo_same(const struct net6_tcp_fo_peer *peer, const struct in6_addr *saddr,
-		    const struct in6_addr *daddr)
+static bool net6_tcp_fo_same(const struct net6_tcp_fo_peer *peer, const struct in6_addr *saddr,
+			     const struct in6_addr *daddr)
 {
 	return peer->valid && !memcmp(&peer->daddr, daddr, sizeof(*daddr)) &&
 	       !memcmp(&peer->saddr, saddr, sizeof(*saddr));
@@ -36,11 +36,11 @@ struct net6_tcp_fo_peer *net6_tcp_fo_find(struct net6_tcp_fo_cache *cache,
 					  const struct in6_addr *saddr,
 					  const struct in6_addr *daddr)
 {
-	struct net6_tcp_fo_peer *set = fo_set(cache, daddr);
+	struct net6_tcp_fo_peer *set = net6_tcp_fo_set(cache, daddr);
 	int i;
 
 	for (i = 0; i < NET6_TCP_FO_WAYS; i++)
-		if (fo_same(&set[i], saddr, daddr))
+		if (net6_tcp_fo_same(&set[i], saddr, daddr))
 			return &set[i];
 	return NULL;
 }
@@ -62,7 +62,7 @@ struct net6_tcp_fo_peer *net6_tcp_fo_enter(struct net6_tcp_fo_cache *cache,
 	int i;
 
 	if (!peer) {
-		set = fo_set(cache, daddr);
+		set = net6_tcp_fo_set(cache, daddr);
 		peer = set;
 		for (i = 0; i < NET6_TCP_FO_WAYS; i++) {
 			if (!set[i].valid) {

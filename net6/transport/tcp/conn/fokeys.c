@@ -10,7 +10,7 @@
 #include "conn.h"
 #include "fastopen.h"
 
-static struct tcp_fastopen_context *fo_make(const u8 *keys, int n)
+static struct tcp_fastopen_context *net6_tcp_fo_make(const u8 *keys, int n)
 {
 	struct tcp_fastopen_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	int i;
@@ -40,29 +40,29 @@ void net6_tcp_fastopen_net_key(struct net *net)
 	if (rcu_access_pointer(net->ipv4.tcp_fastopen_ctx))
 		return;
 	get_random_bytes(key, sizeof(key));
-	ctx = fo_make(key, 1);
+	ctx = net6_tcp_fo_make(key, 1);
 	memzero_explicit(key, sizeof(key));
 	if (ctx && cmpxchg((__force struct tcp_fastopen_context **)&net->ipv4.tcp_fastopen_ctx,
 			   NULL, ctx))
 		kfree_sensitive(ctx);
 }
 
-static struct tcp_fastopen_context __rcu **fo_own(struct sock *sk)
+static struct tcp_fastopen_context __rcu **net6_tcp_fo_own(struct sock *sk)
 {
 	return &inet_csk(sk)->icsk_accept_queue.fastopenq.ctx;
 }
 
-static void fo_free(struct rcu_head *head)
+static void net6_tcp_fo_free(struct rcu_head *head)
 {
 	kfree_sensitive(container_of(head, struct tcp_fastopen_context, rcu));
 }
 
 /* Gives a listener other keys, or none. */
-static void fo_replace(struct sock *sk, struct tcp_fastopen_context *ctx)
+static void net6_tcp_fo_replace(struct sock *sk, struct tcp_fastopen_context *ctx)
 {
-	ctx = xchg((__force struct tcp_fastopen_context **)fo_own(sk), ctx);
+	ctx = xchg((__force struct tcp_fastopen_context **)net6_tcp_fo_own(sk), ctx);
 	if (ctx)
-		call_rcu(&ctx->rcu, fo_free);
+		call_rcu(&ctx->rcu, net6_tcp_fo_free);
 }
 
 /**
@@ -83,11 +83,11 @@ int net6_tcp_fastopen_set_key(struct sock *sk, sockptr_t optval, unsigned int op
 		return -EINVAL;
 	if (copy_from_sockptr(keys, optval, optlen))
 		return -EFAULT;
-	ctx = fo_make(keys, optlen / TCP_FASTOPEN_KEY_LENGTH);
+	ctx = net6_tcp_fo_make(keys, optlen / TCP_FASTOPEN_KEY_LENGTH);
 	memzero_explicit(keys, sizeof(keys));
 	if (!ctx)
 		return -ENOMEM;
-	fo_replace(sk, ctx);
+	net6_tcp_fo_replace(sk, ctx);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ int net6_tcp_fastopen_get_key(struct sock *sk, u8 *keys)
 	int i, n = 0;
 
 	rcu_read_lock();
-	ctx = rcu_dereference(*fo_own(sk));
+	ctx = rcu_dereference(*net6_tcp_fo_own(sk));
 	if (ctx) {
 		n = ctx->num;
 		for (i = 0; i < n; i++, keys += TCP_FASTOPEN_KEY_LENGTH) {
@@ -125,11 +125,11 @@ int net6_tcp_fastopen_get_key(struct sock *sk, u8 *keys)
  */
 void net6_tcp_fastopen_forget_key(struct sock *sk)
 {
-	fo_replace(sk, NULL);
+	net6_tcp_fo_replace(sk, NULL);
 }
 
 /* As in the native stack: of the addresses of the SYN, the client's first. */
-static __le64 fo_cookie_of(const struct net6_tcp_request *req, const siphash_key_t *key)
+static __le64 net6_tcp_fo_cookie_of(const struct net6_tcp_request *req, const siphash_key_t *key)
 {
 	struct {
 		struct in6_addr client;
@@ -160,7 +160,7 @@ int net6_tcp_fastopen_cookie(const struct net6_tcp_request *req, void *cookie)
 	rcu_read_lock();
 	ctx = tcp_fastopen_get_ctx(req->listener);
 	if (ctx) {
-		value = fo_cookie_of(req, &ctx->key[0]);
+		value = net6_tcp_fo_cookie_of(req, &ctx->key[0]);
 		len = sizeof(value);
 		memcpy(cookie, &value, len);
 	}
@@ -187,7 +187,7 @@ int net6_tcp_fastopen_cookie_key(const struct net6_tcp_request *req, const struc
 	rcu_read_lock();
 	ctx = tcp_fastopen_get_ctx(req->listener);
 	for (i = 0; ctx && i < ctx->num && !found; i++) {
-		value = fo_cookie_of(req, &ctx->key[i]);
+		value = net6_tcp_fo_cookie_of(req, &ctx->key[i]);
 		if (!crypto_memneq(&value, o->fastopen, sizeof(value)))
 			found = i + 1;
 	}

@@ -18,38 +18,38 @@
 #define NET6_TCP_FO_RST_TIME	(60 * HZ)
 
 /* A request that was reset and still counts. */
-struct fo_rst {
-	struct fo_rst	*next;
+struct net6_tcp_fo_rst {
+	struct net6_tcp_fo_rst	*next;
 	unsigned long	until;		/* jiffies */
 };
 
-static struct fastopen_queue *fo_queue(struct sock *listener)
+static struct fastopen_queue *net6_tcp_fo_queue(struct sock *listener)
 {
 	return &inet_csk(listener)->icsk_accept_queue.fastopenq;
 }
 
 /* The kernel's places for its list of the same kind; nothing else looks at a listener's of ours. */
-static struct fo_rst **fo_rst_head(struct fastopen_queue *q)
+static struct net6_tcp_fo_rst **net6_tcp_fo_rst_head(struct fastopen_queue *q)
 {
-	return (struct fo_rst **)&q->rskq_rst_head;
+	return (struct net6_tcp_fo_rst **)&q->rskq_rst_head;
 }
 
-static struct fo_rst **fo_rst_tail(struct fastopen_queue *q)
+static struct net6_tcp_fo_rst **net6_tcp_fo_rst_tail(struct fastopen_queue *q)
 {
-	return (struct fo_rst **)&q->rskq_rst_tail;
+	return (struct net6_tcp_fo_rst **)&q->rskq_rst_tail;
 }
 
 /* One more request; false if there are as many as there may be. */
-static bool fo_slot_take(struct sock *listener)
+static bool net6_tcp_fo_slot_take(struct sock *listener)
 {
-	struct fastopen_queue *q = fo_queue(listener);
-	struct fo_rst *rst;
+	struct fastopen_queue *q = net6_tcp_fo_queue(listener);
+	struct net6_tcp_fo_rst *rst;
 	bool ok;
 
 	spin_lock_bh(&q->lock);
-	rst = *fo_rst_head(q);
+	rst = *net6_tcp_fo_rst_head(q);
 	if (q->qlen >= q->max_qlen && rst && time_after_eq(jiffies, rst->until)) {
-		*fo_rst_head(q) = rst->next;
+		*net6_tcp_fo_rst_head(q) = rst->next;
 		q->qlen--;
 	} else {
 		rst = NULL;
@@ -63,10 +63,10 @@ static bool fo_slot_take(struct sock *listener)
 }
 
 /* One less; with @rst only after a while. Without memory for that, now. */
-static void fo_slot_give(struct sock *listener, bool reset)
+static void net6_tcp_fo_slot_give(struct sock *listener, bool reset)
 {
-	struct fastopen_queue *q = fo_queue(listener);
-	struct fo_rst *rst = NULL;
+	struct fastopen_queue *q = net6_tcp_fo_queue(listener);
+	struct net6_tcp_fo_rst *rst = NULL;
 
 	if (reset)
 		rst = kmalloc(sizeof(*rst), GFP_ATOMIC | __GFP_NOWARN);
@@ -74,11 +74,11 @@ static void fo_slot_give(struct sock *listener, bool reset)
 	if (rst && listener->sk_state == TCP_LISTEN) {
 		rst->next = NULL;
 		rst->until = jiffies + NET6_TCP_FO_RST_TIME;
-		if (*fo_rst_head(q))
-			(*fo_rst_tail(q))->next = rst;
+		if (*net6_tcp_fo_rst_head(q))
+			(*net6_tcp_fo_rst_tail(q))->next = rst;
 		else
-			*fo_rst_head(q) = rst;
-		*fo_rst_tail(q) = rst;
+			*net6_tcp_fo_rst_head(q) = rst;
+		*net6_tcp_fo_rst_tail(q) = rst;
 		rst = NULL;
 	} else {
 		q->qlen--;
@@ -95,12 +95,12 @@ static void fo_slot_give(struct sock *listener, bool reset)
  */
 void net6_tcp_fastopen_stop(struct sock *listener)
 {
-	struct fastopen_queue *q = fo_queue(listener);
-	struct fo_rst *rst, *next;
+	struct fastopen_queue *q = net6_tcp_fo_queue(listener);
+	struct net6_tcp_fo_rst *rst, *next;
 
 	spin_lock_bh(&q->lock);
-	rst = *fo_rst_head(q);
-	*fo_rst_head(q) = NULL;
+	rst = *net6_tcp_fo_rst_head(q);
+	*net6_tcp_fo_rst_head(q) = NULL;
 	for (next = rst; next; next = next->next)
 		q->qlen--;
 	spin_unlock_bh(&q->lock);
@@ -115,8 +115,8 @@ void net6_tcp_fastopen_stop(struct sock *listener)
 /* Where the child differs from one whose handshake is done: its SYN is not acknowledged, and
  * the window of a SYN is not scaled (RFC 7323 2.2).
  */
-static void fo_sequence(struct sock *child, const struct sk_buff *skb,
-			const struct net6_tcp_request *req)
+static void net6_tcp_fo_sequence(struct sock *child, const struct sk_buff *skb,
+				 const struct net6_tcp_request *req)
 {
 	struct tcp_sock *tp = tcp_sk(child);
 
@@ -131,7 +131,7 @@ static void fo_sequence(struct sock *child, const struct sk_buff *skb,
 /* It never was a connection, and the peer has not heard of it: the request goes the ordinary
  * way.
  */
-static void fo_undo(struct sock *child, struct net6_tcp_request *req)
+static void net6_tcp_fo_undo(struct sock *child, struct net6_tcp_request *req)
 {
 	req->saved_syn = tcp_sk(child)->saved_syn;
 	tcp_sk(child)->saved_syn = NULL;
@@ -142,12 +142,12 @@ static void fo_undo(struct sock *child, struct net6_tcp_request *req)
 	sock_put(child);
 }
 
-static struct sock *fo_child(struct sock *listener, struct sk_buff *skb,
-			     struct net6_tcp_request *req)
+static struct sock *net6_tcp_fo_child(struct sock *listener, struct sk_buff *skb,
+				      struct net6_tcp_request *req)
 {
 	struct sock *child;
 
-	if (!fo_slot_take(listener)) {
+	if (!net6_tcp_fo_slot_take(listener)) {
 		NET6_INC(net6_tcp_nn_rcu(listener), TcpFastOpenListenOverflow);
 		return NULL;
 	}
@@ -155,9 +155,9 @@ static struct sock *fo_child(struct sock *listener, struct sk_buff *skb,
 	child = net6_tcp_child(listener, skb, req, false);
 	if (!child)
 		goto failed;
-	fo_sequence(child, skb, req);
+	net6_tcp_fo_sequence(child, skb, req);
 	if (!net6_tcp_queue_synack(child)) {
-		fo_undo(child, req);
+		net6_tcp_fo_undo(child, req);
 		goto failed;
 	}
 	/* The caller's reference is the child's now: there is no other. */
@@ -168,14 +168,14 @@ static struct sock *fo_child(struct sock *listener, struct sk_buff *skb,
 
 failed:
 	req->fastopen = false;
-	fo_slot_give(listener, false);
+	net6_tcp_fo_slot_give(listener, false);
 	return NULL;
 }
 
 /* The SYN's data into the receive queue, or not: then only the SYN is acknowledged and they
  * come again. Returns true if @skb was taken.
  */
-static bool fo_take_data(struct sock *child, struct sk_buff *skb)
+static bool net6_tcp_fo_take_data(struct sock *child, struct sk_buff *skb)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct tcp_sock *tp = tcp_sk(child);
@@ -195,7 +195,8 @@ static bool fo_take_data(struct sock *child, struct sk_buff *skb)
 }
 
 /* The first SYN-ACK; a client with an old cookie gets a fresh one (RFC 7413 4.1.2). */
-static void fo_send_synack(struct sock *child, const struct net6_tcp_request *req, bool cookie)
+static void net6_tcp_fo_send_synack(struct sock *child, const struct net6_tcp_request *req,
+				    bool cookie)
 {
 	struct tcp_fastopen_request fo = {};
 
@@ -209,7 +210,7 @@ static void fo_send_synack(struct sock *child, const struct net6_tcp_request *re
 }
 
 /* To who takes it: a module, or the accept queue. Gives up the lock and the reference. */
-static void fo_deliver(struct sock *listener, struct sock *child, bool data)
+static void net6_tcp_fo_deliver(struct sock *listener, struct sock *child, bool data)
 {
 	if (!net6_tcp_user_offer(listener, child) &&
 	    !net6_tcp_accept_queue_add(listener, child)) {
@@ -262,7 +263,7 @@ bool net6_tcp_fastopen_request(struct sock *listener, struct sk_buff *skb,
 			return false;
 		}
 	}
-	child = fo_child(listener, skb, req);
+	child = net6_tcp_fo_child(listener, skb, req);
 	if (!child) {
 		NET6_INC(nn, TcpFastOpenPassiveFail);
 		return false;
@@ -271,9 +272,9 @@ bool net6_tcp_fastopen_request(struct sock *listener, struct sk_buff *skb,
 	NET6_INC(nn, TcpPassiveOpens);
 	if (key == 2)
 		NET6_INC(nn, TcpFastOpenPassiveAltKey);
-	data = fo_take_data(child, skb);
-	fo_send_synack(child, req, key == 2);
-	fo_deliver(listener, child, data);
+	data = net6_tcp_fo_take_data(child, skb);
+	net6_tcp_fo_send_synack(child, req, key == 2);
+	net6_tcp_fo_deliver(listener, child, data);
 	if (!data)
 		consume_skb(skb);
 	return true;
@@ -281,7 +282,7 @@ bool net6_tcp_fastopen_request(struct sock *listener, struct sk_buff *skb,
 
 /* ---- until the handshake is done ---- */
 
-static struct net6_tcp_request *fo_request(const struct sock *sk)
+static struct net6_tcp_request *net6_tcp_fo_request(const struct sock *sk)
 {
 	return (__force struct net6_tcp_request *)tcp_sk(sk)->fastopen_rsk;
 }
@@ -301,7 +302,8 @@ bool net6_tcp_fastopen_check(struct sock *sk, struct sk_buff *skb)
 
 	if (th->rst)
 		return true;
-	if (th->syn && !th->ack && !th->fin && TCP_SKB_CB(skb)->seq == fo_request(sk)->rcv_isn) {
+	if (th->syn && !th->ack && !th->fin &&
+	    TCP_SKB_CB(skb)->seq == net6_tcp_fo_request(sk)->rcv_isn) {
 		if (synack && !net6_tcp_oow_limited(sk, skb)) {
 			net6_tcp_send_synack(sk);
 			/* Karn: which one will the ACK be for? */
@@ -322,10 +324,10 @@ bool net6_tcp_fastopen_check(struct sock *sk, struct sk_buff *skb)
  */
 void net6_tcp_fastopen_gone(struct sock *sk, bool reset)
 {
-	struct net6_tcp_request *req = fo_request(sk);
+	struct net6_tcp_request *req = net6_tcp_fo_request(sk);
 
 	RCU_INIT_POINTER(tcp_sk(sk)->fastopen_rsk, NULL);
-	fo_slot_give(req->listener, reset);
+	net6_tcp_fo_slot_give(req->listener, reset);
 	net6_tcp_request_put(req);
 }
 
