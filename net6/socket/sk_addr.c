@@ -13,36 +13,6 @@
 #include "sock.h"
 
 /**
- * net6_sk_own_oif() - interface that a socket insists on, whatever ancillary data says
- * @sk: socket
- *
- * Context: any. Return: interface index, 0 for any.
- */
-int net6_sk_own_oif(const struct sock *sk)
-{
-	int oif = READ_ONCE(sk->sk_bound_dev_if);
-
-	return oif ?: inet6_sk(sk)->sticky_pktinfo.ipi6_ifindex;
-}
-
-/**
- * net6_sk_oif() - interface that a socket's options insist on for a destination
- * @sk: socket
- * @daddr: destination
- *
- * Context: any. Return: interface index, 0 for any.
- */
-int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
-{
-	const struct ipv6_pinfo *np = inet6_sk(sk);
-	int oif = net6_sk_own_oif(sk);
-
-	if (oif)
-		return oif;
-	return ipv6_addr_is_multicast(daddr) ? np->mcast_oif : np->ucast_oif;
-}
-
-/**
  * net6_sk_check_dest() - is this an address that sendto() can go to?
  * @sk: socket
  * @addr: at least @len bytes in kernel memory

@@ -6,6 +6,36 @@
 #include "../core/exthdr.h"
 #include "sock.h"
 
+/**
+ * net6_sk_own_oif() - interface that a socket insists on, whatever ancillary data says
+ * @sk: socket
+ *
+ * Context: any. Return: interface index, 0 for any.
+ */
+int net6_sk_own_oif(const struct sock *sk)
+{
+	int oif = READ_ONCE(sk->sk_bound_dev_if);
+
+	return oif ?: inet6_sk(sk)->sticky_pktinfo.ipi6_ifindex;
+}
+
+/**
+ * net6_sk_oif() - interface that a socket's options insist on for a destination
+ * @sk: socket
+ * @daddr: destination
+ *
+ * Context: any. Return: interface index, 0 for any.
+ */
+int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
+{
+	const struct ipv6_pinfo *np = inet6_sk(sk);
+	int oif = net6_sk_own_oif(sk);
+
+	if (oif)
+		return oif;
+	return ipv6_addr_is_multicast(daddr) ? np->mcast_oif : np->ucast_oif;
+}
+
 /* Put @dest (reference passed in, or NULL) in the place of what was there. */
 static void net6_sk_dest_set(struct sock *sk, struct net6_dest *dest)
 {

@@ -329,8 +329,6 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 
 /* socket/sk_dest.c */
 struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
-
-/* socket/sk_addr.c */
 int net6_sk_own_oif(const struct sock *sk);
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
 
