@@ -101,10 +101,13 @@ u32 net6_first_hop(struct net6_net *nn, const struct in6_addr *saddr, int oif);
 int net6_first_hop_of(const struct net6_iface *out, const struct in6_addr *hop,
 		      const struct in6_addr *addr);
 
+/* core/nd_life.c */
+void net6_nd_await_end(struct net6_iface *iface, u32 lifetime);	/* nn->lock held */
+unsigned long net6_nd_life_at(unsigned long delay);
+
 /* The lists' own verbs (core/router.c, core/prefix.c, core/ra.c). nn->lock held;
  * expire() removes what is over and returns the jiffies until the next end.
  */
-void net6_nd_await_end(struct net6_iface *iface, u32 lifetime);
 unsigned long net6_router_expire(struct net6_iface *iface);
 unsigned long net6_prefix_expire(struct net6_iface *iface);
 void net6_router_forget_all(struct net6_iface *iface, bool manual);

@@ -20,9 +20,6 @@
 #define NET6_MAX_TIMER_MS		3600000U
 #define NET6_MIN_RETRANS_MS		10U
 
-/* Timers run at most that long; what is further off is looked at again. */
-#define NET6_LIFE_TIMER_MAX		(24 * 3600UL * HZ)
-
 /* Router Advertisement, RFC 4861 4.2 */
 struct net6_ra_msg {
 	struct icmp6hdr	icmp;
@@ -44,30 +41,6 @@ void net6_nd_draw_reachable(struct net6_iface *iface)
 	WRITE_ONCE(iface->reachable,
 		   msecs_to_jiffies(base / 2 + get_random_u32_below(base)) ?: 1);
 	WRITE_ONCE(iface->reachable_renewed, jiffies);
-}
-
-/* To the whole second: however many ends there are, the lists are gone through once in each. */
-static unsigned long net6_nd_life_at(unsigned long delay)
-{
-	return __round_jiffies_up(jiffies + net6_life_delay(min(delay, NET6_LIFE_TIMER_MAX)), 0);
-}
-
-/**
- * net6_nd_await_end() - a router, prefix or route has got a lifetime
- * @iface: its interface
- * @lifetime: seconds, NET6_LIFETIME_INFINITE; 0: it has none any more
- *
- * Each option of an advertisement comes here, and the lists may be long: what is over goes when
- * the timer says so. Context: nn->lock held.
- */
-void net6_nd_await_end(struct net6_iface *iface, u32 lifetime)
-	__must_hold(&iface->nn->lock)
-{
-	lockdep_assert_held(&iface->nn->lock);
-	if (lifetime && lifetime != NET6_LIFETIME_INFINITE &&
-	    !test_bit(NET6_IFACE_DEAD, &iface->flags))
-		timer_reduce(&iface->life_timer,
-			     net6_nd_life_at(min_t(u64, (u64)lifetime * HZ, NET6_LIFE_TIMER_MAX)));
 }
 
 /* Drop routers, prefixes and routes that are over, wait for the next end. */
