@@ -48,10 +48,15 @@ static atomic_long_t allocated;
 static long mem_limits[3] = { 1 << 20, 1 << 21, 1 << 22 };
 static int fw_alloc;
 
+static void enter_memory_pressure(struct sock *sk)
+{
+}
+
 static struct proto prot = {
 	.name			= "TCP",
 	.memory_allocated	= &allocated,
 	.per_cpu_fw_alloc	= &fw_alloc,
+	.enter_memory_pressure	= enter_memory_pressure,
 	.sysctl_mem		= mem_limits,
 };
 

@@ -169,6 +169,10 @@ static inline void net6_tcp_owner_event(struct sock *sk)
 		owner->event = true;
 }
 
+/* owner.c. sk locked. */
+void net6_tcp_user_receive(struct sock *sk);
+void net6_tcp_user_writable(struct sock *sk);
+
 /* tcp.c */
 void net6_tcp_rcv(struct sk_buff *skb);			/* net6_proto.rcv */
 void net6_tcp_icmp_error(struct sk_buff *skb, const struct net6_icmp_error *err);

@@ -307,10 +307,6 @@ void __sk_mem_reclaim(struct sock *sk, int amount)
 	sk->sk_forward_alloc -= amount >> PAGE_SHIFT << PAGE_SHIFT;
 }
 
-void net6_tcp_enter_memory_pressure(struct sock *sk)
-{
-}
-
 bool tcp_stream_memory_free(const struct sock *sk, int wake)
 {
 	return true;

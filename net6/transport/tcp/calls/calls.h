@@ -18,7 +18,6 @@ void net6_tcp_sock_exit(void);
 int  net6_tcp_init_sock(struct sock *sk);
 void net6_tcp_destroy_sock(struct sock *sk);
 void net6_tcp_set_caps(struct sock *sk, const struct net6_dest *dest); /* GSO, checksums */
-void net6_tcp_enter_memory_pressure(struct sock *sk);
 
 /* sendmsg.c */
 int  net6_tcp_sendmsg(struct sock *sk, struct msghdr *msg, size_t size);
@@ -50,9 +49,7 @@ int  net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *o
 			 int __user *optlen);
 void net6_tcp_info(struct sock *sk, struct tcp_info *info, struct tcp_sock *copy);
 
-/* inkernel.c. sk locked, but for the first: RCU. */
+/* inkernel.c */
 bool net6_tcp_user_offer(const struct sock *listener, struct sock *child);	/* RCU */
-void net6_tcp_user_receive(struct sock *sk);
-void net6_tcp_user_writable(struct sock *sk);
 
 #endif /* _NET6_TCP_CALLS_H */

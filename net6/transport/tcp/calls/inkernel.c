@@ -29,7 +29,7 @@ bool net6_tcp_is(const struct sock *sk)
 }
 EXPORT_SYMBOL_GPL(net6_tcp_is);
 
-/* ---- calls to the owner ---- */
+/* ---- owners ---- */
 
 static void net6_tcp_owner_set(struct sock *sk, struct net6_tcp_owner *owner)
 {
@@ -62,69 +62,6 @@ bool net6_tcp_user_offer(const struct sock *listener, struct sock *child)
 	}
 	net6_tcp_owner_set(child, owner);
 	return true;
-}
-
-/* A connection's owner, if it is to be called: not from its own call, after which it sees
- * the state anyhow; and a listener that was attached to and became something else is its
- * process's, or nobody's when that has closed it.
- */
-static struct net6_tcp_owner *net6_tcp_owner_ready(const struct sock *sk)
-{
-	struct net6_tcp_owner *owner = net6_tcp_owner(sk);
-
-	return owner && !owner->busy && !sk->sk_socket && !sock_flag(sk, SOCK_DEAD) ? owner : NULL;
-}
-
-/* Calls it, in the same surroundings in softirq and process. Afterwards @sk may be closed
- * or somebody else's, and its owner freed.
- */
-static void net6_tcp_owner_call(struct sock *sk, struct net6_tcp_owner *owner,
-				void (*fn)(struct net6_tcp_user *user, struct sock *sk))
-{
-	bool bh = !in_softirq();
-
-	if (bh)
-		local_bh_disable();
-	owner->busy = true;
-	fn(owner->user, sk);
-	owner = net6_tcp_owner(sk);
-	if (owner)
-		owner->busy = false;
-	if (bh)
-		local_bh_enable();
-}
-
-/**
- * net6_tcp_user_receive() - tell the owner that there is something to look at, if so
- * @sk: locked; may be closed and destroyed afterwards: the caller has a reference
- *
- * Context: any.
- */
-void net6_tcp_user_receive(struct sock *sk)
-{
-	struct net6_tcp_owner *owner = net6_tcp_owner_ready(sk);
-
-	if (!owner || !owner->event)
-		return;
-	owner->event = false;
-	net6_tcp_owner_call(sk, owner, owner->user->receive);
-}
-
-/**
- * net6_tcp_user_writable() - tell the owner that there is room again, if it waits for it
- * @sk: locked; as net6_tcp_user_receive()
- *
- * Context: any.
- */
-void net6_tcp_user_writable(struct sock *sk)
-{
-	struct net6_tcp_owner *owner = net6_tcp_owner_ready(sk);
-
-	if (!owner || !owner->full)
-		return;
-	owner->full = false;
-	if (owner->user->writable)
-		net6_tcp_owner_call(sk, owner, owner->user->writable);
 }
 
 /* ---- listeners ---- */

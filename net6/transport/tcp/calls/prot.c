@@ -16,13 +16,8 @@ static struct percpu_counter sockets_allocated;
 static unsigned long memory_pressure;
 static long memory_limits[3];		/* pages: low, pressure, high */
 
-/**
- * net6_tcp_enter_memory_pressure() - struct proto's; sockets save memory from now on
- * @sk: the socket that met the limit
- *
- * Context: any.
- */
-void net6_tcp_enter_memory_pressure(struct sock *sk)
+/* Sockets save memory from now on. */
+static void net6_tcp_enter_memory_pressure(struct sock *sk)
 {
 	if (READ_ONCE(memory_pressure))
 		return;

@@ -4,7 +4,6 @@
  */
 #include <net/inet_ecn.h>
 
-#include "../calls/calls.h"
 #include "../conn/conn.h"
 #include "engine.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Buffers of the write queue and the memory they are charged to. */
-#include "../calls/calls.h"
 #include "entry.h"
 
 /**
@@ -69,7 +68,7 @@ struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp
 	if (!skb)
 		skb = alloc_skb_fclone(room + size, gfp);
 	if (unlikely(!skb)) {
-		net6_tcp_enter_memory_pressure(sk);
+		sk->sk_prot->enter_memory_pressure(sk);
 		sk_stream_moderate_sndbuf(sk);
 		return NULL;
 	}

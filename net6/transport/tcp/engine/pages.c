@@ -17,7 +17,6 @@
 #include <linux/slab.h>
 
 #include "engine.h"
-#include "../calls/send.h"
 
 /* What skb_page_frag_refill() allocates if it can; smaller ones are not kept. */
 #define NET6_TCP_PAGE_BYTES	(PAGE_SIZE << get_order(32768))

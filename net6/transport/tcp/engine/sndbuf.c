@@ -2,7 +2,6 @@
 /* The send buffer: how it grows with the congestion window, and who is told that it
  * has room again.
  */
-#include "../calls/calls.h"
 #include "engine.h"
 
 /**
