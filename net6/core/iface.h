@@ -185,7 +185,7 @@ struct net6_iface_watcher {
 	void (*detached)(struct net6_iface *iface);
 };
 
-/* core/watch.c */
+/* core/iface_watch.c */
 void net6_iface_watch(struct net6_iface_watcher *watcher);
 void net6_iface_unwatch(struct net6_iface_watcher *watcher);
 void net6_iface_tell_attached(struct net6_iface *iface);

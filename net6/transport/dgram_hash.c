@@ -11,7 +11,7 @@
 #include <net/sock_reuseport.h>
 
 #include "dgram.h"
-#include "lookup.h"
+#include "sk_lookup.h"
 
 #define NET6_DGRAM_BUCKETS	1024	/* a power of two */
 

@@ -4,7 +4,7 @@
  * must agree with the queues, all bytes be where they belong, and a timer run when
  * something is to be waited for. Built with the kernel's headers, see the Makefile.
  */
-#include "../../net6/transport/tcp/calls/send.h"
+#include "../../net6/transport/tcp/calls/sendmsg.h"
 #include "../../net6/transport/tcp/conn/conn.h"
 #include "../../net6/transport/tcp/engine/engine.h"
 #include "engine/harness.h"

@@ -6,7 +6,7 @@
 #include <linux/percpu.h>
 
 #include "../../../net6/transport/tcp/calls/calls.h"
-#include "../../../net6/transport/tcp/calls/send.h"
+#include "../../../net6/transport/tcp/calls/sendmsg.h"
 #include "../../../net6/transport/tcp/conn/conn.h"
 #include "../../../net6/transport/tcp/engine/engine.h"
 #include "harness.h"
@@ -442,7 +442,7 @@ void net6_note_tcp_state(const struct sock *sk, int old, int new)
 {
 }
 
-/* ---- policy.c: nobody is asked ---- */
+/* ---- lsm_ops.c: nobody is asked ---- */
 
 int net6_tcp_ops_call(struct sock *sk, int op, u32 a, u32 b, u32 c)
 {

@@ -11,7 +11,7 @@
 #include "../conn/conn.h"
 #include "../engine/entry.h"
 #include "calls.h"
-#include "send.h"
+#include "sendmsg.h"
 
 /* Called in softirq: no memory is no disaster. */
 #define NET6_TCP_USER_GFP	(GFP_ATOMIC | __GFP_NOWARN)

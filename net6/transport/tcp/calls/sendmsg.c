@@ -11,7 +11,7 @@
 #include "../conn/fastopen.h"
 #include "../engine/entry.h"
 #include "calls.h"
-#include "send.h"
+#include "sendmsg.h"
 
 /* A message up to this many bytes shares its buffer with the headers: with them it
  * fills the 1 KB that the allocator would give anyway.

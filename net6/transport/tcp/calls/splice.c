@@ -11,7 +11,7 @@
 #include "../../../compat/splice.h"
 #include "../engine/entry.h"
 #include "calls.h"
-#include "send.h"
+#include "sendmsg.h"
 
 /* The bytes are in the buffer's fragments now: charge them. */
 static void net6_tcp_charge_frags(struct sock *sk, struct sk_buff *skb, int n)

@@ -8,7 +8,7 @@
 #include <net/inet_common.h>
 
 #include "../../../socket/mapped.h"
-#include "../calls/send.h"
+#include "../calls/sendmsg.h"
 #include "../engine/engine.h"
 #include "conn.h"
 #include "fastopen.h"

@@ -10,7 +10,7 @@
 #include <net/inet_hashtables.h>
 #include <net/sock_reuseport.h>
 
-#include "../../lookup.h"
+#include "../../sk_lookup.h"
 #include "conn.h"
 
 #define NET6_TCP_LISTEN_BUCKETS	512

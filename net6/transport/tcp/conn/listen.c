@@ -11,7 +11,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /**
  * net6_tcp_listen() - make a socket listen, or change its backlog

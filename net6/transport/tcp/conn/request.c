@@ -12,7 +12,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 static struct kmem_cache *request_slab;
 

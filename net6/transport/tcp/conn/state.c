@@ -7,7 +7,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /**
  * net6_tcp_set_state() - change the state

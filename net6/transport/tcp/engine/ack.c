@@ -6,7 +6,7 @@
 #include <linux/errqueue.h>
 
 #include "engine.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /* ---- RTT, RFC 6298 ---- */
 

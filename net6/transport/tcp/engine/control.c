@@ -6,7 +6,7 @@
 
 #include "engine.h"
 #include "../conn/fastopen.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /* A bare segment; charged to the socket once it is sent. */
 static struct sk_buff *net6_tcp_bare_skb(struct sock *sk, u32 seq, u8 flags, gfp_t gfp)

@@ -5,7 +5,7 @@
 #include "../../../compat/timer.h"
 #include "../conn/conn.h"
 #include "engine.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /* What native's functions change of a socket in front of queue_xmit() and is to be as if they had
  * not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which the

@@ -4,7 +4,7 @@
  */
 #include "engine.h"
 #include "../conn/fastopen.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /* A clone of it has not left this host yet: sending again helps nobody. */
 static bool net6_tcp_in_host_queue(struct sock *sk, const struct sk_buff *skb)

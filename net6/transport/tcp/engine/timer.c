@@ -7,7 +7,7 @@
 #include "../conn/conn.h"
 #include "../conn/fastopen.h"
 #include "engine.h"
-#include "../policy.h"
+#include "../lsm_ops.h"
 
 /* Give up an orphan when there are too many of them or no memory is left. */
 static bool net6_tcp_out_of_resources(struct sock *sk, bool do_reset)

@@ -14,7 +14,7 @@
 
 #include "conn/conn.h"
 #include "engine/entry.h"
-#include "policy.h"
+#include "lsm_ops.h"
 
 /* Security modules look at the family. */
 static const struct request_sock_ops policy_request_ops = {

@@ -4,8 +4,8 @@
  * They may refuse what arrives. The socket that one may choose instead comes out of a map for
  * sockets, and those have none of net6's: that counts as no choice.
  */
-#ifndef _NET6_LOOKUP_H
-#define _NET6_LOOKUP_H
+#ifndef _NET6_SK_LOOKUP_H
+#define _NET6_SK_LOOKUP_H
 
 #include <linux/filter.h>
 
@@ -25,4 +25,4 @@ static inline bool net6_lookup_refused(struct net *net, u8 protocol, const struc
 	return IS_ERR(sk);
 }
 
-#endif /* _NET6_LOOKUP_H */
+#endif /* _NET6_SK_LOOKUP_H */

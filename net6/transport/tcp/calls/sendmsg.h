@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the ways of sending (sendmsg.c, splice.c) share. Socket owned throughout. */
-#ifndef _NET6_TCP_SEND_H
-#define _NET6_TCP_SEND_H
+#ifndef _NET6_TCP_SENDMSG_H
+#define _NET6_TCP_SENDMSG_H
 
 #include "../engine/entry.h"
 
@@ -36,4 +36,4 @@ void net6_tcp_account(struct net6_tcp_send *s, struct sk_buff *skb, int n);
 void net6_tcp_push_full(struct net6_tcp_send *s, struct sk_buff *skb);
 int  net6_tcp_splice_loop(struct net6_tcp_send *s, struct msghdr *msg);
 
-#endif /* _NET6_TCP_SEND_H */
+#endif /* _NET6_TCP_SENDMSG_H */

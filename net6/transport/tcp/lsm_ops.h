@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What security modules and the administrator's BPF programs have to say about connections
- * (policy.c): where native TCP asks them, we do. Without a program of that kind on the machine
+ * (lsm_ops.c): where native TCP asks them, we do. Without a program of that kind on the machine
  * asking costs a jump that is not taken.
  */
-#ifndef _NET6_TCP_POLICY_H
-#define _NET6_TCP_POLICY_H
+#ifndef _NET6_TCP_LSM_OPS_H
+#define _NET6_TCP_LSM_OPS_H
 
 #include <linux/bpf-cgroup.h>
 #include <linux/filter.h>
@@ -77,4 +77,4 @@ static inline bool net6_tcp_ops_ecn(struct sock *sk)
 	       net6_tcp_ops_call(sk, BPF_SOCK_OPS_NEEDS_ECN, 0, 0, 0) == 1;
 }
 
-#endif /* _NET6_TCP_POLICY_H */
+#endif /* _NET6_TCP_LSM_OPS_H */
