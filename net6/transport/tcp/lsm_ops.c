@@ -17,7 +17,7 @@
 #include "lsm_ops.h"
 
 /* Security modules look at the family. */
-static const struct request_sock_ops policy_request_ops = {
+static const struct request_sock_ops net6_tcp_lsm_request_ops = {
 	.family		= AF_INET6,
 	.obj_size	= sizeof(struct tcp_request_sock),
 };
@@ -25,7 +25,7 @@ static const struct request_sock_ops policy_request_ops = {
 /* The kernel's shape of a request. What has not been agreed yet is zero, as on native; so is
  * the copy of the SYN.
  */
-static void policy_shape(struct tcp_request_sock *treq, const struct net6_tcp_request *req)
+static void net6_tcp_lsm_shape(struct tcp_request_sock *treq, const struct net6_tcp_request *req)
 {
 	struct inet_request_sock *ireq = &treq->req;
 	struct sock_common *common = &ireq->req.__req_common;
@@ -43,7 +43,7 @@ static void policy_shape(struct tcp_request_sock *treq, const struct net6_tcp_re
 	common->skc_bound_dev_if = req->common.skc_bound_dev_if;
 	common->skc_listener = req->listener;
 	ireq->ir_mark = READ_ONCE(req->listener->sk_mark);
-	ireq->req.rsk_ops = &policy_request_ops;
+	ireq->req.rsk_ops = &net6_tcp_lsm_request_ops;
 	ireq->req.ts_recent = req->ts_recent;
 	ireq->req.secid = req->secid;
 	ireq->req.peer_secid = req->peer_secid;
@@ -67,7 +67,7 @@ int net6_tcp_lsm_request(struct sock *listener, struct sk_buff *skb,
 	struct tcp_request_sock treq;
 	int err;
 
-	policy_shape(&treq, req);
+	net6_tcp_lsm_shape(&treq, req);
 	err = security_inet_conn_request(listener, skb, &treq.req.req);
 	req->secid = treq.req.req.secid;
 	req->peer_secid = treq.req.req.peer_secid;
@@ -97,7 +97,7 @@ struct sock *net6_tcp_lsm_clone(struct sock *listener, struct sk_buff *skb,
 	const struct inet_connection_sock_af_ops *ops = READ_ONCE(inet_csk(listener)->icsk_af_ops);
 	struct tcp_request_sock treq;
 
-	policy_shape(&treq, req);
+	net6_tcp_lsm_shape(&treq, req);
 	if (likely(ops == &net6_tcp_native_ops))
 		return net6_compat_sk_clone(listener, &treq.req.req, GFP_ATOMIC);
 	return net6_compat_syn_recv(ops, listener, skb, &treq.req.req);
@@ -131,7 +131,7 @@ int net6_tcp_ops_call_request(const struct net6_tcp_request *req, int op)
 {
 	struct tcp_request_sock treq;
 
-	policy_shape(&treq, req);
+	net6_tcp_lsm_shape(&treq, req);
 	return tcp_call_bpf((struct sock *)&treq, op, 0, NULL);
 }
 
