@@ -38,22 +38,10 @@ def advertise(**values):
     wire.send(nd.ra(wire.linklocal, options=nd.prefix_option(PREFIX, **values)))
 
 
-def of(origin):
-    return [a for a in nd.show(A, "addresses") if a["origin"] == origin]
-
-
 def assigned(count):
     return ktap.wait_for(10, f"{count} temporary addresses are preferred", lambda: [
-        t for t in [[a for a in of("temporary") if a["state"] == "preferred"]]
+        t for t in [[a for a in nd.of_origin(A, "temporary") if a["state"] == "preferred"]]
         if len(t) == count])[0]
-
-
-def source():
-    sock = ktap.net6_socket(socket.SOCK_DGRAM, 0, A)
-    sock.connect((PREFIX + "99", 9))
-    address = sock.getsockname()[0]
-    sock.close()
-    return address
 
 
 def fresh():
@@ -68,8 +56,8 @@ def none_unless_asked_for():
     global stable
     advertise(valid=100000, preferred=50000)
     stable = ktap.wait_for(10, "the stable address is there", lambda: [
-        a for a in of("slaac") if a["state"] == "preferred"])[0]["address"]
-    ktap.equal(of("temporary"), [], "temporary addresses")
+        a for a in nd.of_origin(A, "slaac") if a["state"] == "preferred"])[0]["address"]
+    ktap.equal(nd.of_origin(A, "temporary"), [], "temporary addresses")
 
 
 @ktap.test
@@ -82,13 +70,13 @@ def one_beside_the_stable_address_with_bounded_lifetimes():
     ktap.true(VALID - 20 <= address["valid"] <= VALID, f"valid lifetime {address['valid']}")
     ktap.true(PREFERRED * 0.6 - 20 <= address["preferred"] <= PREFERRED,
               f"preferred lifetime less a random part {address['preferred']}")
-    ktap.equal(source(), address["address"], "source with use-tempaddr 2")
+    ktap.equal(nd.source(A, PREFIX + "99"), address["address"], "source with use-tempaddr 2")
     configure(1)
-    ktap.equal(source(), stable, "source with use-tempaddr 1")
+    ktap.equal(nd.source(A, PREFIX + "99"), stable, "source with use-tempaddr 1")
     configure(2)
     advertise(valid=100000, preferred=50000)
     time.sleep(2)
-    ktap.equal(len(of("temporary")), 1, "no second one for the next advertisement")
+    ktap.equal(len(nd.of_origin(A, "temporary")), 1, "no second one for the next advertisement")
 
 
 @ktap.test
@@ -123,18 +111,18 @@ def replaced_before_it_is_deprecated_then_removed():
     # started cost seconds of virtual time.
     nd.net6ctl(A, "set", "dev", "a0", "retrans", "20000")
     advertise(valid=100000, preferred=50000)
-    first = of("temporary")[0]
+    first = nd.of_origin(A, "temporary")[0]
     time.sleep(first["preferred"] - 30)
     second = [a for a in assigned(2) if a["address"] != first["address"]][0]
     time.sleep(60)
-    states = {a["address"]: a["state"] for a in of("temporary")}
+    states = {a["address"]: a["state"] for a in nd.of_origin(A, "temporary")}
     ktap.equal(states[first["address"]], "deprecated", "state of the first")
-    ktap.equal(source(), second["address"], "source")
-    first = [a for a in of("temporary") if a["address"] == first["address"]][0]
+    ktap.equal(nd.source(A, PREFIX + "99"), second["address"], "source")
+    first = [a for a in nd.of_origin(A, "temporary") if a["address"] == first["address"]][0]
     time.sleep(first["valid"] + 30)
-    ktap.true(first["address"] not in [a["address"] for a in of("temporary")],
+    ktap.true(first["address"] not in [a["address"] for a in nd.of_origin(A, "temporary")],
               "the first is gone")
-    ktap.true(len(of("temporary")) <= 3, "a bounded number at a time")
+    ktap.true(len(nd.of_origin(A, "temporary")) <= 3, "a bounded number at a time")
 
 
 @ktap.test
@@ -145,7 +133,7 @@ def prefix_lifetimes_bound_it():
     ktap.true(address["valid"] <= 500 and address["preferred"] <= 300, "lifetimes")
     advertise(valid=100000, preferred=50000)
     time.sleep(1)
-    address = of("temporary")[0]
+    address = nd.of_origin(A, "temporary")[0]
     ktap.true(VALID - 60 <= address["valid"] <= VALID, "longer again, up to its own bound")
 
 
@@ -154,7 +142,7 @@ def too_short_a_preferred_lifetime_makes_none():
     fresh()
     advertise(valid=100, preferred=4)
     time.sleep(3)
-    ktap.equal(of("temporary"), [], "temporary addresses")
+    ktap.equal(nd.of_origin(A, "temporary"), [], "temporary addresses")
 
 
 def duplicates(count):
@@ -187,7 +175,8 @@ def nothing_more_is_tried_when_four_were_duplicates():
     time.sleep(30)
     advertise(valid=100000, preferred=50000)
     time.sleep(30)
-    ktap.equal([a["state"] for a in of("temporary")], ["duplicate"], "temporary addresses")
+    ktap.equal([a["state"] for a in nd.of_origin(A, "temporary")], ["duplicate"],
+               "temporary addresses")
 
 
 def ours(address):
@@ -211,14 +200,14 @@ def an_end_that_is_far_off_is_met():
     wire.send(nd.ra(wire.linklocal, options=nd.prefix_option("2001:db8:2::", valid=nd.FOREVER,
                                                              preferred=nd.FOREVER)))
     ktap.wait_for(10, "both addresses are there", lambda: len([
-        a for a in of("slaac") if a["state"] == "preferred"]) == 2)
+        a for a in nd.of_origin(A, "slaac") if a["state"] == "preferred"]) == 2)
 
     def until(seconds):
         time.sleep(start + seconds - time.monotonic())
     until(2998)
-    ktap.equal(source(), stable, "source before the preferred lifetime's end")
+    ktap.equal(nd.source(A, PREFIX + "99"), stable, "source before the preferred lifetime's end")
     until(3002)
-    ktap.true(source() != stable, "another one after it")
+    ktap.true(nd.source(A, PREFIX + "99") != stable, "another one after it")
     until(3998)
     ktap.true(ours(stable), "ours before the valid lifetime's end")
     until(4002)
@@ -233,7 +222,8 @@ def bounded_by_the_limit_on_addresses():
         wire.send(nd.ra(wire.linklocal, options=nd.prefix_option(f"2001:db8:{n:x}::",
                                                                  valid=9000, preferred=5000)))
     time.sleep(3)
-    ktap.equal(len(of("temporary")) + len(of("slaac")), 16, "addresses (limits max-addrs)")
+    ktap.equal(len(nd.of_origin(A, "temporary")) + len(nd.of_origin(A, "slaac")), 16,
+               "addresses (limits max-addrs)")
     ktap.true(nd.counter(A, "NdAddrLimit") > 0, "NdAddrLimit")
 
 

@@ -12,7 +12,6 @@
 # timeout: 300
 
 import os
-import struct
 import sys
 import time
 
@@ -37,16 +36,10 @@ def setup():
     nd.net6ctl(A, "set", "limits", "max-addrs", "64")
 
 
-def is_probe(frame):
-    return frame.type == NS and frame.source == "::"
-
-
 def restart():
     """DAD of the link-local address from the beginning; it is the same each time."""
-    A.down("a0")
-    wire.flush()
-    A.up("a0")
-    return wire.expect(is_probe, "DAD probe")
+    nd.bounce(A, "a0", wire)
+    return wire.expect(nd.is_probe, "DAD probe")
 
 
 def answer(address, seconds=0.5):
@@ -62,7 +55,7 @@ def assigned(probe):
 
 def refused(probe):
     """It is a duplicate: another one is tried, this one never answered for (5.4.5)."""
-    other = wire.expect(lambda f: is_probe(f) and f.target != probe.target, "another address")
+    other = wire.expect(lambda f: nd.is_probe(f) and f.target != probe.target, "another address")
     ktap.wait_for(5, "the other is assigned", lambda: answer(other.target, 0.1))
     ktap.equal(answer(probe.target, 3), None, "an answer for the duplicate")
     ktap.equal(nd.find(A, "addresses", probe.target), None, "its entry")
@@ -76,7 +69,7 @@ def basic():
     ktap.equal((probe.dst, probe.option(nd.SLLA)), (nd.group_mac(probe.dest), None),
                "Ethernet destination, source link-layer address")
     ktap.true(probe.checksum_good(), "checksum")
-    wire.silence(is_probe, "a second probe, DupAddrDetectTransmits is 1", 0.9)
+    wire.silence(nd.is_probe, "a second probe, DupAddrDetectTransmits is 1", 0.9)
     assigned(probe)
 
 
@@ -188,24 +181,19 @@ def advertise(*options, router=None):
     wire.send(nd.ra(router or wire.linklocal, options=b"".join(options)))
 
 
-def slaac(prefix):
-    return [a for a in nd.show(A, "addresses")
-            if a["origin"] == "slaac" and nd.packed(a["address"])[:8] == nd.packed(prefix)[:8]]
-
-
 def formed(prefix, state="preferred"):
     def done():
-        return next((a for a in slaac(prefix) if a["state"] == state), None)
+        return next((a for a in nd.slaac(A, prefix) if a["state"] == state), None)
     return ktap.wait_for(8, f"an address in {prefix} is {state}", done)
 
 
 def none_formed(prefix):
-    wire.silence(is_probe, "a probe", 3)
-    ktap.equal(slaac(prefix), [], "addresses")
+    wire.silence(nd.is_probe, "a probe", 3)
+    ktap.equal(nd.slaac(A, prefix), [], "addresses")
 
 
 def probed(prefix):
-    return wire.expect(lambda f: is_probe(f) and nd.packed(f.target)[:8] == nd.packed(prefix)[:8],
+    return wire.expect(lambda f: nd.is_probe(f) and nd.packed(f.target)[:8] == nd.packed(prefix)[:8],
                        "probe for a global address")
 
 
@@ -317,7 +305,7 @@ def two_hours():
         formed(prefix)
         advertise(nd.prefix_option(prefix, valid=then, preferred=min(then, 600)))
         seen = ktap.wait_for(8, "the preferred lifetime is taken", lambda: next(
-            (a for a in slaac(prefix) if a["preferred"] <= 600), None))
+            (a for a in nd.slaac(A, prefix) if a["preferred"] <= 600), None))
         ktap.true(wanted - LATE <= seen["valid"] <= wanted, f"valid for {seen['valid']} seconds")
 
     for what, *values in (("longer than what is left is taken", HOUR, 90 * 60, 90 * 60),

@@ -28,21 +28,13 @@ A = B = wire = None
 
 def setup():
     global A, B, wire
-    ktap.net6_load()
-    A, B, wire = nd.cable(up=False)
-    conf.use(A, "a0")
-
-
-def bounce():
-    A.down("a0")
-    wire.flush()
-    A.up("a0")
+    A, B, wire = conf.cable()
 
 
 def fresh(dad=0):
     """Duplicates are looked for where a test wants it."""
     conf.write("dad_transmits", dad)
-    bounce()
+    nd.bounce(A, "a0", wire)
     return nd.linklocal(A)
 
 
@@ -55,18 +47,6 @@ def with_address():
 
 def state(address):
     return (nd.find(A, "addresses", address) or {}).get("state")
-
-
-def of(origin):
-    return [a for a in nd.show(A, "addresses") if a["origin"] == origin]
-
-
-def is_up():
-    return "up" in nd.show(A, "interfaces", "dev", "a0")[0]["flags"]
-
-
-def is_probe(frame):
-    return frame.type == nd.NS and frame.source == "::"
 
 
 def answer(address, dest=None):
@@ -83,33 +63,28 @@ def advertise(*prefixes, **values):
         nd.prefix_option(p, valid=100000, preferred=50000) for p in prefixes), **values))
 
 
-def conflict_by_hand(address):
-    nd.net6ctl(A, "add", "address", f"{address}/64", "dev", "a0")
-    wire.expect(lambda f: is_probe(f) and nd.same(f.target, address), f"probe for {address}")
-    wire.send(nd.na(address, address, tlla=wire.mac))
-
-
 @ktap.test
 def disable_ipv6():
     with_address()
     advertise(PREFIX)
-    ktap.wait_for(8, "there is an address of the prefix", lambda: of("slaac"))
+    ktap.wait_for(8, "there is an address of the prefix", lambda: nd.of_origin(A, "slaac"))
     conf.write("disable_ipv6", 1)
     ktap.equal([a["address"] for a in nd.show(A, "addresses") if a["dev"] == "a0"], [],
                "addresses as soon as it is written")
     ktap.equal(nd.show(A, "prefixes") + nd.show(A, "routers"), [], "prefixes and routers")
-    ktap.equal((conf.read("disable_ipv6"), is_up()), (1, False), "the file, the interface")
+    ktap.equal((conf.read("disable_ipv6"), nd.is_up(A, "a0")), (1, False),
+               "the file, the interface")
     ktap.equal(answer(OURS), None, "answer")
     ktap.true("Permission denied" in ktap.run(
         nd.NET6CTL, "-N", A.name, "add", "address", OURS + "/64", "dev", "a0", check=False),
         "no address can be added")
-    bounce()
+    nd.bounce(A, "a0", wire)
     wire.silence(lambda f: True, "something is sent", 3)
     conf.write("disable_ipv6", 0)
     ktap.true(answer(nd.linklocal(A)), "answer when it is on again")
     for word, up in (("on", False), ("off", True)):
         nd.net6ctl(A, "set", "dev", "a0", "disable-ipv6", word)
-        ktap.equal(is_up(), up, f"net6ctl's {word}")
+        ktap.equal(nd.is_up(A, "a0"), up, f"net6ctl's {word}")
 
 
 @ktap.test
@@ -132,31 +107,31 @@ def disable_ipv6_of_all_and_by_default():
 @ktap.test
 def accept_dad():
     with conf.Set(accept_dad=0, dad_transmits=1):
-        bounce()
+        nd.bounce(A, "a0", wire)
         nd.linklocal(A)
-        wire.silence(is_probe, "a probe", 3)
+        wire.silence(nd.is_probe, "a probe", 3)
     fresh(1)
     typed = nd.linklocal_of(wire.peer)
     with conf.Set(accept_dad=1):
-        conflict_by_hand(typed)
+        nd.conflict_by_hand(A, "a0", wire, typed)
         ktap.wait_for(8, "it is a duplicate", lambda: state(typed) == "duplicate")
         time.sleep(1)
-        ktap.true(is_up(), "no more than that")
+        ktap.true(nd.is_up(A, "a0"), "no more than that")
     nd.net6ctl(A, "del", "address", typed, "dev", "a0")
-    conflict_by_hand(typed)
-    ktap.wait_for(8, "the interface is off", lambda: not is_up())
+    nd.conflict_by_hand(A, "a0", wire, typed)
+    ktap.wait_for(8, "the interface is off", lambda: not nd.is_up(A, "a0"))
     ktap.equal(conf.read("disable_ipv6"), 1, "disable_ipv6")
     nd.net6ctl(A, "del", "address", typed, "dev", "a0")
     conf.write("disable_ipv6", 0)
-    ktap.true(is_up(), "on again")
+    ktap.true(nd.is_up(A, "a0"), "on again")
 
 
 @ktap.test
 def enhanced_dad():
     for value, length in ((1, 6), (0, 0)):
         with conf.Set(enhanced_dad=value, dad_transmits=1):
-            bounce()
-            probe = wire.expect(is_probe, "probe")
+            nd.bounce(A, "a0", wire)
+            probe = wire.expect(nd.is_probe, "probe")
             ktap.equal(len(probe.option(nd.NONCE) or b""), length, f"nonce with {value}")
 
 
@@ -166,13 +141,13 @@ def addr_gen_mode():
     for mode, linklocal, from_eui in ((0, True, True), (1, False, True), (2, True, False),
                                       (3, True, False)):
         with conf.Set(addr_gen_mode=mode, dad_transmits=0):
-            bounce()
-            ktap.wait_for(8, "it is up", is_up)
+            nd.bounce(A, "a0", wire)
+            ktap.wait_for(8, "it is up", lambda: nd.is_up(A, "a0"))
             advertise(PREFIX)
             address = ktap.wait_for(8, "there is an address of the prefix", lambda: [
-                a for a in of("slaac") if a["state"] == "preferred"])[0]["address"]
+                a for a in nd.of_origin(A, "slaac") if a["state"] == "preferred"])[0]["address"]
             ktap.equal(nd.packed(address)[8:] == nd.eui64(wire.peer), from_eui, f"EUI-64, {mode}")
-            formed = [a["address"] for a in of("link-local")]
+            formed = [a["address"] for a in nd.of_origin(A, "link-local")]
             ktap.equal([a == eui for a in formed], [from_eui] if linklocal else [],
                        f"link-local addresses, {mode}")
             if mode == 1:
@@ -188,7 +163,7 @@ def regen_max_retry():
             advertise(PREFIX)
             tried = []
             while True:
-                probe = wire.wait(lambda f: is_probe(f) and f.target not in tried
+                probe = wire.wait(lambda f: nd.is_probe(f) and f.target not in tried
                                   and nd.packed(f.target)[:8] == nd.packed(PREFIX)[:8]
                                   and nd.packed(f.target)[8:] != nd.eui64(wire.peer), 10)
                 if not probe:
@@ -206,8 +181,8 @@ def max_desync_factor():
                       temp_prefered_lft=10000):
             fresh()
             advertise(*prefixes)
-            ktap.wait_for(8, "there are five", lambda: len(of("temporary")) == 5)
-            least = min(a["preferred"] for a in of("temporary"))
+            ktap.wait_for(8, "there are five", lambda: len(nd.of_origin(A, "temporary")) == 5)
+            least = min(a["preferred"] for a in nd.of_origin(A, "temporary"))
             ktap.true(least >= 9590, f"preferred for {least} s of 10000 less {most}")
             # Five times less than 10 of 400: hardly ever.
             ktap.equal(least < 9990, sooner, f"the least of five is {least} s")
@@ -215,21 +190,16 @@ def max_desync_factor():
 
 @ktap.test
 def use_optimistic():
-    def source():
-        sock = ktap.net6_socket(socket.SOCK_DGRAM, 0, A)
-        sock.connect((PREFIX + "99", 9))
-        address = sock.getsockname()[0]
-        sock.close()
-        return address
 
     with_address()
     with conf.Set(optimistic_dad=1, dad_transmits=16):
         advertise(PREFIX)
         address = ktap.wait_for(8, "an optimistic address", lambda: [
-            a for a in of("slaac") if a["state"] == "optimistic"])[0]["address"]
-        ktap.equal(source(), OURS, "source: one that is preferred")
+            a for a in nd.of_origin(A, "slaac") if a["state"] == "optimistic"])[0]["address"]
+        ktap.equal(nd.source(A, PREFIX + "99"), OURS, "source: one that is preferred")
         with conf.Set(use_optimistic=1):
-            ktap.equal(source(), address, "source with it: the one in the prefix")
+            ktap.equal(nd.source(A, PREFIX + "99"), address,
+                       "source with it: the one in the prefix")
 
 
 @ktap.test
@@ -238,7 +208,7 @@ def keep_addr_on_down():
         with_address()
         with conf.Set(keep_addr_on_down=value):
             A.down("a0")
-            ktap.equal((len(of("manual")), len(nd.show(A, "prefixes"))), (left, left),
+            ktap.equal((len(nd.of_origin(A, "manual")), len(nd.show(A, "prefixes"))), (left, left),
                        f"addresses and their prefixes, {value}")
 
 

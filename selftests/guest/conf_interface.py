@@ -27,21 +27,12 @@ A = B = wire = None
 
 def setup():
     global A, B, wire
-    ktap.net6_load()
-    A, B, wire = nd.cable(up=False)
-    conf.use(A, "a0")
-
-
-def bounce():
-    """The interface starts anew. Duplicates are looked for where a test wants it."""
-    A.down("a0")
-    wire.flush()
-    A.up("a0")
+    A, B, wire = conf.cable()
 
 
 def fresh():
     conf.write("dad_transmits", 0)
-    bounce()
+    nd.bounce(A, "a0", wire)
     return nd.linklocal(A)
 
 
@@ -52,10 +43,6 @@ def barrier(address=None):
     address = address or nd.linklocal(A)
     wire.send(nd.ns(wire.linklocal, address, slla=wire.mac))
     wire.expect(lambda f: f.type == nd.NA and f.target == address, "answer")
-
-
-def shown():
-    return next(i for i in nd.show(A, "interfaces") if i["dev"] == "a0")
 
 
 def route_option(prefix, plen, lifetime):
@@ -82,7 +69,7 @@ def advertise(source=ROUTER):
         + route_option("2001:db8:7::", 48, 600)))
     barrier()
     return {"routers": routers(), "prefixes": prefixes(), "routes": routes(),
-            "hop_limit": shown()["hop_limit"], "mtu": shown()["mtu"]}
+            "hop_limit": nd.interface(A, "a0")["hop_limit"], "mtu": nd.interface(A, "a0")["mtu"]}
 
 
 ALL = {"routers": {ROUTER: 1}, "prefixes": ["2001:db8:1::"], "routes": ["2001:db8:7::"],

@@ -27,15 +27,9 @@ def setup():
     A, B, wire = nd.cable(up=False)
 
 
-def is_probe(frame):
-    return frame.type == nd.NS and frame.source == "::"
-
-
 def restart():
-    A.down("a0")
-    wire.flush()
-    A.up("a0")
-    return wire.expect(is_probe, "DAD probe")
+    nd.bounce(A, "a0", wire)
+    return wire.expect(nd.is_probe, "DAD probe")
 
 
 def answers(address):
@@ -84,7 +78,7 @@ def solicitation_from_a_unicast_source_is_no_conflict():
 def advertisement_is_a_conflict_and_another_address_is_tried():
     probe = restart()
     wire.send(nd.na(probe.target, probe.target, tlla=wire.mac))
-    other = wire.expect(lambda f: is_probe(f) and f.target != probe.target,
+    other = wire.expect(lambda f: nd.is_probe(f) and f.target != probe.target,
                         "probe for another address")
     ktap.wait_for(5, "the other address is assigned", lambda: answers(other.target))
     ktap.equal(answers(probe.target), None, "answer for the duplicate")
@@ -97,7 +91,7 @@ def probe_of_another_node_is_a_conflict():
     wire.peer = "02:00:00:00:0a:02"
     probe = restart()
     wire.send(nd.ns("::", probe.target, nonce=b"abcdef"))
-    wire.expect(lambda f: is_probe(f) and f.target != probe.target,
+    wire.expect(lambda f: nd.is_probe(f) and f.target != probe.target,
                 "probe for another address")
 
 
@@ -108,7 +102,7 @@ def own_probe_that_comes_back_is_no_conflict():
     wire.peer = "02:00:00:00:0a:03"
     probe = restart()
     wire.send(nd.ns("::", probe.target, nonce=probe.option(nd.NONCE)))
-    wire.exactly(3, lambda f: is_probe(f) and f.target == probe.target,
+    wire.exactly(3, lambda f: nd.is_probe(f) and f.target == probe.target,
                  "probes sent in addition (RFC 7527 4.1)")
     ktap.wait_for(5, "the address is assigned", lambda: answers(probe.target))
 
@@ -125,7 +119,7 @@ def what_a_program_of_ours_sends_is_no_conflict():
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "3")
     nd.net6ctl(A, "add", "address", f"{address}/64", "dev", "a0")
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
-    wire.expect(lambda f: is_probe(f) and nd.same(f.target, address), "probe")
+    wire.expect(lambda f: nd.is_probe(f) and nd.same(f.target, address), "probe")
     before = nd.counter(A, "Icmp6InNeighborAdvertisements")
     sock.sendto(nd.na(address, address, tlla=wire.peer)[40:], (nd.ALL_NODES, 0, 0, index))
     whole.sendto(nd.ns("::", address), (nd.solicited_node(address), 0, 0, index))
@@ -156,7 +150,7 @@ def an_optimistic_address_is_used_at_once():
     wire.send(nd.echo(other, probe.target, 9), source="02:00:00:00:00:77")
     wire.silence(lambda f: f.type == nd.NS and f.source != "::", "solicitation in DAD", 0.3)
     wire.send(nd.na(probe.target, probe.target, tlla=wire.mac))
-    again = wire.expect(lambda f: is_probe(f) and f.target != probe.target, "another address")
+    again = wire.expect(lambda f: nd.is_probe(f) and f.target != probe.target, "another address")
     ktap.equal(nd.find(A, "addresses", again.target)["state"], "tentative", "after a conflict")
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
     probe = restart()
@@ -176,7 +170,7 @@ def a_router_has_no_optimistic_address():
     nd.net6ctl(A, "set", "dev", "a0", "forwarding", "on")
     ktap.equal(nd.find(A, "addresses", probe.target)["state"], "tentative", "of a router")
     ktap.equal(answers(probe.target), None, "answer while tentative")
-    wire.expect(lambda f: is_probe(f) and f.target == probe.target, "next probe")
+    wire.expect(lambda f: nd.is_probe(f) and f.target == probe.target, "next probe")
     again = restart()
     ktap.equal(nd.find(A, "addresses", again.target)["state"], "tentative", "from the beginning")
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
@@ -194,11 +188,11 @@ def after_three_retries_no_more_is_tried():
     tried = [probe.target]
     while len(tried) < 4:
         wire.send(nd.na(tried[-1], tried[-1], tlla=wire.mac))
-        probe = wire.expect(lambda f: is_probe(f) and f.target not in tried,
+        probe = wire.expect(lambda f: nd.is_probe(f) and f.target not in tried,
                             f"probe number {len(tried) + 1}")
         tried.append(probe.target)
     wire.send(nd.na(tried[-1], tried[-1], tlla=wire.mac))
-    wire.silence(lambda f: is_probe(f) and f.target not in tried,
+    wire.silence(lambda f: nd.is_probe(f) and f.target not in tried,
                  "IDGEN_RETRIES is 3, but a fifth address was tried", 4)
     for address in tried:
         ktap.equal(answers(address), None, "answer for a duplicate")
@@ -222,17 +216,6 @@ def invalid_messages_are_no_conflict():
     ktap.wait_for(5, "the address is assigned", lambda: answers(target))
 
 
-def conflict_by_hand(address):
-    """An address is set, and another node says that it is its own."""
-    nd.net6ctl(A, "add", "address", f"{address}/64", "dev", "a0")
-    wire.expect(lambda f: is_probe(f) and nd.same(f.target, address), f"probe for {address}")
-    wire.send(nd.na(address, address, tlla=wire.mac))
-
-
-def is_up():
-    return "up" in nd.show(A, "interfaces", "dev", "a0")[0]["flags"]
-
-
 @ktap.test
 def ip_is_off_where_the_hardware_address_is_another_ones_too():
     """RFC 4862 5.4.5: which only an address that was set by hand can show."""
@@ -242,12 +225,12 @@ def ip_is_off_where_the_hardware_address_is_another_ones_too():
     formed, typed = restart().target, nd.linklocal_of(wire.peer)
     ktap.wait_for(10, "the address is assigned", lambda: answers(formed))
 
-    conflict_by_hand("fe80::6")
+    nd.conflict_by_hand(A, "a0", wire, "fe80::6")
     ktap.wait_for(5, "it is a duplicate",
                   lambda: nd.find(A, "addresses", "fe80::6")["state"] == "duplicate")
-    ktap.true(is_up() and answers(formed), "any other address: no more than that")
-    conflict_by_hand(typed)
-    ktap.wait_for(10, "the interface is down", lambda: not is_up())
+    ktap.true(nd.is_up(A, "a0") and answers(formed), "any other address: no more than that")
+    nd.conflict_by_hand(A, "a0", wire, typed)
+    ktap.wait_for(10, "the interface is down", lambda: not nd.is_up(A, "a0"))
     ktap.equal(answers(formed), None, "answer")
 
     # until it is started anew
@@ -255,12 +238,12 @@ def ip_is_off_where_the_hardware_address_is_another_ones_too():
     ktap.wait_for(10, "the address is assigned", lambda: answers(formed))
     ktap.wait_for(10, "and the other one", lambda: answers(typed))
     nd.net6ctl(A, "del", "address", f"{typed}/64", "dev", "a0")
-    conflict_by_hand(typed)
-    ktap.wait_for(10, "the interface is down", lambda: not is_up())
+    nd.conflict_by_hand(A, "a0", wire, typed)
+    ktap.wait_for(10, "the interface is down", lambda: not nd.is_up(A, "a0"))
     # or has another hardware address
     ktap.run("ip", "-n", A.name, "link", "set", "a0", "address", "02:00:00:00:0a:07")
     wire.peer = "02:00:00:00:0a:07"
-    ktap.wait_for(10, "the interface is up", is_up)
+    ktap.wait_for(10, "the interface is up", lambda: nd.is_up(A, "a0"))
 
 
 ktap.main(setup=setup)

@@ -38,14 +38,6 @@ def state(address):
     return (nd.find(A, "neighbors", address) or {}).get("state")
 
 
-def solicits(address):
-    return lambda f: f.type == nd.NS and f.target == address
-
-
-def replies(seq):
-    return lambda f: f.type == nd.REPLY and f.seq == seq
-
-
 def advertise(address, flags=nd.SOLICITED | nd.OVERRIDE, mac=None, **more):
     wire.send(nd.na(address, address, dest=more.pop("dest", OURS), flags=flags,
                     tlla=wire.mac if mac is None else mac, **more))
@@ -54,9 +46,9 @@ def advertise(address, flags=nd.SOLICITED | nd.OVERRIDE, mac=None, **more):
 def resolve(address):
     """Make it REACHABLE."""
     wire.send(nd.echo(address, OURS, 1))
-    wire.expect(solicits(address), "solicitation")
+    wire.expect(nd.solicits(address), "solicitation")
     advertise(address)
-    wire.expect(replies(1), "echo reply")
+    wire.expect(nd.replies(1), "echo reply")
     ktap.equal(state(address), "reachable", "state")
 
 
@@ -64,7 +56,7 @@ def resolve(address):
 def solicitation_is_as_rfc4861_says():
     peer = neighbor(1)
     wire.send(nd.echo(peer, OURS, 5))
-    seen = wire.expect(solicits(peer), "solicitation")
+    seen = wire.expect(nd.solicits(peer), "solicitation")
     ktap.equal(seen.dest, nd.solicited_node(peer), "destination")
     ktap.equal(seen.dst, nd.group_mac(seen.dest), "Ethernet destination")
     ktap.equal(seen.source, OURS, "source is that of the packet that waits")
@@ -73,7 +65,7 @@ def solicitation_is_as_rfc4861_says():
     ktap.true(seen.checksum_good(), "checksum")
     ktap.equal(state(peer), "incomplete", "state")
     advertise(peer)
-    reply = wire.expect(replies(5), "the reply that waited")
+    reply = wire.expect(nd.replies(5), "the reply that waited")
     ktap.equal(reply.dst, wire.mac, "Ethernet destination of the reply")
     ktap.equal(state(peer), "reachable", "state")
 
@@ -83,7 +75,7 @@ def three_solicitations_then_it_has_failed():
     peer = neighbor(2)
     wire.flush()
     wire.send(nd.echo(peer, OURS))
-    seen = wire.exactly(3, solicits(peer), "MAX_MULTICAST_SOLICIT solicitations")
+    seen = wire.exactly(3, nd.solicits(peer), "MAX_MULTICAST_SOLICIT solicitations")
     for one, two in zip(seen, seen[1:]):
         ktap.true(0.9 < two.time - one.time, "RetransTimer apart")
     ktap.equal(state(peer), "failed", "state")
@@ -99,7 +91,7 @@ def queue_is_bounded_and_keeps_the_newest():
     sent = 212992 // 256 + 100
     for seq in range(sent):
         wire.send(nd.echo(peer, OURS, seq))
-    wire.expect(solicits(peer), "solicitation")
+    wire.expect(nd.solicits(peer), "solicitation")
     advertise(peer)
     got = []
     while sent - 1 not in got:
@@ -116,7 +108,7 @@ def the_largest_datagram_waits_whole():
     wire.flush()
     with ktap.net6_socket(socket.SOCK_DGRAM, ns=A) as sock:
         sock.sendto(bytes(65527), (peer, 9))
-    wire.expect(solicits(peer), "solicitation")
+    wire.expect(nd.solicits(peer), "solicitation")
     advertise(peer)
     octets = 0
     while octets < 65535:
@@ -130,11 +122,11 @@ def the_largest_datagram_waits_whole():
 def advertisement_without_address_does_not_resolve():
     peer = neighbor(4)
     wire.send(nd.echo(peer, OURS, 1))
-    wire.expect(solicits(peer), "solicitation")
+    wire.expect(nd.solicits(peer), "solicitation")
     advertise(peer, mac="")
     ktap.equal(state(peer), "incomplete", "state")
     advertise(peer, flags=0)
-    wire.expect(replies(1), "echo reply")
+    wire.expect(nd.replies(1), "echo reply")
     ktap.true(state(peer) in ("stale", "delay"), "not reachable by an unsolicited one")
 
 
@@ -147,12 +139,12 @@ def solicitation_teaches_stale_then_delay_probe_and_failure():
     ktap.equal(answer.dest, peer, "destination")
     ktap.equal(answer.option(nd.TLLA), nd.mac_bytes(wire.peer), "our address")
     ktap.equal(state(peer), "delay", "stale until the answer went through it")
-    probe = wire.expect(solicits(peer), "probe after DELAY_FIRST_PROBE_TIME", 7)
+    probe = wire.expect(nd.solicits(peer), "probe after DELAY_FIRST_PROBE_TIME", 7)
     ktap.equal(probe.dest, peer, "the probe is unicast")
     ktap.equal(probe.dst, wire.mac, "to the address that is known")
     ktap.true(5 <= probe.time - answer.time + 0.2, "5 seconds later")
     ktap.equal(state(peer), "probe", "state")
-    wire.exactly(2, solicits(peer), "MAX_UNICAST_SOLICIT is 3")
+    wire.exactly(2, nd.solicits(peer), "MAX_UNICAST_SOLICIT is 3")
     ktap.equal(state(peer), "failed", "state")
     resolve(peer)
 
@@ -184,7 +176,7 @@ def advertisement_nobody_asked_for_makes_no_entry():
     advertise(peer)
     advertise(peer, dest=nd.ALL_NODES, flags=nd.OVERRIDE)
     wire.send(nd.echo(neighbor(6), OURS, 9))
-    wire.expect(replies(9), "echo reply")
+    wire.expect(nd.replies(9), "echo reply")
     ktap.equal(state(peer), None, "state")
 
 
@@ -303,19 +295,14 @@ def scan_of_the_prefix_leaves_the_neighbors_that_are_known():
     nd.net6ctl(A, "flush", "neighbors")
 
 
-def retrans_time(milliseconds):
-    with A, open("/proc/sys/net/net6/neigh/a0/retrans_time_ms", "w", encoding="ascii") as file:
-        file.write(str(milliseconds))
-
-
 @ktap.test
 def solicitations_of_strangers_leave_the_neighbors_that_are_asked():
     nd.net6ctl(A, "set", "limits", "max-neighs", "64")
     peer = neighbor(6)
-    retrans_time(60000)
+    nd.retrans_time(A, "a0", 60000)
     wire.flush()
     wire.send(nd.echo(peer, OURS, 9))
-    wire.expect(solicits(peer), "solicitation")
+    wire.expect(nd.solicits(peer), "solicitation")
     evicted = nd.counter(A, "NdNeighEvicted")
     for number in range(6000, 6300):
         wire.send(nd.ns(neighbor(number), OURS, slla=wire.mac))
@@ -323,8 +310,8 @@ def solicitations_of_strangers_leave_the_neighbors_that_are_asked():
                   lambda: nd.counter(A, "NdNeighEvicted") - evicted > 200)
     wire.flush()
     advertise(peer)
-    wire.expect(replies(9), "the reply that waited")
-    retrans_time(1000)
+    wire.expect(nd.replies(9), "the reply that waited")
+    nd.retrans_time(A, "a0", 1000)
     nd.net6ctl(A, "set", "limits", "max-neighs", "1024")
 
 

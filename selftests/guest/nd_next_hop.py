@@ -57,13 +57,6 @@ def advertise(router, options=b"", slla=True, **values):
     wire.send(nd.ra(router, options=options, **values))
 
 
-def barrier():
-    """What was sent before has been received."""
-    wire.flush()
-    wire.send(nd.ns("fe80::99", OURS, slla="02:00:00:00:00:99"))
-    wire.expect(lambda f: f.type == nd.NA and f.target == OURS, "answer")
-
-
 def fresh(*to_be_known):
     """No routes and routers; of neighbors only those that are to be known."""
     for route in nd.show(A, "routes") + [dict(r, prefix_len=0, gateway=r["address"], address="::")
@@ -95,19 +88,11 @@ def ask(remote, seq):
     wire.send(nd.echo(remote, OURS, seq, hlim=64))
 
 
-def replies(seq):
-    return lambda f: f.type == nd.REPLY and f.seq == seq
-
-
-def solicits(address):
-    return lambda f: f.type == nd.NS and f.target == address
-
-
 def next_hop(remote, seconds=5):
     """The router that an answer to this one goes to."""
     seq = next(numbers)
     ask(remote, seq)
-    frame = wire.expect(replies(seq), f"echo reply to {remote}", seconds)
+    frame = wire.expect(nd.replies(seq), f"echo reply to {remote}", seconds)
     return next((r for r, mac in MAC.items() if mac == frame.dst), frame.dst)
 
 
@@ -125,7 +110,7 @@ def address(verb, *more, name=PREFIX + "6"):
 def tell(valid=3600):
     wire.send(nd.ra(R1, lifetime=0, options=nd.prefix_option(PREFIX, flags=0x80, valid=valid,
                                                             preferred=0)))
-    barrier()
+    nd.barrier(wire, OURS)
 
 
 @ktap.test
@@ -135,7 +120,7 @@ def what_asks_for_a_neighbor_has_an_address_of_its_interface():
     with ktap.net6_socket(socket.SOCK_DGRAM, 0, A) as sock:
         other.flush()
         sock.sendto(b"x", (node, PORT))
-        frame = other.expect(solicits(node), "solicitation")
+        frame = other.expect(nd.solicits(node), "solicitation")
         other.send(nd.na(node, node, dest=own, flags=nd.SOLICITED | nd.OVERRIDE, tlla=other.mac))
         sent = other.expect(lambda f: f.proto == 17, "datagram")
     nd.net6ctl(A, "del", "neighbor", node, "dev", "a1")
@@ -237,23 +222,23 @@ def what_was_told_goes_with_the_carrier_and_the_address_keeps_its_prefix():
     ktap.equal(prefix(), (True, False), "with the address")
     address("del")
     ktap.equal(prefix(), None, "without it")
-    barrier()
+    nd.barrier(wire, OURS)
 
 
 @ktap.test
 def a_redirect_gives_way_to_a_route():
     fresh(R1, R2, R3)
     advertise(R1)
-    barrier()
+    nd.barrier(wire, OURS)
     dest = far()
     ktap.equal(next_hop(dest), R1, "by default")
     wire.send(nd.redirect(R1, OURS, R2, dest, tlla=MAC[R2]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop(dest), R2, "redirected")
     nd.net6ctl(A, "add", "route", "2001:db8:77::/48", "via", R3, "dev", "a0")
     ktap.equal(next_hop(dest), R2, "it stays when another destination gets a route")
     wire.send(nd.redirect(R2, OURS, R4, dest, tlla=MAC[R4]))
-    barrier()
+    nd.barrier(wire, OURS)
     nd.net6ctl(A, "del", "route", "2001:db8:77::/48", "via", R3, "dev", "a0")
     ktap.equal(next_hop(dest), R4, "redirected by whom the Redirect led to")
     nd.net6ctl(A, "add", "route", dest + "/128", "via", R3, "dev", "a0")
@@ -263,12 +248,12 @@ def a_redirect_gives_way_to_a_route():
     dest = far()
     ktap.equal(next_hop(dest), R1, "another one by default")
     wire.send(nd.redirect(R1, OURS, R2, dest, tlla=MAC[R2]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop(dest), R2, "redirected")
     nd.net6ctl(A, "add", "prefix", FAR + "/64", "dev", "a0")
     seq = next(numbers)
     ask(dest, seq)
-    wire.expect(solicits(dest), "solicitation for what is on-link now")
+    wire.expect(nd.solicits(dest), "solicitation for what is on-link now")
     nd.net6ctl(A, "del", "prefix", FAR + "/64", "dev", "a0")
 
 
@@ -280,7 +265,7 @@ def a_host_that_becomes_a_router_forgets_redirects():
     dest = far()
     ktap.equal(next_hop(dest), R1, "by default")
     wire.send(nd.redirect(R1, OURS, R2, dest, tlla=MAC[R2]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop(dest), R2, "redirected")
     nd.net6ctl(A, "set", "dev", "a0", "forwarding", "on")
     ktap.equal(next_hop(dest), R1, "a router")
@@ -288,31 +273,26 @@ def a_host_that_becomes_a_router_forgets_redirects():
     ktap.equal(next_hop(dest), R1, "a host again")
 
 
-def retrans_time(milliseconds):
-    with A, open("/proc/sys/net/net6/neigh/a0/retrans_time_ms", "w", encoding="ascii") as file:
-        file.write(str(milliseconds))
-
-
 @ktap.test
 def a_router_that_is_being_resolved_keeps_its_prefix():
     """RFC 4191 3.2 goes past routers that are known not to answer, and only past these."""
     fresh(R1)
     advertise(R1)
-    barrier()
+    nd.barrier(wire, OURS)
     # What is looked at meanwhile waits for the host's files, for which the clock jumps.
-    retrans_time(60000)
+    nd.retrans_time(A, "a0", 60000)
     nd.net6ctl(A, "add", "route", "2001:db8:a::/48", "via", R4, "dev", "a0")
     for seq in (9001, 9002):
         ask(f"2001:db8:a::{seq}", seq)
-    wire.expect(solicits(R4), "solicitation")
+    wire.expect(nd.solicits(R4), "solicitation")
     ktap.equal(nd.find(A, "neighbors", R4)["state"], "incomplete", "state")
     wire.silence(lambda f: f.type == nd.REPLY and f.dst == MAC[R1], "it leaks", 0.5)
     wire.send(nd.na(R4, R4, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
                     tlla=MAC[R4]))
     for seq in (9001, 9002):
-        ktap.equal(wire.expect(replies(seq), "reply").dst, MAC[R4], "where it goes")
+        ktap.equal(wire.expect(nd.replies(seq), "reply").dst, MAC[R4], "where it goes")
     nd.net6ctl(A, "del", "neighbor", R4, "dev", "a0")
-    retrans_time(1000)
+    nd.retrans_time(A, "a0", 1000)
     ask("2001:db8:a::9001", 9003)
     ktap.wait_for(10, "R4 has failed", lambda: nd.find(A, "neighbors", R4)["state"] == "failed")
     ktap.equal(next_hop("2001:db8:a::9001"), R1, "after that")
@@ -368,7 +348,7 @@ def a_better_router_is_probed(better, dest):
             break
     wire.send(nd.na(better, better, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
                     tlla=MAC[better]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop(dest), better, "after it has answered")
 
 
@@ -378,7 +358,7 @@ def a_better_default_router_is_probed_once_a_minute():
     fresh(R2)
     nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
     advertise(R1, flags=1 << 3, lifetime=9000)
-    barrier()
+    nd.barrier(wire, OURS)
     a_better_router_is_probed(R1, far())
 
 
@@ -397,7 +377,7 @@ def router_probe_interval():
     nd.net6ctl(A, "set", "dev", "a0", "router-probe-interval", "120")
     nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
     advertise(R1, flags=1 << 3, lifetime=9000)
-    barrier()
+    nd.barrier(wire, OURS)
     dest = far()
     lose(R1, dest)
     asked, hops = traffic(dest, 90)
@@ -412,11 +392,11 @@ def a_worse_router_is_not_probed():
     fresh(R2)
     nd.net6ctl(A, "add", "route", "default", "via", R2, "dev", "a0")
     advertise(R1, flags=1 << 3, lifetime=9000)
-    barrier()
+    nd.barrier(wire, OURS)
     dest = far()
     lose(R1, dest)
     advertise(R1, flags=3 << 3, lifetime=9000, slla=False)
-    barrier()
+    nd.barrier(wire, OURS)
     asked, hops = traffic(dest, 150)
     ktap.equal((asked, hops), ([], {MAC[R2]}), "probes, next hops")
 
@@ -429,11 +409,11 @@ def routes_by_hand_do_not_make_advertisements_dear():
     options = b"".join(route_option(f"2001:db8:a:{n:x}::", 64) for n in range(40))
 
     def seconds():
-        barrier()
+        nd.barrier(wire, OURS)
         begin = time.monotonic()
         for _ in range(10):
             advertise(R1, options, lifetime=0)
-        barrier()
+        nd.barrier(wire, OURS)
         return time.monotonic() - begin
 
     fresh(R1)
@@ -463,12 +443,12 @@ def where_neighbors_are_not_asked_no_address_is_probed():
     other.flush()
     nd.net6ctl(A, "add", "address", PREFIX + "a1/64", "dev", "a1")
     state = nd.find(A, "addresses", PREFIX + "a1")["state"]
-    asked = other.wait(solicits(PREFIX + "a1"), 3)
+    asked = other.wait(nd.solicits(PREFIX + "a1"), 3)
     nd.net6ctl(A, "del", "address", PREFIX + "a1", "dev", "a1")
     ktap.equal((state, asked), ("preferred", None), "state at once, probe")
     A.ip("link", "set", "a1", "arp", "on")
     nd.net6ctl(A, "add", "address", PREFIX + "a2/64", "dev", "a1")
-    other.expect(solicits(PREFIX + "a2"), "probe with ARP")
+    other.expect(nd.solicits(PREFIX + "a2"), "probe with ARP")
     nd.net6ctl(A, "del", "address", PREFIX + "a2", "dev", "a1")
     nd.net6ctl(A, "set", "dev", "a1", "dad-transmits", "0")
 
@@ -479,20 +459,20 @@ def a_duplicate_is_an_address_of_a_neighbor():
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
     wire.flush()
     nd.net6ctl(A, "add", "address", R1 + "/64", "dev", "a0")
-    wire.expect(solicits(R1), "probe")
+    wire.expect(nd.solicits(R1), "probe")
     wire.send(nd.na(R1, R1, tlla=MAC[R1]))
     ktap.wait_for(8, "it is a duplicate", lambda: nd.find(A, "addresses", R1)["state"]
                   == "duplicate")
     advertise(R1)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal([r["address"] for r in nd.show(A, "routers")], [R1], "a router has it")
     nd.net6ctl(A, "flush", "neighbors")
     seq = next(numbers)
     ask(far(), seq)
-    wire.expect(solicits(R1), "solicitation")
+    wire.expect(nd.solicits(R1), "solicitation")
     wire.send(nd.na(R1, R1, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
                     tlla=MAC[R1]))
-    ktap.equal(wire.expect(replies(seq), "reply").dst, MAC[R1], "where it goes")
+    ktap.equal(wire.expect(nd.replies(seq), "reply").dst, MAC[R1], "where it goes")
     nd.net6ctl(A, "del", "address", R1, "dev", "a0")
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
 

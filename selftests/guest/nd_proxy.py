@@ -28,16 +28,8 @@ def setup():
     global A, B, D, wire, far
     ktap.net6_load()
     A, B, wire = nd.cable()
-    D = ktap.Netns("D")
-    nd.quiet(D)
-    ktap.run("ip", "link", "add", "c0", "netns", A.name, "address", "02:00:00:00:0c:01",
-             "type", "veth", "peer", "name", "d0", "netns", D.name)
-    D.up("d0")
-    A.up("c0")
-    far = nd.Wire(D, "d0")
-    far.peer = "02:00:00:00:0c:01"
+    D, far = nd.second_cable(A)
     nd.net6ctl(B, "detach", "dev", "b0")
-    nd.net6ctl(D, "detach", "dev", "d0")
     begin("a0", OURS)
     begin("c0", FAR)
     nd.net6ctl(A, "add", "neighbor", PEER_FAR, "lladdr", far.mac, "dev", "c0")

@@ -50,20 +50,11 @@ def fresh():
     return nd.linklocal(A)
 
 
-def slaac(prefix):
-    return [a for a in nd.show(A, "addresses")
-            if a["origin"] == "slaac" and nd.packed(a["address"])[:8] == nd.packed(prefix)[:8]]
-
-
 def assigned(prefix):
     def done():
-        found = [a for a in slaac(prefix) if a["state"] == "preferred"]
+        found = [a for a in nd.slaac(A, prefix) if a["state"] == "preferred"]
         return found and found[0]
     return ktap.wait_for(8, f"an address in {prefix} is assigned", done)
-
-
-def parameters():
-    return next(i for i in nd.show(A, "interfaces") if i["dev"] == "a0")
 
 
 def barrier():
@@ -114,7 +105,7 @@ def without_flags_a_prefix_does_nothing():
     advertise(nd.prefix_option("2001:db8:3::", flags=0x80))
     advertise(nd.prefix_option("2001:db8:4::", flags=0x40))
     assigned("2001:db8:4::")
-    ktap.equal(slaac("2001:db8:2::") + slaac("2001:db8:3::"), [], "addresses")
+    ktap.equal(nd.slaac(A, "2001:db8:2::") + nd.slaac(A, "2001:db8:3::"), [], "addresses")
     ktap.equal([p["address"] for p in nd.show(A, "prefixes")], ["2001:db8:3::"],
                "on-link prefixes")
 
@@ -126,7 +117,7 @@ def two_hour_rule():
     def after(valid, preferred):
         advertise(nd.prefix_option("2001:db8:1::", valid=valid, preferred=preferred))
         barrier()
-        return slaac("2001:db8:1::")[0]
+        return nd.slaac(A, "2001:db8:1::")[0]
 
     advertise(nd.prefix_option("2001:db8:1::", valid=10 * HOUR, preferred=5 * HOUR))
     assigned("2001:db8:1::")
@@ -156,12 +147,12 @@ def absurd_lifetimes():
     assigned("2001:db8:3::")
     assigned("2001:db8:4::")
     ktap.wait_for(8, "deprecated from birth", lambda: [
-        a for a in slaac("2001:db8:5::") if a["state"] == "deprecated"])
-    ktap.equal(slaac("2001:db8:1::"), [], "preferred above valid: ignored")
-    ktap.equal(slaac("2001:db8:2::"), [], "valid 0: ignored")
+        a for a in nd.slaac(A, "2001:db8:5::") if a["state"] == "deprecated"])
+    ktap.equal(nd.slaac(A, "2001:db8:1::"), [], "preferred above valid: ignored")
+    ktap.equal(nd.slaac(A, "2001:db8:2::"), [], "valid 0: ignored")
     time.sleep(2.1)
-    ktap.equal(slaac("2001:db8:3::")[0]["valid"], nd.FOREVER, "for ever after a while")
-    left = slaac("2001:db8:4::")[0]["valid"]
+    ktap.equal(nd.slaac(A, "2001:db8:3::")[0]["valid"], nd.FOREVER, "for ever after a while")
+    left = nd.slaac(A, "2001:db8:4::")[0]["valid"]
     ktap.true(nd.FOREVER - 3 * LATE < left < nd.FOREVER - 2, f"136 years, {left} s left")
     for prefix in ("2001:db8:1::", "2001:db8:3::"):
         advertise(nd.prefix_option(prefix, valid=0, preferred=0))
@@ -263,10 +254,10 @@ def parameters_are_taken_within_bounds():
             ({"options": nd.mtu_option(1500)}, "mtu", 1500)):
         advertise(**values)
         barrier()
-        ktap.equal(parameters()[key], wanted, f"{key} after {values}")
+        ktap.equal(nd.interface(A, "a0")[key], wanted, f"{key} after {values}")
     advertise(retrans=1)
     barrier()
-    ktap.true(parameters()["retrans"] >= 8, "RetransTimer of 1 ms would be a flood")
+    ktap.true(nd.interface(A, "a0")["retrans"] >= 8, "RetransTimer of 1 ms would be a flood")
     advertise(retrans=1000, reachable=30000, hop_limit=64)
     barrier()
 

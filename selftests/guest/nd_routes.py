@@ -46,13 +46,6 @@ def advertise(router, options=b"", **values):
     wire.send(nd.ra(router, options=nd.lladdr_option(nd.SLLA, MAC[router]) + options, **values))
 
 
-def barrier():
-    """What was sent before has been received."""
-    wire.flush()
-    wire.send(nd.ns("fe80::99", OURS, slla="02:00:00:00:00:99"))
-    wire.expect(lambda f: f.type == nd.NA and f.target == OURS, "answer")
-
-
 def next_hop(remote):
     """The link-layer address that an answer to this one goes to."""
     global sequence
@@ -67,7 +60,7 @@ def forget():
     for router in (R1, R2, R3):
         advertise(router, route_option("2001:db8:a::", 48, 0)
                   + route_option("2001:db8:a:b::", 64, 0), lifetime=0)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(nd.show(A, "routes"), [], "routes")
     ktap.equal(nd.show(A, "routers"), [], "routers")
 
@@ -122,7 +115,7 @@ def what_is_set_by_hand_survives_the_link():
     ktap.equal(next_hop("2001:db8:b::1"), R3, "by default, while R1 does not answer")
     nd.net6ctl(A, "add", "neighbor", R1, "lladdr", MAC[R1], "dev", "a0")
     advertise(R3, lifetime=0)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop("2001:db8:b::1"), R1, "by default")
     nd.net6ctl(A, "del", "route", "2001:db8:a::/48", "via", R2, "dev", "a0")
     nd.net6ctl(A, "del", "route", "default", "via", R1, "dev", "a0")
@@ -139,7 +132,7 @@ def a_routers_neighbor_set_by_hand_is_learned_after_the_link_was_down():
     nd.linklocal(A)
     ktap.equal(nd.find(A, "neighbors", R1)["state"], "none", "it starts over")
     advertise(R1)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(nd.find(A, "neighbors", R1)["state"], "stale", "learned")
     nd.net6ctl(A, "flush", "neighbors")
     ktap.equal(nd.find(A, "neighbors", R1)["state"], "none", "and forgotten")
@@ -161,17 +154,17 @@ def on_link_route():
 def route_information_options():
     advertise(R1)
     advertise(R2, route_option("2001:db8:a::", 48), lifetime=0)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop("2001:db8:a::1"), R2, "a route of one that is no default router")
     ktap.equal(next_hop("2001:db8:b::1"), R1, "the rest")
     advertise(R3, route_option("2001:db8:a::", 48, preference=1), lifetime=0)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop("2001:db8:a::2"), R3, "high preference wins")
     advertise(R3, route_option("2001:db8:a::", 48, preference=3), lifetime=0)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop("2001:db8:a::3"), R2, "low preference loses")
     advertise(R1, route_option("2001:db8:a::", 48, preference=2))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(len(nd.show(A, "routes")), 2, "routes: the reserved preference is ignored")
     forget()
 
@@ -182,10 +175,10 @@ def invalid_route_information_is_ignored():
               + route_option("2001:db8:a:b::", 65, length=1)
               + route_option("2001:db8:a:b::", 129, length=2)
               + route_option("fe80::", 64) + route_option("ff00::", 8))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(nd.show(A, "routes"), [], "routes")
     advertise(R1, route_option("::", 0, preference=1), lifetime=100)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal([(r["address"], r["preference"], r["lifetime"] > 1000)
                 for r in nd.show(A, "routers")], [(R1, 1, True)],
                "an option of no length speaks for the default router")
@@ -200,7 +193,7 @@ def routes_of_advertisements_are_bounded():
     before = nd.counter(A, "NdRouteLimit")
     for n in range(0, 1000, 10):
         advertise(R1, b"".join(option(n + m, 3600) for m in range(10)), lifetime=0)
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(len(nd.show(A, "routes")), 64, "routes")
     ktap.equal(nd.counter(A, "NdRouteLimit") - before, 1000 - 64, "NdRouteLimit")
     for n in range(0, 64, 8):
@@ -213,10 +206,10 @@ def a_route_through_a_dead_router_gives_way():
     advertise(R1)
     wire.send(nd.ra(R2, options=nd.lladdr_option(nd.SLLA, MAC[R2])
                     + route_option("2001:db8:a::", 48), lifetime=0))
-    barrier()
+    nd.barrier(wire, OURS)
     nd.net6ctl(A, "del", "neighbor", R2, "dev", "a0")
     wire.send(nd.ns(R2, OURS, slla=MAC[R2]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop("2001:db8:a::1"), R2, "while it may be alive")
     # Nobody answers the probes: DELAY 5 s, three probes. What was to go to the router when
     # it was given up is lost.
@@ -229,7 +222,7 @@ def a_route_through_a_dead_router_gives_way():
     wire.send(nd.na(R2, R2, dest=OURS, flags=nd.ROUTER | nd.SOLICITED | nd.OVERRIDE,
                     tlla=MAC[R2]))
     wire.send(nd.ns(R2, OURS, slla=MAC[R2]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal(next_hop("2001:db8:a::1"), R2, "when it is heard of again")
     forget()
 
@@ -238,7 +231,7 @@ def a_route_through_a_dead_router_gives_way():
 def redirect_concerns_sockets_bound_to_the_interface():
     nd.net6ctl(A, "add", "neighbor", R2, "lladdr", MAC[R2], "dev", "a0")
     advertise(R1)
-    barrier()
+    nd.barrier(wire, OURS)
     sock = ktap.net6_socket(socket.SOCK_DGRAM, 0, A)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"a0")
 
@@ -250,7 +243,7 @@ def redirect_concerns_sockets_bound_to_the_interface():
     plain = ktap.net6_socket(socket.SOCK_DGRAM, 0, A)
     ktap.equal((goes_to(sock), goes_to(plain)), (MAC[R1], MAC[R1]), "before")
     wire.send(nd.redirect(R1, nd.linklocal(A), R2, "2001:db8:f::1", tlla=MAC[R2]))
-    barrier()
+    nd.barrier(wire, OURS)
     ktap.equal((goes_to(sock), goes_to(plain)), (MAC[R2], MAC[R2]), "after the Redirect")
     sock.close()
     plain.close()

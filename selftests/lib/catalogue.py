@@ -98,9 +98,7 @@ def native():
 
 def restart():
     """The link of the node under test goes down and up: it starts over, but for OURS."""
-    A.down("a0")
-    wire.flush()
-    A.up("a0")
+    nd.bounce(A, "a0", wire)
 
 
 def spoiled(packet):

@@ -6,7 +6,18 @@
         ...
 """
 
+import ktap
+import nd
+
 _where = []
+
+
+def cable():
+    """nd.cable() with its interface down, and its files in use."""
+    ktap.net6_load()
+    a, b, wire = nd.cable(up=False)
+    use(a, "a0")
+    return a, b, wire
 
 
 def use(namespace, dev):

@@ -279,6 +279,23 @@ def cable(mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True, names="
     return a, b, wire
 
 
+def second_cable(a, mac_c="02:00:00:00:0c:01"):
+    """A further link of A, for cable()'s A to be a router:
+
+        A [c0 net6] ------ [d0 Wire] D
+    """
+    d = ktap.Netns("D")
+    quiet(d)
+    ktap.run("ip", "link", "add", "c0", "netns", a.name, "address", mac_c, "type", "veth",
+             "peer", "name", "d0", "netns", d.name, "address", "02:00:00:00:0d:01")
+    d.up("d0")
+    a.up("c0")
+    far = Wire(d, "d0")
+    far.peer = mac_c
+    net6ctl(d, "detach", "dev", "d0")	# only tests speak there
+    return d, far
+
+
 def quiet(namespace):
     """The native stack of a namespace says nothing. In takeover mode there is none."""
     with open("/sys/module/ipv6/parameters/disable", encoding="ascii") as file:
@@ -328,3 +345,72 @@ def linklocal(namespace, dev="a0"):
                 if entry["dev"] == dev and entry["origin"] == "link-local"
                 and entry["state"] == "preferred"]
     return ktap.wait_for(8, f"{dev} has its link-local address", assigned)[0]
+
+
+def interface(namespace, dev):
+    """What net6ctl shows of an interface."""
+    return next(i for i in show(namespace, "interfaces") if i["dev"] == dev)
+
+
+def is_up(namespace, dev):
+    return "up" in interface(namespace, dev)["flags"]
+
+
+def bounce(namespace, dev, wire):
+    """The interface starts anew, and what the wire saw before is forgotten."""
+    namespace.down(dev)
+    wire.flush()
+    namespace.up(dev)
+
+
+def barrier(wire, address):
+    """What was sent before has been received: the address answers."""
+    wire.flush()
+    wire.send(ns("fe80::99", address, slla="02:00:00:00:00:99"))
+    wire.expect(lambda f: f.type == NA and f.target == address, "answer")
+
+
+def of_origin(namespace, origin):
+    """The addresses of an origin: "slaac", "temporary", ..."""
+    return [a for a in show(namespace, "addresses") if a["origin"] == origin]
+
+
+def slaac(namespace, prefix):
+    """The addresses that were formed in a prefix of 64 bits."""
+    return [a for a in of_origin(namespace, "slaac")
+            if packed(a["address"])[:8] == packed(prefix)[:8]]
+
+
+def source(namespace, dest):
+    """The address that a socket would send from."""
+    sock = ktap.net6_socket(socket.SOCK_DGRAM, 0, namespace)
+    sock.connect((dest, 9))
+    address = sock.getsockname()[0]
+    sock.close()
+    return address
+
+
+def retrans_time(namespace, dev, milliseconds):
+    with namespace, open(f"/proc/sys/net/net6/neigh/{dev}/retrans_time_ms", "w",
+                         encoding="ascii") as file:
+        file.write(str(milliseconds))
+
+
+def is_probe(frame):
+    """A probe of Duplicate Address Detection."""
+    return frame.type == NS and frame.source == ANY
+
+
+def solicits(address):
+    return lambda f: f.type == NS and f.target == address
+
+
+def replies(seq):
+    return lambda f: f.type == REPLY and f.seq == seq
+
+
+def conflict_by_hand(namespace, dev, wire, address):
+    """An address is set, and another node says that it is its own."""
+    net6ctl(namespace, "add", "address", f"{address}/64", "dev", dev)
+    wire.expect(lambda f: is_probe(f) and same(f.target, address), f"probe for {address}")
+    wire.send(na(address, address, tlla=wire.mac))
