@@ -18,8 +18,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
-from tcpapi import (MOMENT, TCP_LINGER2, at_once, done, events, outcome, reset, scenario,
-                    settled, so_error, state, urgent, wait_state, setup)  # noqa: E402
+from tcpapi import (MOMENT, TCP_LINGER2, arrived, at_once, done, events, outcome, reset,
+                    scenario, settled, so_error, state, urgent, wait_state, setup)  # noqa: E402
 
 
 @scenario
@@ -48,7 +48,7 @@ def read_shutdown(p, note):
     note("events", events(client))
     note("read", client.recv(1))
     server.sendall(b"ignored?")
-    time.sleep(MOMENT)
+    arrived(client, 8)
     note("read after data", client.recv(100))
     note("write", client.send(b"x"))
     note("peer", server.recv(1))
@@ -58,7 +58,7 @@ def read_shutdown(p, note):
 def abort(p, note):
     client, server, _ = p.pair()
     server.sendall(b"unread")
-    time.sleep(MOMENT)
+    arrived(client, 6)
     reset(client)
     note("events", events(server, select.POLLERR))
     note("state", state(server))
@@ -81,7 +81,7 @@ def abort(p, note):
 def close_with_unread_data(p, note):
     client, server, _ = p.pair()
     client.sendall(b"never read")
-    time.sleep(MOMENT)
+    arrived(server, 10)
     server.close()
     note("reset", events(client, select.POLLERR))
     note("read", outcome(client.recv, 1))
@@ -91,7 +91,7 @@ def close_with_unread_data(p, note):
 def data_in_flight_before_reset(p, note):
     client, server, _ = p.pair()
     server.sendall(b"kept")
-    time.sleep(MOMENT)
+    arrived(client, 4)
     reset(server)
     events(client, select.POLLERR)
     note("error comes before data", outcome(client.recv, 100))
@@ -163,7 +163,7 @@ def fin_wait2_orphans_go(p, note):
     client.setsockopt(socket.IPPROTO_TCP, TCP_LINGER2, 1)
     client.close()
     note("end", server.recv(1))
-    time.sleep(1.5 + MOMENT)
+    time.sleep(1.5 + MOMENT)		# the orphan's second is over
     # Mostly the write is answered with a reset. If the last ACK of the FIN came while close()
     # still held the socket, either stack resets when the time is over.
     wrote = outcome(server.send, b"late")

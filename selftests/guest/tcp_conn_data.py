@@ -21,8 +21,8 @@ import ktap  # pylint: disable=wrong-import-position
 from tcpapi import (MOMENT, SIOCATMARK, SIOCINQ, SIOCOUTQ, TCP_CONGESTION, TCP_CORK,
                     TCP_DEFER_ACCEPT, TCP_INFO, TCP_INQ, TCP_LINGER2, TCP_NOTSENT_LOWAT,
                     TCP_QUICKACK, TCP_SAVE_SYN, TCP_USER_TIMEOUT, TCP_WINDOW_CLAMP,
-                    PATIENCE, at_once, done, events, ioctl, outcome, reset, scenario, urgent,
-                    wait_all, setup)  # noqa: E402
+                    PATIENCE, acknowledged, arrived, at_once, done, events, ioctl, outcome, reset,
+                    scenario, urgent, wait_all, wait_state, setup)  # noqa: E402
 
 SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
 SO_TIMESTAMPING, SO_INCOMING_CPU = 37, 49
@@ -33,7 +33,7 @@ SOF_SOFTWARE, SOF_OPT_ID, SOF_TX_ACK, SOF_OPT_TSONLY = 1 << 4, 1 << 7, 1 << 9, 1
 def receive_flags(p, note):
     client, server, _ = p.pair()
     server.sendall(b"abcdefgh")
-    time.sleep(MOMENT)
+    arrived(client, 8)
     note("peek", client.recv(3, socket.MSG_PEEK))
     note("peek again", client.recv(100, socket.MSG_PEEK))
     note("inq", ioctl(client, SIOCINQ))
@@ -143,8 +143,8 @@ def urgent_data(p, note):
     server.send(b"ab")
     server.send(b"!", socket.MSG_OOB)
     server.send(b"cd")
+    arrived(client, 5)
     events(client, select.POLLPRI)
-    time.sleep(MOMENT)
     note("at mark", ioctl(client, SIOCATMARK))
     note("up to the mark", client.recv(100))
     note("at mark now", ioctl(client, SIOCATMARK))
@@ -156,7 +156,7 @@ def urgent_data(p, note):
     client.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
     server.send(b"xy!", socket.MSG_OOB)
     server.send(b"z")
-    time.sleep(MOMENT)
+    arrived(client, 9)
     note("in line", (client.recv(100), client.recv(100)))
     note("no urgent byte", urgent(client))
 
@@ -166,11 +166,12 @@ def queue_lengths(p, note):
     client, server, _ = p.pair()
     note("empty", (ioctl(client, SIOCINQ), ioctl(client, SIOCOUTQ)))
     server.sendall(b"x" * 5000)
-    time.sleep(MOMENT)
+    arrived(client, 5000)
+    acknowledged(server)
     note("in", ioctl(client, SIOCINQ))
     note("out", ioctl(server, SIOCOUTQ))
     server.shutdown(socket.SHUT_WR)
-    time.sleep(MOMENT)
+    wait_state(client, "CLOSE_WAIT")
     note("FIN is no byte", ioctl(client, SIOCINQ))
     client.recv(5000)
     note("all read", ioctl(client, SIOCINQ))
@@ -257,7 +258,7 @@ def bytes_left_as_ancillary_data(p, note):
     client, server, _ = p.pair()
     client.setsockopt(socket.IPPROTO_TCP, TCP_INQ, 1)
     server.sendall(b"x" * 100)
-    time.sleep(MOMENT)
+    arrived(client, 100)
     data, anc, _, _ = client.recvmsg(30, 100)
     note("left", (len(data), [(level, kind, struct.unpack("i", value)[0])
                               for level, kind, value in anc]))

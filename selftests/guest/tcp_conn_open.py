@@ -19,8 +19,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
 from tcpapi import (MOMENT, TCP_DEFER_ACCEPT, TCP_INFO, TCP_SAVED_SYN, TCP_SAVE_SYN,
-                    at_once, done, events, outcome, reset, scenario, settled, so_error,
-                    state, wait_state, setup)  # noqa: E402
+                    acknowledged, at_once, done, events, outcome, reset, scenario, settled,
+                    so_error, state, wait_state, setup)  # noqa: E402
 
 
 @scenario
@@ -92,7 +92,7 @@ def data_before_accept(p, note):
     client = p.client(listener)
     client.sendall(b"early")
     client.shutdown(socket.SHUT_WR)
-    time.sleep(MOMENT)
+    wait_state(client, "FIN_WAIT2")
     server = p.accept(listener)
     note("state", wait_state(server, "CLOSE_WAIT"))
     note("data", (server.recv(100), server.recv(100)))
@@ -102,7 +102,7 @@ def data_before_accept(p, note):
 def reset_before_accept(p, note):
     listener = p.listener()
     reset(p.client(listener))
-    time.sleep(MOMENT)
+    time.sleep(MOMENT)		# nothing shows what a child that waits has received
     note("listener", events(listener))
     server = p.accept(listener)
     note("read", outcome(server.recv, 1))
@@ -259,7 +259,7 @@ def listener_closes_with_children_waiting(p, note):
     listener = p.listener()
     clients = [p.client(listener) for _ in range(3)]
     clients[0].sendall(b"x")
-    time.sleep(MOMENT)
+    acknowledged(clients[0])
     listener.close()
     for client in clients:
         note("reset", events(client, select.POLLERR))
@@ -291,7 +291,7 @@ def backlog_is_a_bound(p, note):
         sock.setblocking(False)
         outcome(sock.connect, listener.getsockname())
         clients.append(sock)
-    time.sleep(MOMENT)
+    time.sleep(MOMENT)		# for those that must not get up
     up = [sock for sock in clients if state(sock) == "ESTABLISHED"]
     note("three wait", settled(lambda: len(up) >= 3))
     info = listener.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 104)

@@ -18,10 +18,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
+import tcpwire  # pylint: disable=wrong-import-position
+from tcpwire import ACK, CWR, ECE, FIN, PEER, PSH, RST, SYN, US
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
-FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << i for i in range(8))
-US, PEER = "2001:db8:6::b", "2001:db8:6::a"
 PEER_MAC = bytes.fromhex("020000000a0a")
 MOMENT = 0.3 * ktap.SCALE
 PATIENCE = 5 * ktap.SCALE
@@ -41,18 +41,14 @@ def counter(name):
     return [c["value"] for c in show("counters all") if c["name"] == name][0]
 
 
+def states_of(peer_of):
+    """The states of the connections with a peer's port."""
+    return [s["state"] for s in show("sockets tcp") if s.get("remote_port") == peer_of.port]
+
+
 def requests(port):
     return [s for s in show("sockets tcp")
             if s["local_port"] == port and s["state"] == "syn-recv"]
-
-
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
 
 
 class Segment:
@@ -65,7 +61,7 @@ class Segment:
         self.options = th[20:(off >> 4) * 4]
         self.data = th[(off >> 4) * 4:]
         pseudo = packet[8:40] + struct.pack("!II", len(th), 6)
-        self.sum_ok = checksum(pseudo + th) == 0
+        self.sum_ok = tcpwire.checksum(pseudo + th) == 0
         self.tsval = None
         at = 0
         while at < len(self.options):
@@ -111,14 +107,14 @@ class Peer:
                              window, 0, 0) + options
         _, source, target = self.frame(dst, b"", 6, src)
         pseudo = source + target + struct.pack("!II", len(header) + len(data), 6)
-        total = checksum(pseudo + header + data)
+        total = tcpwire.checksum(pseudo + header + data)
         header = header[:16] + struct.pack("!H", total) + header[18:]
         self.wire.send(self.frame(dst, header + data, 6, src)[0])
 
     def icmp(self, kind, code, info, inside):
         body = struct.pack("!BBHI", kind, code, 0, info) + inside[:1200]
         _, source, target = self.frame(US, b"", 58)
-        total = checksum(source + target + struct.pack("!II", len(body), 58) + body)
+        total = tcpwire.checksum(source + target + struct.pack("!II", len(body), 58) + body)
         body = body[:2] + struct.pack("!H", total) + body[4:]
         self.wire.send(self.frame(US, body, 58)[0])
 
@@ -426,14 +422,13 @@ def time_wait_answers_and_gives_way():
     p.send(port, ACK | FIN, seq, ack + 1)
     seg = p.receive(port)
     ktap.equal((seg.flags, seg.ack), (ACK, seq + 1), "last ACK")
-    states = [s["state"] for s in show("sockets tcp") if s.get("remote_port") == p.port]
-    ktap.equal(states, ["time-wait"], "state")
-    time.sleep(0.6)
+    ktap.equal(states_of(p), ["time-wait"], "state")
+    time.sleep(0.6)		# such ACKs are limited to two a second
     p.send(port, ACK | FIN, seq, ack + 1)
     seg = p.receive(port)
     ktap.equal((seg.flags, seg.ack), (ACK, seq + 1), "FIN again is acknowledged again")
     p.send(port, RST, seq - 10)
-    time.sleep(0.6)
+    time.sleep(0.6)		# as above
     p.send(port, SYN, seq - 5)
     seg = p.receive(port)
     ktap.equal(seg.flags, ACK, "an old SYN does not begin anew")
@@ -454,7 +449,7 @@ def orphan_is_reset_by_late_data():
     conn.close()
     ktap.true(p.receive(port).flags & FIN, "our FIN")
     p.send(port, ACK, seq, ack + 1)
-    time.sleep(0.2)
+    ktap.wait_for(10, "FIN-WAIT-2", lambda: states_of(p) == ["fin-wait-2"])
     p.send(port, ACK | PSH, seq, ack + 1, b"late")
     seg = p.receive(port)
     ktap.true(seg and seg.flags & RST, f"reset, got {seg}")

@@ -156,6 +156,19 @@ def wait_state(sock, *wanted):
     return state(sock)
 
 
+def arrived(sock, total):
+    """Waits until so many bytes have come on a connection since it began."""
+    def received():
+        info = sock.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 136)
+        return struct.unpack_from("Q", info, 128)[0]	# tcpi_bytes_received
+    ktap.wait_for(10, f"{total} bytes have come", lambda: received() >= total)
+
+
+def acknowledged(sock):
+    """Waits until the peer has all that was sent."""
+    ktap.wait_for(10, "all is acknowledged", lambda: not ioctl(sock, SIOCOUTQ))
+
+
 def urgent(sock, flags=0):
     """The urgent byte. A time-out would make Python wait for ordinary data."""
     sock.setblocking(False)
