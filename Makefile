@@ -8,7 +8,7 @@ export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
 kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz \
-	fuzz-guest tools tags lines
+	fuzz-guest tools tags lines dist
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -36,7 +36,7 @@ $(error the tools cannot be built)
 endif
 endif
 
-.PHONY: all modules tools install modules_install check check-full check-programs unit fuzz \
+.PHONY: all modules tools install uninstall dist check check-full check-programs unit fuzz \
 	fuzz-guest demo bench bench-quick sparse style tags lines clean help
 
 all: modules tools
@@ -59,6 +59,24 @@ install: modules tools
 		install -D -m 644 $$page \
 		'$(DESTDIR)$(PREFIX)'/share/man/man$${page##*.}/$${page##*/} || exit 1; \
 	done
+
+# What install has brought for this kernel. Other kernels' modules: KDIR=.
+modules = '$(DESTDIR)/lib/modules/$(RELEASE)/updates'
+
+uninstall:
+	rm -f $(modules)/net6/net6.ko* $(modules)/net6/net6_tunnel4.ko* \
+		$(modules)/khttpd/khttpd.ko* $(modules)/selftests/modules/*.ko*
+	@for dir in net6 khttpd selftests/modules selftests .; do \
+		[ ! -d $(modules)/$$dir ] || \
+		rmdir --ignore-fail-on-non-empty $(modules)/$$dir; done
+	$(if $(DESTDIR),,depmod $(RELEASE))
+	@$(MAKE) -C tools uninstall
+	rm -f $(foreach page,$(wildcard Documentation/man/*.[1-8]), \
+		'$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))')
+
+# What is committed, the same octets each time.
+dist:
+	@scripts/dist
 
 check:
 	@selftests/lib/run
@@ -120,6 +138,8 @@ help:
 	@echo '  make              net6/net6.ko, khttpd/khttpd.ko and tools/'
 	@echo '  make modules NET6_SELFTESTS=m  the modules, with those that only tests load'
 	@echo '  make install      modules (with depmod), tools and manual pages, as root'
+	@echo '  make uninstall    remove what make install has brought, for the kernel of KDIR'
+	@echo '  make dist         build/net6-VERSION.tar.xz of what is committed'
 	@echo '  make clean        remove what was built'
 	@echo
 	@echo 'To see it work'

@@ -63,3 +63,4 @@ module_init(khttpd_init);
 module_exit(khttpd_exit);
 MODULE_DESCRIPTION("Web server that leaves user space what it is needed for");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(__stringify(NET6_VERSION));

@@ -240,4 +240,5 @@ module_init(net6_init);
 module_exit(net6_exit);
 
 MODULE_LICENSE("GPL");
+MODULE_VERSION(__stringify(NET6_VERSION));
 MODULE_DESCRIPTION("net6, an independent IPv6 stack");

@@ -30,6 +30,7 @@
 static void usage(FILE *out)
 {
 	fputs("usage: net6-run [-m V4ADDR=V6ADDR]... PROGRAM [ARG...]\n"
+	      "       net6-run --help | --version\n"
 	      "Runs PROGRAM with net6 behind its IPv6 sockets.\n"
 	      "  -m V4ADDR=V6ADDR  for programs without IPv6: IPv4 sockets too are net6's, and\n"
 	      "                    where the program says V4ADDR, V6ADDR is meant. An interface\n"
@@ -175,17 +176,26 @@ static void check_net6(void)
 int main(int argc, char **argv)
 {
 	char library[PATH_MAX], path[PATH_MAX], map[MAX_MAP] = "";
+	static const struct option longs[] = {
+		{ "map", required_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL }
+	};
 	const char *old = getenv("LD_PRELOAD");
 	char *preload;
 	int c;
 
-	while ((c = getopt(argc, argv, "+m:h")) != -1) {
+	while ((c = getopt_long(argc, argv, "+m:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'm':
 			add_map(map, optarg);
 			break;
 		case 'h':
 			usage(stdout);
+			return 0;
+		case 'V':
+			puts("net6-run " NET6_VERSION);
 			return 0;
 		default:
 			usage(stderr);

@@ -117,7 +117,7 @@ _net6ctl() {
 	dev)	mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/net 2>/dev/null)" -- "$cur") ;;
 	-N)	mapfile -t COMPREPLY < <(compgen -W "$(ls /run/netns 2>/dev/null)" -- "$cur") ;;
 	*)	if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "-j -N" -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W "-j -N --help --version" -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -W "$(_net6ctl_words before)" -- "$cur")
 		fi ;;

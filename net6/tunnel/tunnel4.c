@@ -32,4 +32,5 @@ void net6_tunnel4_deregister(struct xfrm_tunnel *handler)
 EXPORT_SYMBOL_GPL(net6_tunnel4_deregister);
 
 MODULE_LICENSE("GPL");
+MODULE_VERSION(__stringify(NET6_VERSION));
 MODULE_DESCRIPTION("IPv4's protocol 41 for net6's tunnels");

@@ -19,6 +19,7 @@ import ktap
 import nd
 
 TOOL = nd.NET6CTL
+TOP = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 FOREVER = 0xffffffff
 OBJECTS = ("interfaces", "addresses", "groups", "neighbors", "routers", "prefixes",
            "destinations", "sockets", "counters", "drops", "limits")
@@ -420,6 +421,19 @@ def monitor_tells_of_changes():
     ktap.equal(len(having(seen, event="del", object="neighbor", address="fd00:6::9")), 1,
                "neighbor gone")
     process.kill()
+
+
+@ktap.test
+def module_and_tools_are_of_one_version_and_know_help():
+    def text(path):
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    version = text(f"{TOP}/VERSION")
+    ktap.equal(text("/sys/module/net6/version"), version, "net6")
+    for name in ("net6ctl", "khttpdctl", "net6-run"):
+        tool = f"{TOP}/tools/{name}"
+        ktap.equal(ktap.run(tool, "--version"), f"{name} {version}\n", f"{name} --version")
+        ktap.true(ktap.run(tool, "--help").startswith(f"usage: {name} "), f"{name} --help")
 
 
 @ktap.test

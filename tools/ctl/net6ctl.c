@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <limits.h>
 #include <net/if.h>
 #include <sched.h>
@@ -20,7 +21,7 @@
 
 static void usage(FILE *to)
 {
-	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND\n"
+	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND | --help | --version\n"
 	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|proxies|\n"
 	      "      destinations [dev DEV] [all]\n"
 	      "  show sockets [-i] [tcp|udp|icmp] | counters [all] | drops [all] | limits |\n"
@@ -643,10 +644,17 @@ static void run(const char *verb, int argc, char **argv, bool json)
 
 int main(int argc, char **argv)
 {
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "netns", required_argument, NULL, 'N' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL }
+	};
 	bool json = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "+jN:h")) != -1) {
+	while ((c = getopt_long(argc, argv, "+jN:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'j':
 			json = true;
@@ -656,6 +664,9 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			usage(stdout);
+			return 0;
+		case 'V':
+			puts("net6ctl " NET6_VERSION);
 			return 0;
 		default:
 			usage(stderr);

@@ -23,6 +23,7 @@ static int usage(FILE *to)
 	      "  top     [--interval SECONDS] [--count NUMBER]\n"
 	      "  log     [-j] [--output FILE [--rotate BYTES [--keep NUMBER]]]\n"
 	      "  stop    [--site NAME | --all]\n"
+	      "  --help, --version\n"
 	      "\n"
 	      "NAME is \"default\" if not given, FILE index.html, USER nobody.\n"
 	      "IPv6 addresses stand in brackets. See khttpdctl(8).\n", to);
@@ -106,11 +107,12 @@ static int parse(struct options *opt, int argc, char **argv)
 		{ "count", required_argument, NULL, 'c' },
 		{ "rotate", required_argument, NULL, 'r' },
 		{ "keep", required_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "jh", longs, NULL)) != -1) {
 		switch (option) {
 		case 's':
 			opt->site = optarg;
@@ -150,6 +152,9 @@ static int parse(struct options *opt, int argc, char **argv)
 		case 'o':
 			opt->output = optarg;
 			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
 		default:
 			if (parse_number(opt, option))
 				return -1;
@@ -195,8 +200,12 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return usage(stderr);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return usage(stdout);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("khttpdctl " NET6_VERSION);
+		return 0;
+	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, argv[1]))
 			continue;
