@@ -153,9 +153,10 @@ def ctl_lists(spec):
         lines += [f"/* What `{command}` takes: struct setting. */"]
         lines += macro(f"{name.upper()}_SETTINGS", "", [
             f'{{ "{s.word}", NET6_A_{name.upper()}_{under(s.attr).upper()}, '
-            f'{s.most if s.on_off else "MINUS_ONE" if s.signed else 0} }},' for s in some])
+            f'{s.most if s.on_off else "MINUS_ONE" if s.signed else 0}, '
+            f'{s.least}, {s.most}, {s.default} }},' for s in some])
         lines += ["/* Its line of the usage. */"]
-        lines += macro(f"{name.upper()}_HELP", "", help_lines(command, some))
+        lines += macro(f"{name.upper()}_HELP", "", help_lines(command + " [defaults]", some))
         lines += ["/* What is shown of it: struct column. */"]
         lines += macro(f"{name.upper()}_COLUMNS", "", [
             column(name, a) for a in attrs if "setting" in a or "column" in a])

@@ -42,8 +42,15 @@ _net6ctl_values() {
 
 # Behind the first $1 words: a word of $2, or the values of the last one.
 _net6ctl_setting() {
-	if (((${#_words[@]} - $1) % 2)); then
+	local first=$1
+
+	if [[ ${_words[first]} == defaults ]]; then
+		((first++))
+	fi
+	if (((${#_words[@]} - first) % 2)); then
 		_net6ctl_values "${_words[-1]}"
+	elif ((${#_words[@]} == $1)); then
+		echo "defaults $2"
 	else
 		echo "$2"
 	fi
@@ -57,7 +64,7 @@ _net6ctl_words() {
 
 	# What follows the words before, most of which are said at most once.
 	case "${_words[*]}" in
-	"")			echo show sockets add del flush tunnel attach detach set monitor ;;
+	"")			echo show sockets add del flush tunnel attach detach set save load monitor ;;
 	show)			echo "$show" ;;
 	"show sockets"|sockets)	echo -i tcp udp icmp ;;
 	"show counters"|"show drops") echo all ;;
@@ -113,6 +120,12 @@ _net6ctl() {
 		*)	before+=("${COMP_WORDS[i]}") ;;
 		esac
 	done
+	case ${before[0]} in
+	save|load)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return ;;
+	esac
 	case $prev in
 	dev)	mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/net 2>/dev/null)" -- "$cur") ;;
 	-N)	mapfile -t COMPREPLY < <(compgen -W "$(ls /run/netns 2>/dev/null)" -- "$cur") ;;

@@ -446,6 +446,115 @@ def another_namespace_is_reached_by_name():
     ktap.equal(done.returncode, 1, "status for a namespace that is not there")
 
 
+CONF = "/tmp/net6.conf"
+
+
+def write(*lines):
+    with open(CONF, "w", encoding="ascii") as file:
+        file.write("".join(line + "\n" for line in lines))
+
+
+def unlike_the_beginning():
+    """Words and values of all parameters, and of all limits, none as in the beginning."""
+    with open(f"{TOP}/tools/ctl/settings_gen.h", encoding="ascii") as file:
+        found = re.findall(r'{ "([\w-]+)", NET6_A_(\w+?)_\w+, \w+, (-?\d+), (\d+), (-?\d+) }',
+                           file.read())
+    words = {"IFACE": [], "LIMITS": []}
+    for word, kind, _, most, initial in found:
+        if word not in ("mtu", "disable-ipv6"):
+            value = int(initial) + (1 if int(initial) < int(most) else -1)
+            words[kind] += [word, str(value)]
+    return words["IFACE"] + ["mtu", "1400"], words["LIMITS"]
+
+
+def set_everything():
+    iface, limits = unlike_the_beginning()
+    ktap.true(len(iface) > 80 and len(limits) > 40, "parameters and limits are found")
+    ctl(A, "set", "limits", *limits)
+    ctl(A, "set", "dev", "a0", *iface)
+    ctl(A, "set", "dev", "lo", "hop-limit", "33")
+    ctl(A, "del", "policy", "3ffe::/16")
+    ctl(A, "add", "policy", "2002::/16", "label", "7")
+    ctl(A, "add", "policy", "fd00:8::/32", "label", "77", "precedence", "8")
+    ctl(A, "tunnel", "add", "six", "remote", "192.0.2.7", "local", "192.0.2.1", "ttl", "9",
+        "tos", "inherit", "pmtu", "off")
+    ctl(A, "tunnel", "add", "seven", "remote", "192.0.2.8", "router", "off")
+    ctl(A, "set", "dev", "six", "hop-limit", "7")
+    ctl(A, "add", "address", "fd00:8::1/64", "dev", "a0")
+    ctl(A, "add", "address", "fd00:9::1/128", "dev", "six")
+    ctl(A, "add", "prefix", "fd00:a::/48", "dev", "a0")
+    ctl(A, "add", "route", "default", "via", "fe80::8", "dev", "a0", "preference", "low")
+    ctl(A, "add", "route", "fd00:b::/32", "via", "fe80::9", "dev", "a0", "preference", "high")
+    ctl(A, "add", "route", "fd00:c::/32", "dev", "six")
+    ctl(A, "add", "neighbor", "fe80::8", "lladdr", "02:00:00:00:00:08", "dev", "a0")
+    ctl(A, "add", "proxy", "fd00:8::5", "dev", "a0", "router", "on")
+
+
+WRONG = (
+    "add address fd00::/200 dev a0", "add address ff02::9/64 dev a0",
+    "add address ::1/128 dev a0", "add address fd00:8::9/64 dev a0 valid 5 preferred 6",
+    "add address fd00:8::9/64 dev none", "add address fd00:8::9/64 dev a0 color blue",
+    "add prefix fd00:a::1/64 dev a0", "add prefix fe80::/64 dev a0",
+    "add route default via fd00::1 dev a0", "add route default via fe80::1 dev lo",
+    "add route fd00:b::1/32 dev a0", "add route fd00:d::/32 via ff02::1 dev a0",
+    "add neighbor fd00:8::7 lladdr 02:00:00:00:00 dev a0",
+    "add neighbor fd00:8::7 lladdr 02:00:00:00:00:07 dev lo", "add proxy ff02::1 dev a0",
+    "add policy fd00::1/8 label 1", "add policy fd00::/16", "set dev a0 mtu 70000",
+    "set dev a0 mtu 1279", "set dev a0 hop-limit 0", "set dev a0 hop-limit", "set dev a0",
+    "set dev a0 color 1", "set limits max-neighs 65537", "set limits max-neighs -1",
+    "set secret -", "set secret 00", "tunnel add a0 remote 192.0.2.9", "tunnel add nine",
+    "tunnel add nine remote 224.0.0.1", "tunnel add nine remote 192.0.2.9 local 192.0.2.9",
+    "tunnel add nine remote 192.0.2.7 local 192.0.2.1", "tunnel set a0 ttl 5", "attach dev lo",
+    "show addresses", "monitor", "load /tmp/net6.conf", "del socket orphan", "flush sockets",
+    "nonsense")
+
+
+def a_wrong_line_changes_nothing(text):
+    good = ("add address fd00:99::1/64 dev a0", "# a comment")
+    write(*good, *WRONG)
+    words = refused(A, "load", CONF)
+    for number, bad in enumerate(WRONG, len(good) + 1):
+        ktap.equal(words.count(f"{CONF}:{number}: "), 1, f"{bad}: {words}")
+    ktap.true("nothing was changed" in words, words)
+    write(*good, WRONG[0])
+    refused(A, "load", CONF)
+    ktap.equal(ctl(A, "save"), text, "nothing was changed")
+
+
+@ktap.test
+def what_was_saved_is_loaded_again():
+    set_everything()
+    ctl(A, "save", CONF)
+    with open(CONF, encoding="ascii") as file:
+        text = file.read()
+    ktap.equal(ctl(A, "save"), text, "in a file or not")
+    for _ in range(2):
+        ctl(A, "load", CONF)
+        ktap.equal(ctl(A, "save"), text, "saved again")
+    ktap.unload("net6")
+    ktap.net6_load()
+    ktap.true(ctl(A, "save") != text, "the settings are gone")
+    ctl(A, "load", CONF)
+    ktap.equal(ctl(A, "save"), text, "loaded, saved again")
+    ktap.wait_for(20, "DAD ends", lambda: having(show(A, "addresses"), address="fd00:8::1",
+                                                 state="preferred"))
+    ctl(A, "load", CONF)
+    ktap.equal(len(having(show(A, "addresses"), address="fd00:8::1", state="preferred")), 1,
+               "what is as it should be is left alone")
+    a_wrong_line_changes_nothing(text)
+    # Other values than those of the file go, what the file does not name stays.
+    ctl(A, "set", "dev", "a0", "hop-limit", "99")
+    ctl(A, "tunnel", "set", "seven", "ttl", "3")
+    ctl(A, "del", "address", "fd00:8::1", "dev", "a0")
+    ctl(A, "add", "address", "fd00:8::1/72", "dev", "a0")
+    write(*text.splitlines())
+    ctl(A, "load", CONF)
+    ktap.equal(ctl(A, "save"), text, "all is back")
+    write("add address fd00:e::1/64 dev none", "add address fd00:f::1/64 dev a0")
+    ctl(A, "load", "-m", CONF)
+    ktap.equal(len(having(show(A, "addresses"), address="fd00:f::1")), 1, "-m loads the rest")
+
+
 @ktap.test
 def changes_need_the_capability():
     def unprivileged(*words):

@@ -8,6 +8,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/net6_netlink.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,9 +28,16 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void ctl_open(void);
 struct nlmsghdr *ctl_request(uint8_t cmd, uint16_t flags);
 /* Sends the request; @fn gets each answer's attributes. Ends the program with the
- * kernel's own words when it refuses.
+ * kernel's own words when it refuses, but for what ctl_forgive() named. Returns 0 or that
+ * errno. While a file is judged nothing is sent.
  */
-void ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs));
+int ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs));
+/* While a file is loaded: these refusals of the next request are none. */
+void ctl_forgive(int one, int other);
+void ctl_dump(uint8_t cmd, void (*fn)(uint8_t cmd, const struct nlattr **attrs));
+/* Attributes come from the kernel, but a newer one may mean other things by them. */
+uint32_t ctl_u32(const struct nlattr *attr);
+struct in6_addr ctl_address(const struct nlattr *attr);
 void ctl_monitor(void (*fn)(uint8_t cmd, const struct nlattr **attrs)) __attribute__((noreturn));
 
 /* print.c */
@@ -92,7 +100,70 @@ void monitor(bool json);
 /* tunnel.c */
 void tunnel(int argc, char **argv);
 
+/* load.c */
+enum loading {
+	LOADING_NOT,		/* the words are from the command line */
+	LOADING_JUDGE,		/* a file's words are read, nothing is done */
+	LOADING_APPLY,
+};
+
+extern enum loading loading;
+void load(int argc, char **argv);
+/* Puts the file and its line before what is said. */
+void load_place(FILE *to);
+/* Goes to the next line, if a file is judged. */
+void load_wrong(void);
+/* A line that names a device that is not there, when such lines may be left out. */
+void load_missing(const char *dev);
+/* Is this address there, set by hand, with these lifetimes, which are for ever? */
+bool load_has(uint32_t index, const struct in6_addr *address, int length, uint32_t valid,
+	      uint32_t preferred);
+
+/* judge.c: what the kernel would refuse of a file. Nothing is judged otherwise. */
+void judge_start(void);
+/* The index of a device that is there, or that the file makes; or 0. */
+uint32_t judge_dev(const char *name);
+void judge_attach(uint32_t index, bool attach);
+void judge_tunnel_add(const char *name, uint32_t remote, uint32_t local);
+void judge_tunnel_set(uint32_t index);
+void judge_tunnel_del(uint32_t index);
+void judge_runs(uint32_t index);
+void judge_routers(uint32_t index);
+void judge_lladdr(uint32_t index, unsigned int len);
+void judge_mtu(uint32_t index, uint32_t mtu);
+void judge_host(uint32_t index, const struct in6_addr *address);
+void judge_prefix(const struct in6_addr *prefix, int length);
+void judge_global(const struct in6_addr *prefix);
+void judge_linklocal(const struct in6_addr *address);
+void judge_lifetimes(uint32_t valid, uint32_t preferred);
+
+/* save.c */
+void save(int argc, char **argv);
+
 /* net6ctl.c: the command line */
+#define MINUS_ONE	3
+
+/**
+ * struct setting - a word that is followed by a value; all come from net6.yaml
+ * @name: the word, NULL behind the last one
+ * @attr: its attribute
+ * @on_off: 0: a number; MINUS_ONE: a number or -1; else on, off, or a number up to this
+ * @least: least value
+ * @most: largest value
+ * @initial: what an interface or a namespace begins with
+ */
+struct setting {
+	const char	*name;
+	uint16_t	attr;
+	uint8_t		on_off;
+	int64_t		least;
+	int64_t		most;
+	int64_t		initial;
+};
+
+extern const struct setting iface_settings[];
+extern const struct setting limit_settings[];
+void run(const char *verb, int argc, char **argv, bool json);
 bool matches(const char *word, const char *full);
 uint32_t dev_index(const char *name);
 uint32_t dev_option(int argc, char **argv, bool required);

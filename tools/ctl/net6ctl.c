@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
 #include <sched.h>
@@ -50,6 +51,7 @@ static void usage(FILE *to)
 	      IFACE_HELP
 	      LIMITS_HELP
 	      "  set secret 32 HEX DIGITS | -\n"
+	      "  save [FILE] | load [-m] FILE\n"
 	      "  monitor\n"
 	      "Words may be shortened. See net6ctl(8).\n", to);
 }
@@ -58,6 +60,7 @@ static void vcomplain(const char *format, va_list args)
 {
 	fflush(stdout);
 	fputs("net6ctl: ", stderr);
+	load_place(stderr);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }
@@ -78,6 +81,7 @@ void die(const char *format, ...)
 	va_start(args, format);
 	vcomplain(format, args);
 	va_end(args);
+	load_wrong();
 	exit(1);
 }
 
@@ -89,8 +93,10 @@ bool matches(const char *word, const char *full)
 
 uint32_t dev_index(const char *name)
 {
-	uint32_t index = if_nametoindex(name);
+	uint32_t index = loading == LOADING_JUDGE ? judge_dev(name) : if_nametoindex(name);
 
+	if (!index)
+		load_missing(name);
 	if (!index)
 		die("no device %s", name);
 	return index;
@@ -197,12 +203,38 @@ uint32_t dev_option(int argc, char **argv, bool required)
 	return dev ? dev_index(dev) : 0;
 }
 
+static void ask_address(bool add, uint32_t index, const struct in6_addr *address, int length,
+			const char *valid, const char *preferred)
+{
+	struct nlmsghdr *nlh = ctl_request(add ? NET6_CMD_ADDR_ADD : NET6_CMD_ADDR_DEL, 0);
+	uint32_t lasts = valid ? lifetime(valid, "valid") : UINT32_MAX;
+	uint32_t wanted = preferred ? lifetime(preferred, "preferred") : lasts;
+
+	mnl_attr_put_u32(nlh, NET6_A_ADDR_IFINDEX, index);
+	mnl_attr_put(nlh, NET6_A_ADDR_ADDRESS, sizeof(*address), address);
+	if (length >= 0)
+		mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFIX_LEN, length);
+	if (valid)
+		mnl_attr_put_u32(nlh, NET6_A_ADDR_VALID, lasts);
+	if (preferred)
+		mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFERRED, wanted);
+	if (add)
+		judge_lifetimes(lasts, wanted);
+	ctl_forgive(add ? EEXIST : EADDRNOTAVAIL, 0);
+	/* One that is there is put in its place, unless it is the same. */
+	if (ctl_talk(nlh, NULL) == EEXIST &&
+	    !load_has(index, address, length, lasts, wanted)) {
+		ask_address(false, index, address, -1, NULL, NULL);
+		ask_address(true, index, address, length, valid, preferred);
+	}
+}
+
 static void change_address(bool add, int argc, char **argv)
 {
 	static const char *const words[] = { "dev", "valid", "preferred", NULL };
 	const char *valid, *preferred;
 	struct in6_addr address;
-	struct nlmsghdr *nlh;
+	uint32_t index;
 	int length;
 
 	if (!argc)
@@ -212,21 +244,12 @@ static void change_address(bool add, int argc, char **argv)
 	if (add && length < 0)
 		die("the prefix length is missing (ADDRESS/LENGTH)");
 
-	nlh = ctl_request(add ? NET6_CMD_ADDR_ADD : NET6_CMD_ADDR_DEL, 0);
-	mnl_attr_put_u32(nlh, NET6_A_ADDR_IFINDEX, dev_option(argc, argv, true));
-	mnl_attr_put(nlh, NET6_A_ADDR_ADDRESS, sizeof(address), &address);
-	if (length >= 0)
-		mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFIX_LEN, length);
-	if (add) {
-		valid = option(argc, argv, "valid");
-		preferred = option(argc, argv, "preferred");
-		if (valid)
-			mnl_attr_put_u32(nlh, NET6_A_ADDR_VALID, lifetime(valid, "valid"));
-		if (preferred)
-			mnl_attr_put_u32(nlh, NET6_A_ADDR_PREFERRED,
-					 lifetime(preferred, "preferred"));
-	}
-	ctl_talk(nlh, NULL);
+	index = dev_option(argc, argv, true);
+	judge_runs(index);
+	judge_host(index, &address);
+	valid = add ? option(argc, argv, "valid") : NULL;
+	preferred = add ? option(argc, argv, "preferred") : NULL;
+	ask_address(add, index, &address, length, valid, preferred);
 }
 
 static void change_neighbor(bool add, int argc, char **argv)
@@ -237,6 +260,7 @@ static void change_neighbor(bool add, int argc, char **argv)
 	const char *link;
 	uint8_t bytes[32];
 	unsigned int len;
+	uint32_t index;
 
 	if (!argc)
 		die("which neighbor?");
@@ -247,13 +271,18 @@ static void change_neighbor(bool add, int argc, char **argv)
 	if (add && !link)
 		die("its link-layer address is missing (lladdr LLADDR)");
 
+	index = dev_option(argc, argv, true);
+	judge_runs(index);
+	judge_host(index, &address);
 	nlh = ctl_request(add ? NET6_CMD_NEIGH_ADD : NET6_CMD_NEIGH_DEL, 0);
-	mnl_attr_put_u32(nlh, NET6_A_NEIGH_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put_u32(nlh, NET6_A_NEIGH_IFINDEX, index);
 	mnl_attr_put(nlh, NET6_A_NEIGH_ADDRESS, sizeof(address), &address);
 	if (add) {
 		len = lladdr(link, bytes);
+		judge_lladdr(index, len);
 		mnl_attr_put(nlh, NET6_A_NEIGH_LLADDR, len, bytes);
 	}
+	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
@@ -275,25 +304,33 @@ static void change_other_route(bool add, int argc, char **argv)
 	struct in6_addr prefix, gateway;
 	struct nlmsghdr *nlh;
 	const char *via, *rank;
+	uint32_t index;
 	int length;
 
 	length = network(*argv, &prefix);
 	if (length < 0)
 		length = 128;
+	judge_prefix(&prefix, length);
+	judge_global(&prefix);
 	only_options(--argc, ++argv, words);
 	via = option(argc, argv, "via");
 	rank = option(argc, argv, "preference");
 	if (via && network(via, &gateway) >= 0)
 		die("a router has no prefix length");
 
+	if (via && gateway.s6_addr[0] == 0xff)
+		die("a router has a unicast address, not %s", via);
+	index = dev_option(argc, argv, true);
+	judge_runs(index);
 	nlh = ctl_request(add ? NET6_CMD_ROUTE_ADD : NET6_CMD_ROUTE_DEL, 0);
-	mnl_attr_put_u32(nlh, NET6_A_ROUTE_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put_u32(nlh, NET6_A_ROUTE_IFINDEX, index);
 	mnl_attr_put(nlh, NET6_A_ROUTE_ADDRESS, sizeof(prefix), &prefix);
 	mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFIX_LEN, length);
 	if (via)
 		mnl_attr_put(nlh, NET6_A_ROUTE_GATEWAY, sizeof(gateway), &gateway);
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFERENCE, preference(rank));
+	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
@@ -303,6 +340,7 @@ static void change_route(bool add, int argc, char **argv)
 	struct in6_addr address;
 	struct nlmsghdr *nlh;
 	const char *via, *rank;
+	uint32_t index;
 
 	if (!argc)
 		die("which route? (default or PREFIX/LENGTH)");
@@ -318,11 +356,16 @@ static void change_route(bool add, int argc, char **argv)
 	if (network(via, &address) >= 0)
 		die("a router has no prefix length");
 
+	index = dev_option(argc, argv, true);
+	judge_runs(index);
+	judge_routers(index);
+	judge_linklocal(&address);
 	nlh = ctl_request(add ? NET6_CMD_ROUTER_ADD : NET6_CMD_ROUTER_DEL, 0);
-	mnl_attr_put_u32(nlh, NET6_A_ROUTER_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put_u32(nlh, NET6_A_ROUTER_IFINDEX, index);
 	mnl_attr_put(nlh, NET6_A_ROUTER_ADDRESS, sizeof(address), &address);
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTER_PREFERENCE, preference(rank));
+	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
@@ -331,6 +374,7 @@ static void change_prefix(bool add, int argc, char **argv)
 	static const char *const words[] = { "dev", NULL };
 	struct in6_addr prefix;
 	struct nlmsghdr *nlh;
+	uint32_t index;
 	int length;
 
 	if (!argc)
@@ -340,10 +384,15 @@ static void change_prefix(bool add, int argc, char **argv)
 		die("the prefix length is missing (PREFIX/LENGTH)");
 	only_options(--argc, ++argv, words);
 
+	index = dev_option(argc, argv, true);
+	judge_runs(index);
+	judge_prefix(&prefix, length);
+	judge_global(&prefix);
 	nlh = ctl_request(add ? NET6_CMD_PREFIX_ADD : NET6_CMD_PREFIX_DEL, 0);
-	mnl_attr_put_u32(nlh, NET6_A_PREFIX_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put_u32(nlh, NET6_A_PREFIX_IFINDEX, index);
 	mnl_attr_put(nlh, NET6_A_PREFIX_ADDRESS, sizeof(prefix), &prefix);
 	mnl_attr_put_u32(nlh, NET6_A_PREFIX_PREFIX_LEN, length);
+	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
@@ -354,6 +403,7 @@ static void change_proxy(bool add, int argc, char **argv)
 	struct in6_addr address;
 	struct nlmsghdr *nlh;
 	const char *router;
+	uint32_t index;
 
 	if (!argc)
 		die("for which address?");
@@ -364,11 +414,16 @@ static void change_proxy(bool add, int argc, char **argv)
 	if (!add && router)
 		die("'router' does not belong here");
 
+	index = dev_option(argc, argv, true);
+	judge_runs(index);
+	judge_routers(index);
+	judge_host(index, &address);
 	nlh = ctl_request(add ? NET6_CMD_PROXY_ADD : NET6_CMD_PROXY_DEL, 0);
-	mnl_attr_put_u32(nlh, NET6_A_PROXY_IFINDEX, dev_option(argc, argv, true));
+	mnl_attr_put_u32(nlh, NET6_A_PROXY_IFINDEX, index);
 	mnl_attr_put(nlh, NET6_A_PROXY_ADDRESS, sizeof(address), &address);
 	if (router && on_off(router, "router", 1))
 		mnl_attr_put(nlh, NET6_A_PROXY_ROUTER, 0, NULL);
+	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
@@ -393,6 +448,7 @@ static void change_policy(bool add, int argc, char **argv)
 		die("'%s' does not belong here", *argv);
 	if (add && !argc)
 		die("which label, which precedence?");
+	judge_prefix(&prefix, length);
 
 	nlh = ctl_request(add ? NET6_CMD_POLICY_ADD : NET6_CMD_POLICY_DEL, 0);
 	mnl_attr_put(nlh, NET6_A_POLICY_ADDRESS, sizeof(prefix), &prefix);
@@ -401,6 +457,7 @@ static void change_policy(bool add, int argc, char **argv)
 		mnl_attr_put_u32(nlh, NET6_A_POLICY_LABEL, number(label, "label"));
 	if (precedence)
 		mnl_attr_put_u32(nlh, NET6_A_POLICY_PRECEDENCE, number(precedence, "precedence"));
+	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
@@ -435,6 +492,8 @@ static void change_socket(bool add, int argc, char **argv)
 
 	if (add)
 		die("sockets are made by programs");
+	if (loading)
+		die("sockets are nothing that is set");
 	if (!argc)
 		die("which sockets? (orphan, local, lport, remote, rport, dev)");
 	orphan = matches(*argv, "orphan");
@@ -512,24 +571,18 @@ static void attach(uint8_t cmd, int argc, char **argv)
 	static const char *const words[] = { "dev", NULL };
 	struct nlmsghdr *nlh = ctl_request(cmd, 0);
 
+	uint32_t index;
+
 	only_options(argc, argv, words);
-	mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, dev_option(argc, argv, true));
+	index = dev_option(argc, argv, true);
+	judge_attach(index, cmd == NET6_CMD_IFACE_ATTACH);
+	mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, index);
+	ctl_forgive(cmd == NET6_CMD_IFACE_ATTACH ? EEXIST : ENODEV, 0);
 	ctl_talk(nlh, NULL);
 }
 
-/* Words that are followed by a number, and their attributes; or by on or off, or a number
- * up to @on_off; or by a number or -1. All come from net6.yaml.
- */
-#define MINUS_ONE	3
-
-struct setting {
-	const char	*name;
-	uint16_t	attr;
-	uint8_t		on_off;
-};
-
-static const struct setting iface_settings[] = { IFACE_SETTINGS { NULL } };
-static const struct setting limit_settings[] = { LIMITS_SETTINGS { NULL } };
+const struct setting iface_settings[] = { IFACE_SETTINGS { 0 } };
+const struct setting limit_settings[] = { LIMITS_SETTINGS { 0 } };
 
 /* 32 hexadecimal digits, or - to read them from standard input, unseen by others. */
 static void set_secret(const char *word)
@@ -540,6 +593,8 @@ static void set_secret(const char *word)
 	char line[64];
 
 	if (!strcmp(word, "-")) {
+		if (loading)
+			die("a secret in a file has 32 hexadecimal digits");
 		if (!fgets(line, sizeof(line), stdin))
 			die("no secret in standard input");
 		line[strcspn(line, "\n")] = 0;
@@ -556,17 +611,55 @@ static void set_secret(const char *word)
 	ctl_talk(nlh, NULL);
 }
 
-static uint32_t setting(const struct setting *s, const char *word)
+static int64_t setting(const struct setting *s, const char *word)
 {
-	if (s->on_off == MINUS_ONE)
-		return strcmp(word, "-1") ? number(word, s->name) : (uint32_t)-1;
-	return s->on_off ? on_off(word, s->name, s->on_off) : number(word, s->name);
+	int64_t value;
+
+	if (s->on_off == MINUS_ONE && !strcmp(word, "-1"))
+		value = -1;
+	else if (s->on_off && s->on_off != MINUS_ONE)
+		value = on_off(word, s->name, s->on_off);
+	else
+		value = number(word, s->name);
+	if (loading && (value < s->least || value > s->most))
+		die("%s: %" PRId64 " to %" PRId64 ", not %s", s->name, s->least, s->most, word);
+	return value;
+}
+
+/* NAME VALUE ..., behind "defaults" what is not named becomes what it was in the beginning. */
+static void put_settings(struct nlmsghdr *nlh, const struct setting *settings, uint32_t index,
+			 int argc, char **argv)
+{
+	bool defaults = argc && !strcmp(*argv, "defaults");
+	int64_t values[CTL_ATTRS];
+	const struct setting *s;
+
+	for (s = settings; s->name; s++)
+		values[s->attr] = defaults ? s->initial : INT64_MIN;
+	argc -= defaults;
+	argv += defaults;
+	for (; argc; argc -= 2, argv += 2) {
+		for (s = settings; s->name; s++)
+			if (matches(*argv, s->name))
+				break;
+		if (!s->name)
+			die("'%s' cannot be set", *argv);
+		if (argc == 1)
+			die("%s to what?", s->name);
+		values[s->attr] = setting(s, argv[1]);
+		if (settings == iface_settings && s->attr == NET6_A_IFACE_MTU)
+			judge_mtu(index, values[s->attr]);
+	}
+	for (s = settings; s->name; s++)
+		if (values[s->attr] != INT64_MIN)
+			mnl_attr_put_u32(nlh, s->attr, values[s->attr]);
 }
 
 static void set(int argc, char **argv)
 {
-	const struct setting *settings, *s;
+	const struct setting *settings;
 	struct nlmsghdr *nlh;
+	uint32_t index = 0;
 
 	if (argc > 1 && matches(*argv, "secret")) {
 		set_secret(argv[1]);
@@ -574,7 +667,9 @@ static void set(int argc, char **argv)
 	}
 	if (argc > 1 && matches(*argv, "dev")) {
 		nlh = ctl_request(NET6_CMD_IFACE_SET, 0);
-		mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, dev_index(argv[1]));
+		index = dev_index(argv[1]);
+		judge_runs(index);
+		mnl_attr_put_u32(nlh, NET6_A_IFACE_IFINDEX, index);
 		settings = iface_settings;
 		argc -= 2;
 		argv += 2;
@@ -588,16 +683,7 @@ static void set(int argc, char **argv)
 	}
 	if (!argc)
 		die("to what? (NAME VALUE ...)");
-	for (; argc; argc -= 2, argv += 2) {
-		for (s = settings; s->name; s++)
-			if (matches(*argv, s->name))
-				break;
-		if (!s->name)
-			die("'%s' cannot be set", *argv);
-		if (argc == 1)
-			die("%s to what?", s->name);
-		mnl_attr_put_u32(nlh, s->attr, setting(s, argv[1]));
-	}
+	put_settings(nlh, settings, index, argc, argv);
 	ctl_talk(nlh, NULL);
 }
 
@@ -616,8 +702,12 @@ static void enter_netns(const char *name)
 	close(fd);
 }
 
-static void run(const char *verb, int argc, char **argv, bool json)
+void run(const char *verb, int argc, char **argv, bool json)
 {
+	if (loading && !matches(verb, "set") && !matches(verb, "add") && !matches(verb, "attach") &&
+	    !matches(verb, "del") && !matches(verb, "delete") && !matches(verb, "detach") &&
+	    !matches(verb, "flush") && !matches(verb, "tunnel"))
+		die("'%s' is nothing for a file", verb);
 	if (matches(verb, "show") || matches(verb, "list"))
 		show(argc, argv, json);
 	else if (matches(verb, "sockets"))
@@ -636,6 +726,10 @@ static void run(const char *verb, int argc, char **argv, bool json)
 		flush(argc, argv);
 	else if (matches(verb, "tunnel"))
 		tunnel(argc, argv);
+	else if (matches(verb, "save"))
+		save(argc, argv);
+	else if (matches(verb, "load"))
+		load(argc, argv);
 	else if (matches(verb, "monitor"))
 		monitor(json);
 	else

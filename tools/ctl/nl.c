@@ -12,6 +12,8 @@ static uint16_t family;
 static uint32_t monitor_group;
 static char request[CTL_BUFFER];
 static char answer[CTL_BUFFER];
+static int forgiven[2];
+static int refusal;
 
 static int collect(const struct nlattr *attr, void *data)
 {
@@ -51,6 +53,10 @@ static int on_error(const struct nlmsghdr *nlh, void *data)
 		die("the kernel's answer is too short");
 	if (!err->error)
 		return MNL_CB_STOP;
+	if (-err->error == forgiven[0] || -err->error == forgiven[1]) {
+		refusal = -err->error;
+		return MNL_CB_STOP;
+	}
 	words = extack(nlh, err);
 	if (words)
 		die("%s (%s)", words, strerror(-err->error));
@@ -103,13 +109,24 @@ struct nlmsghdr *ctl_request(uint8_t cmd, uint16_t flags)
 	return nlh;
 }
 
+void ctl_forgive(int one, int other)
+{
+	if (loading != LOADING_APPLY)
+		return;
+	forgiven[0] = one;
+	forgiven[1] = other;
+}
+
 /* A dump ends with NLMSG_DONE, everything else with the acknowledgment. */
-void ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
+int ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
 {
 	struct receiver receiver = { fn };
 	static unsigned int seq;
 	int got, more;
 
+	refusal = 0;
+	if (loading == LOADING_JUDGE)
+		return 0;
 	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
 		nlh->nlmsg_flags |= NLM_F_ACK;
 	nlh->nlmsg_seq = ++seq;
@@ -126,6 +143,27 @@ void ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr 
 		if (more < 0)
 			die("the kernel's answer makes no sense: %s", strerror(errno));
 	} while (more > 0);
+	memset(forgiven, 0, sizeof(forgiven));
+	return refusal;
+}
+
+void ctl_dump(uint8_t cmd, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
+{
+	ctl_talk(ctl_request(cmd, NLM_F_DUMP), fn);
+}
+
+uint32_t ctl_u32(const struct nlattr *attr)
+{
+	return attr && mnl_attr_get_payload_len(attr) == 4 ? mnl_attr_get_u32(attr) : 0;
+}
+
+struct in6_addr ctl_address(const struct nlattr *attr)
+{
+	struct in6_addr address = { 0 };
+
+	if (attr && mnl_attr_get_payload_len(attr) == sizeof(address))
+		memcpy(&address, mnl_attr_get_payload(attr), sizeof(address));
+	return address;
 }
 
 static void on_group(const struct nlattr *group)

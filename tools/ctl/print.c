@@ -29,12 +29,6 @@ const char *print_word(const char *const *names, uint32_t value, char *buffer, s
 	return buffer;
 }
 
-/* Attributes come from the kernel, but a newer one may mean other things by them. */
-static uint32_t get_u32(const struct nlattr *attr)
-{
-	return attr && mnl_attr_get_payload_len(attr) == 4 ? mnl_attr_get_u32(attr) : 0;
-}
-
 static uint64_t get_u64(const struct nlattr *attr)
 {
 	return mnl_attr_get_payload_len(attr) == 8 ? mnl_attr_get_u64(attr) : 0;
@@ -200,7 +194,7 @@ static void get_tcp_info(const struct nlattr **attrs, char *cell)
 static void human(const struct column *c, const struct nlattr **attrs, char *cell)
 {
 	const struct nlattr *attr = attrs[c->attr];
-	uint32_t value = get_u32(attr);
+	uint32_t value = ctl_u32(attr);
 	char word[16];
 
 	strcpy(cell, c->kind == KIND_FLAG || c->kind == KIND_TCP_INFO ? "" : "-");
@@ -224,10 +218,10 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 		break;
 	case KIND_NETWORK:
 		get_address(attr, cell);
-		sprintf(cell + strlen(cell), "/%u", get_u32(attrs[c->attr + 1]));
+		sprintf(cell + strlen(cell), "/%u", ctl_u32(attrs[c->attr + 1]));
 		break;
 	case KIND_ENDPOINT:
-		get_endpoint(attr, get_u32(attrs[c->attr + 1]), cell);
+		get_endpoint(attr, ctl_u32(attrs[c->attr + 1]), cell);
 		break;
 	case KIND_LLADDR:
 		get_lladdr(attr, cell);
@@ -343,7 +337,7 @@ static void json_flags(const struct column *c, uint32_t value)
 static void json_value(const struct column *c, const struct nlattr **attrs)
 {
 	const struct nlattr *attr = attrs[c->attr];
-	uint32_t value = get_u32(attr);
+	uint32_t value = ctl_u32(attr);
 	char cell[CELL];
 
 	switch (c->kind) {

@@ -6,63 +6,63 @@
 
 /* What `set dev DEV` takes: struct setting. */
 #define IFACE_SETTINGS \
-	{ "mtu", NET6_A_IFACE_MTU, 0 }, \
-	{ "hop-limit", NET6_A_IFACE_HOP_LIMIT, 0 }, \
-	{ "dad-transmits", NET6_A_IFACE_DAD_TRANSMITS, 0 }, \
-	{ "accept-ra", NET6_A_IFACE_ACCEPT_RA, 2 }, \
-	{ "autoconf", NET6_A_IFACE_AUTOCONF, 1 }, \
-	{ "reachable", NET6_A_IFACE_BASE_REACHABLE, 0 }, \
-	{ "retrans", NET6_A_IFACE_RETRANS, 0 }, \
-	{ "use-tempaddr", NET6_A_IFACE_USE_TEMPADDR, 0 }, \
-	{ "temp-valid", NET6_A_IFACE_TEMP_VALID, 0 }, \
-	{ "temp-preferred", NET6_A_IFACE_TEMP_PREFERRED, 0 }, \
-	{ "ndisc-notify", NET6_A_IFACE_NDISC_NOTIFY, 1 }, \
-	{ "forwarding", NET6_A_IFACE_FORWARDING, 1 }, \
-	{ "optimistic-dad", NET6_A_IFACE_OPTIMISTIC_DAD, 1 }, \
-	{ "proxy-ndp", NET6_A_IFACE_PROXY_NDP, 1 }, \
-	{ "accept-ra-defrtr", NET6_A_IFACE_ACCEPT_RA_DEFRTR, 1 }, \
-	{ "accept-ra-pinfo", NET6_A_IFACE_ACCEPT_RA_PINFO, 1 }, \
-	{ "accept-ra-mtu", NET6_A_IFACE_ACCEPT_RA_MTU, 1 }, \
-	{ "accept-ra-rtr-pref", NET6_A_IFACE_ACCEPT_RA_RTR_PREF, 1 }, \
-	{ "accept-ra-min-hop-limit", NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, 0 }, \
-	{ "accept-ra-min-lft", NET6_A_IFACE_ACCEPT_RA_MIN_LFT, 0 }, \
-	{ "accept-ra-rt-info-min-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, 0 }, \
-	{ "accept-ra-rt-info-max-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, 0 }, \
-	{ "accept-ra-from-local", NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, 1 }, \
-	{ "accept-redirects", NET6_A_IFACE_ACCEPT_REDIRECTS, 1 }, \
-	{ "router-solicitations", NET6_A_IFACE_ROUTER_SOLICITATIONS, MINUS_ONE }, \
-	{ "router-solicitation-delay", NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, 0 }, \
-	{ "router-solicitation-interval", NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, 0 }, \
-	{ "router-solicitation-max-interval", NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL, 0 }, \
-	{ "disable-ipv6", NET6_A_IFACE_DISABLE_IPV6, 1 }, \
-	{ "accept-dad", NET6_A_IFACE_ACCEPT_DAD, 0 }, \
-	{ "enhanced-dad", NET6_A_IFACE_ENHANCED_DAD, 1 }, \
-	{ "addr-gen-mode", NET6_A_IFACE_ADDR_GEN_MODE, 0 }, \
-	{ "regen-max-retry", NET6_A_IFACE_REGEN_MAX_RETRY, 0 }, \
-	{ "max-desync-factor", NET6_A_IFACE_MAX_DESYNC_FACTOR, 0 }, \
-	{ "use-optimistic", NET6_A_IFACE_USE_OPTIMISTIC, 1 }, \
-	{ "keep-addr-on-down", NET6_A_IFACE_KEEP_ADDR_ON_DOWN, MINUS_ONE }, \
-	{ "force-tllao", NET6_A_IFACE_FORCE_TLLAO, 1 }, \
-	{ "ndisc-tclass", NET6_A_IFACE_NDISC_TCLASS, 0 }, \
-	{ "suppress-frag-ndisc", NET6_A_IFACE_SUPPRESS_FRAG_NDISC, 1 }, \
-	{ "drop-unsolicited-na", NET6_A_IFACE_DROP_UNSOLICITED_NA, 1 }, \
-	{ "force-mld-version", NET6_A_IFACE_FORCE_MLD_VERSION, 0 }, \
-	{ "mldv1-unsolicited-report-interval", NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL, 0 }, \
-	{ "mldv2-unsolicited-report-interval", NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL, 0 }, \
-	{ "mcast-solicit", NET6_A_IFACE_MCAST_SOLICIT, 0 }, \
-	{ "ucast-solicit", NET6_A_IFACE_UCAST_SOLICIT, 0 }, \
-	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0 }, \
-	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0 }, \
-	{ "router-probe-interval", NET6_A_IFACE_ROUTER_PROBE_INTERVAL, 0 },
+	{ "mtu", NET6_A_IFACE_MTU, 0, 0, 65535, 0 }, \
+	{ "hop-limit", NET6_A_IFACE_HOP_LIMIT, 0, 1, 255, 64 }, \
+	{ "dad-transmits", NET6_A_IFACE_DAD_TRANSMITS, 0, 0, 16, 1 }, \
+	{ "accept-ra", NET6_A_IFACE_ACCEPT_RA, 2, 0, 2, 1 }, \
+	{ "autoconf", NET6_A_IFACE_AUTOCONF, 1, 0, 1, 1 }, \
+	{ "reachable", NET6_A_IFACE_BASE_REACHABLE, 0, 1, 3600000, 30000 }, \
+	{ "retrans", NET6_A_IFACE_RETRANS, 0, 1, 3600000, 1000 }, \
+	{ "use-tempaddr", NET6_A_IFACE_USE_TEMPADDR, 0, 0, 2, 0 }, \
+	{ "temp-valid", NET6_A_IFACE_TEMP_VALID, 0, 60, 31536000, 172800 }, \
+	{ "temp-preferred", NET6_A_IFACE_TEMP_PREFERRED, 0, 30, 31536000, 86400 }, \
+	{ "ndisc-notify", NET6_A_IFACE_NDISC_NOTIFY, 1, 0, 1, 0 }, \
+	{ "forwarding", NET6_A_IFACE_FORWARDING, 1, 0, 1, 0 }, \
+	{ "optimistic-dad", NET6_A_IFACE_OPTIMISTIC_DAD, 1, 0, 1, 0 }, \
+	{ "proxy-ndp", NET6_A_IFACE_PROXY_NDP, 1, 0, 1, 0 }, \
+	{ "accept-ra-defrtr", NET6_A_IFACE_ACCEPT_RA_DEFRTR, 1, 0, 1, 1 }, \
+	{ "accept-ra-pinfo", NET6_A_IFACE_ACCEPT_RA_PINFO, 1, 0, 1, 1 }, \
+	{ "accept-ra-mtu", NET6_A_IFACE_ACCEPT_RA_MTU, 1, 0, 1, 1 }, \
+	{ "accept-ra-rtr-pref", NET6_A_IFACE_ACCEPT_RA_RTR_PREF, 1, 0, 1, 1 }, \
+	{ "accept-ra-min-hop-limit", NET6_A_IFACE_ACCEPT_RA_MIN_HOP_LIMIT, 0, 0, 256, 1 }, \
+	{ "accept-ra-min-lft", NET6_A_IFACE_ACCEPT_RA_MIN_LFT, 0, 0, 2147483647, 0 }, \
+	{ "accept-ra-rt-info-min-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MIN_PLEN, 0, 0, 128, 0 }, \
+	{ "accept-ra-rt-info-max-plen", NET6_A_IFACE_ACCEPT_RA_RT_INFO_MAX_PLEN, 0, 0, 128, 128 }, \
+	{ "accept-ra-from-local", NET6_A_IFACE_ACCEPT_RA_FROM_LOCAL, 1, 0, 1, 0 }, \
+	{ "accept-redirects", NET6_A_IFACE_ACCEPT_REDIRECTS, 1, 0, 1, 1 }, \
+	{ "router-solicitations", NET6_A_IFACE_ROUTER_SOLICITATIONS, MINUS_ONE, -1, 32767, -1 }, \
+	{ "router-solicitation-delay", NET6_A_IFACE_ROUTER_SOLICITATION_DELAY, 0, 0, 3600, 1 }, \
+	{ "router-solicitation-interval", NET6_A_IFACE_ROUTER_SOLICITATION_INTERVAL, 0, 1, 86400, 4 }, \
+	{ "router-solicitation-max-interval", NET6_A_IFACE_ROUTER_SOLICITATION_MAX_INTERVAL, 0, 1, 86400, 3600 }, \
+	{ "disable-ipv6", NET6_A_IFACE_DISABLE_IPV6, 1, 0, 1, 0 }, \
+	{ "accept-dad", NET6_A_IFACE_ACCEPT_DAD, 0, 0, 2, 2 }, \
+	{ "enhanced-dad", NET6_A_IFACE_ENHANCED_DAD, 1, 0, 1, 1 }, \
+	{ "addr-gen-mode", NET6_A_IFACE_ADDR_GEN_MODE, 0, 0, 3, 3 }, \
+	{ "regen-max-retry", NET6_A_IFACE_REGEN_MAX_RETRY, 0, 0, 100, 3 }, \
+	{ "max-desync-factor", NET6_A_IFACE_MAX_DESYNC_FACTOR, 0, 0, 31536000, 34560 }, \
+	{ "use-optimistic", NET6_A_IFACE_USE_OPTIMISTIC, 1, 0, 1, 0 }, \
+	{ "keep-addr-on-down", NET6_A_IFACE_KEEP_ADDR_ON_DOWN, MINUS_ONE, -1, 1, 1 }, \
+	{ "force-tllao", NET6_A_IFACE_FORCE_TLLAO, 1, 0, 1, 1 }, \
+	{ "ndisc-tclass", NET6_A_IFACE_NDISC_TCLASS, 0, 0, 255, 0 }, \
+	{ "suppress-frag-ndisc", NET6_A_IFACE_SUPPRESS_FRAG_NDISC, 1, 0, 1, 1 }, \
+	{ "drop-unsolicited-na", NET6_A_IFACE_DROP_UNSOLICITED_NA, 1, 0, 1, 0 }, \
+	{ "force-mld-version", NET6_A_IFACE_FORCE_MLD_VERSION, 0, 0, 2, 0 }, \
+	{ "mldv1-unsolicited-report-interval", NET6_A_IFACE_MLDV1_UNSOLICITED_REPORT_INTERVAL, 0, 0, 3600000, 10000 }, \
+	{ "mldv2-unsolicited-report-interval", NET6_A_IFACE_MLDV2_UNSOLICITED_REPORT_INTERVAL, 0, 0, 3600000, 1000 }, \
+	{ "mcast-solicit", NET6_A_IFACE_MCAST_SOLICIT, 0, 1, 255, 3 }, \
+	{ "ucast-solicit", NET6_A_IFACE_UCAST_SOLICIT, 0, 1, 255, 3 }, \
+	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0, 0, 3600, 5 }, \
+	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0, 0, 60000, 1000 }, \
+	{ "router-probe-interval", NET6_A_IFACE_ROUTER_PROBE_INTERVAL, 0, 60, 86400, 60 },
 
 /* Its line of the usage. */
 #define IFACE_HELP \
-	"  set dev DEV [mtu OCTETS] [hop-limit N] [dad-transmits N] [accept-ra on|off|2]\n" \
-	"      [autoconf on|off] [reachable MS] [retrans MS] [use-tempaddr 0|1|2]\n" \
-	"      [temp-valid SECONDS] [temp-preferred SECONDS] [ndisc-notify on|off]\n" \
-	"      [forwarding on|off] [optimistic-dad on|off] [proxy-ndp on|off]\n" \
-	"      [accept-ra-defrtr on|off] [accept-ra-pinfo on|off] [accept-ra-mtu on|off]\n" \
-	"      [accept-ra-rtr-pref on|off] [accept-ra-min-hop-limit N]\n" \
+	"  set dev DEV [defaults] [mtu OCTETS] [hop-limit N] [dad-transmits N]\n" \
+	"      [accept-ra on|off|2] [autoconf on|off] [reachable MS] [retrans MS]\n" \
+	"      [use-tempaddr 0|1|2] [temp-valid SECONDS] [temp-preferred SECONDS]\n" \
+	"      [ndisc-notify on|off] [forwarding on|off] [optimistic-dad on|off]\n" \
+	"      [proxy-ndp on|off] [accept-ra-defrtr on|off] [accept-ra-pinfo on|off]\n" \
+	"      [accept-ra-mtu on|off] [accept-ra-rtr-pref on|off] [accept-ra-min-hop-limit N]\n" \
 	"      [accept-ra-min-lft SECONDS] [accept-ra-rt-info-min-plen N]\n" \
 	"      [accept-ra-rt-info-max-plen N] [accept-ra-from-local on|off]\n" \
 	"      [accept-redirects on|off] [router-solicitations N|-1]\n" \
@@ -131,33 +131,33 @@
 
 /* What `set limits` takes: struct setting. */
 #define LIMITS_SETTINGS \
-	{ "max-addrs", NET6_A_LIMITS_MAX_ADDRS, 0 }, \
-	{ "max-prefixes", NET6_A_LIMITS_MAX_PREFIXES, 0 }, \
-	{ "max-routers", NET6_A_LIMITS_MAX_ROUTERS, 0 }, \
-	{ "max-neighs", NET6_A_LIMITS_MAX_NEIGHS, 0 }, \
-	{ "max-dests", NET6_A_LIMITS_MAX_DESTS, 0 }, \
-	{ "neigh-queue", NET6_A_LIMITS_NEIGH_QUEUE, 0 }, \
-	{ "icmp-rate", NET6_A_LIMITS_ICMP_RATE, 0 }, \
-	{ "max-routes", NET6_A_LIMITS_MAX_ROUTES, 0 }, \
-	{ "max-ra-routes", NET6_A_LIMITS_MAX_RA_ROUTES, 0 }, \
-	{ "max-exthdrs", NET6_A_LIMITS_MAX_EXTHDRS, 0 }, \
-	{ "max-dst-options", NET6_A_LIMITS_MAX_DST_OPTIONS, 0 }, \
-	{ "max-padding", NET6_A_LIMITS_MAX_PADDING, 0 }, \
-	{ "frag-memory", NET6_A_LIMITS_FRAG_MEMORY, 0 }, \
-	{ "frag-timeout", NET6_A_LIMITS_FRAG_TIMEOUT, 0 }, \
-	{ "max-proxies", NET6_A_LIMITS_MAX_PROXIES, 0 }, \
-	{ "max-hbh-options", NET6_A_LIMITS_MAX_HBH_OPTIONS, 0 }, \
-	{ "max-dst-length", NET6_A_LIMITS_MAX_DST_LENGTH, 0 }, \
-	{ "max-hbh-length", NET6_A_LIMITS_MAX_HBH_LENGTH, 0 }, \
-	{ "unknown-dst-options", NET6_A_LIMITS_UNKNOWN_DST_OPTIONS, 0 }, \
-	{ "unknown-hbh-options", NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS, 0 }, \
-	{ "max-manual", NET6_A_LIMITS_MAX_MANUAL, 0 }, \
-	{ "max-groups", NET6_A_LIMITS_MAX_GROUPS, 0 },
+	{ "max-addrs", NET6_A_LIMITS_MAX_ADDRS, 0, 1, 4096, 16 }, \
+	{ "max-prefixes", NET6_A_LIMITS_MAX_PREFIXES, 0, 1, 4096, 64 }, \
+	{ "max-routers", NET6_A_LIMITS_MAX_ROUTERS, 0, 1, 1024, 16 }, \
+	{ "max-neighs", NET6_A_LIMITS_MAX_NEIGHS, 0, 16, 65536, 1024 }, \
+	{ "max-dests", NET6_A_LIMITS_MAX_DESTS, 0, 16, 65536, 4096 }, \
+	{ "neigh-queue", NET6_A_LIMITS_NEIGH_QUEUE, 0, 4096, 16777216, 212992 }, \
+	{ "icmp-rate", NET6_A_LIMITS_ICMP_RATE, 0, 0, 1000000, 1000 }, \
+	{ "max-routes", NET6_A_LIMITS_MAX_ROUTES, 0, 0, 1048576, 131072 }, \
+	{ "max-ra-routes", NET6_A_LIMITS_MAX_RA_ROUTES, 0, 0, 4096, 64 }, \
+	{ "max-exthdrs", NET6_A_LIMITS_MAX_EXTHDRS, 0, 0, 255, 8 }, \
+	{ "max-dst-options", NET6_A_LIMITS_MAX_DST_OPTIONS, 0, 0, 2147483647, 8 }, \
+	{ "max-padding", NET6_A_LIMITS_MAX_PADDING, 0, 7, 255, 7 }, \
+	{ "frag-memory", NET6_A_LIMITS_FRAG_MEMORY, 0, 65536, 1073741824, 4194304 }, \
+	{ "frag-timeout", NET6_A_LIMITS_FRAG_TIMEOUT, 0, 1, 60, 60 }, \
+	{ "max-proxies", NET6_A_LIMITS_MAX_PROXIES, 0, 0, 4096, 1024 }, \
+	{ "max-hbh-options", NET6_A_LIMITS_MAX_HBH_OPTIONS, 0, 0, 2147483647, 8 }, \
+	{ "max-dst-length", NET6_A_LIMITS_MAX_DST_LENGTH, 0, 0, 2147483647, 2147483647 }, \
+	{ "max-hbh-length", NET6_A_LIMITS_MAX_HBH_LENGTH, 0, 0, 2147483647, 2147483647 }, \
+	{ "unknown-dst-options", NET6_A_LIMITS_UNKNOWN_DST_OPTIONS, 0, 0, 1, 1 }, \
+	{ "unknown-hbh-options", NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS, 0, 0, 1, 1 }, \
+	{ "max-manual", NET6_A_LIMITS_MAX_MANUAL, 0, 0, 1048576, 16384 }, \
+	{ "max-groups", NET6_A_LIMITS_MAX_GROUPS, 0, 0, 65536, 4096 },
 
 /* Its line of the usage. */
 #define LIMITS_HELP \
-	"  set limits [max-addrs N] [max-prefixes N] [max-routers N] [max-neighs N]\n" \
-	"      [max-dests N] [neigh-queue OCTETS] [icmp-rate N] [max-routes N]\n" \
+	"  set limits [defaults] [max-addrs N] [max-prefixes N] [max-routers N]\n" \
+	"      [max-neighs N] [max-dests N] [neigh-queue OCTETS] [icmp-rate N] [max-routes N]\n" \
 	"      [max-ra-routes N] [max-exthdrs N] [max-dst-options N] [max-padding N]\n" \
 	"      [frag-memory OCTETS] [frag-timeout SECONDS] [max-proxies N]\n" \
 	"      [max-hbh-options N] [max-dst-length OCTETS] [max-hbh-length OCTETS]\n" \
