@@ -64,7 +64,8 @@ _net6ctl_words() {
 
 	# What follows the words before, most of which are said at most once.
 	case "${_words[*]}" in
-	"")			echo show sockets add del flush tunnel attach detach set save load monitor ;;
+	"")			echo show sockets add del flush tunnel attach detach set save load monitor \
+					doctor ;;
 	show)			echo "$show" ;;
 	"show sockets"|sockets)	echo -i tcp udp icmp ;;
 	"show counters"|"show drops") echo all ;;

@@ -555,6 +555,38 @@ def what_was_saved_is_loaded_again():
     ktap.equal(len(having(show(A, "addresses"), address="fd00:f::1")), 1, "-m loads the rest")
 
 
+def doctor(ns):
+    done = subprocess.run((TOOL, "-j", "-N", ns.name, "doctor"), text=True, capture_output=True,
+                          check=False)
+    found = json.loads(done.stdout)
+    ktap.equal(done.returncode, int(any(e["level"] == "error" for e in found)), "status")
+    return [(e["level"], e["about"], e["text"]) for e in found]
+
+
+def told(found, level, about, text):
+    ktap.true(any(e[:2] == (level, about) and text in e[2] for e in found), f"{text}: {found}")
+
+
+@ktap.test
+def doctor_says_what_is_in_the_way():
+    found = doctor(B)
+    ktap.equal([e for e in found if e[0] == "error"], [], "errors where all is well")
+    told(found, "note", "native", "native IPv6 is on")
+    B.run("ip", "link", "add", "br0", "type", "bridge")
+    B.run("ip", "link", "add", "port", "master", "br0", "type", "dummy")
+    B.run("ip", "link", "set", "port", "up")
+    ctl(B, "set", "dev", "b0", "disable-ipv6", "on")
+    found = doctor(B)
+    told(found, "note", "device", "port is a port of a bridge")
+    told(found, "error", "device", "IPv6 is off on b0")
+    ktap.true("error: device: " in subprocess.run(
+        (TOOL, "-N", B.name, "doctor"), text=True, capture_output=True, check=False).stdout,
+              "for people")
+    ctl(B, "set", "dev", "b0", "disable-ipv6", "off")
+    B.run("ip", "link", "del", "br0")
+    B.run("ip", "link", "del", "port")
+
+
 @ktap.test
 def changes_need_the_capability():
     def unprivileged(*words):
@@ -574,6 +606,7 @@ def without_the_module_it_says_so():
                           check=False)
     ktap.equal((done.returncode, done.stderr), (1, "net6ctl: net6 is not loaded "
                                                    "(modprobe net6)\n"), "words")
+    told(doctor(A), "error", "module", "loaded")
 
 
 ktap.main(setup=setup)

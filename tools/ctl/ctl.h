@@ -87,6 +87,7 @@ void print_row(const struct nlattr **attrs);
 void print_end(void);
 void print_event(const struct column *columns, bool json, const char *object,
 		 const char *event, const struct nlattr **attrs);
+void print_json_string(const char *text);
 const char *print_word(const char *const *names, uint32_t value, char *buffer, size_t size);
 
 /* info.c */
@@ -136,6 +137,9 @@ void judge_prefix(const struct in6_addr *prefix, int length);
 void judge_global(const struct in6_addr *prefix);
 void judge_linklocal(const struct in6_addr *address);
 void judge_lifetimes(uint32_t valid, uint32_t preferred);
+
+/* doctor.c; @netns: another network namespace than the one that /sys shows */
+void doctor(int argc, char **argv, bool json, bool netns) __attribute__((noreturn));
 
 /* save.c */
 void save(int argc, char **argv);

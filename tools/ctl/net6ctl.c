@@ -52,7 +52,7 @@ static void usage(FILE *to)
 	      LIMITS_HELP
 	      "  set secret 32 HEX DIGITS | -\n"
 	      "  save [FILE] | load [-m] FILE\n"
-	      "  monitor\n"
+	      "  monitor | doctor\n"
 	      "Words may be shortened. See net6ctl(8).\n", to);
 }
 
@@ -745,7 +745,7 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL }
 	};
-	bool json = false;
+	bool json = false, netns = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+jN:hV", longs, NULL)) != -1) {
@@ -755,6 +755,7 @@ int main(int argc, char **argv)
 			break;
 		case 'N':
 			enter_netns(optarg);
+			netns = true;
 			break;
 		case 'h':
 			usage(stdout);
@@ -771,6 +772,9 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	/* It works where net6 does not. */
+	if (matches(argv[optind], "doctor"))
+		doctor(argc - optind - 1, argv + optind + 1, json, netns);
 	ctl_open();
 	run(argv[optind], argc - optind - 1, argv + optind + 1, json);
 	if (fflush(stdout) || ferror(stdout))

@@ -297,7 +297,7 @@ static unsigned int utf8(const unsigned char *c)
 }
 
 /* A name of a device may be any bytes: those that are no UTF-8 become a letter each. */
-static void json_string(const char *text)
+void print_json_string(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
 	unsigned int size;
@@ -328,7 +328,7 @@ static void json_flags(const struct column *c, uint32_t value)
 		if (!(value & (1U << bit)))
 			continue;
 		fputs(between, stdout);
-		json_string(c->names[bit]);
+		print_json_string(c->names[bit]);
 		between = ",";
 	}
 	putchar(']');
@@ -366,7 +366,7 @@ static void json_value(const struct column *c, const struct nlattr **attrs)
 		break;
 	case KIND_TOS:
 		if (value == 1)
-			json_string("inherit");
+			print_json_string("inherit");
 		else
 			printf("%u", value);
 		break;
@@ -375,7 +375,7 @@ static void json_value(const struct column *c, const struct nlattr **attrs)
 		break;
 	default:
 		human(c, attrs, cell);
-		json_string(cell);
+		print_json_string(cell);
 	}
 }
 
@@ -387,9 +387,9 @@ static void json_object(const struct column *c, const struct nlattr **attrs,
 	putchar('{');
 	if (object) {
 		fputs("\"event\":", stdout);
-		json_string(event);
+		print_json_string(event);
 		fputs(",\"object\":", stdout);
-		json_string(object);
+		print_json_string(object);
 		between = ",";
 	}
 	for (; c->attr; c++) {
