@@ -8,6 +8,7 @@
 # guest: stock+
 # timeout: 120
 # pylint: disable=missing-function-docstring
+import json
 import os
 import re
 import socket
@@ -602,6 +603,36 @@ def the_systemd_unit_does_what_it_is_for():
     ktap.equal([name for name in os.listdir(khttpd.CONFIG)
                 if os.path.isdir(f"{khttpd.CONFIG}/{name}")], [], "sites")
     khttpd.limit("max_per_address", 0)
+
+
+@ktap.test
+def doctor_says_what_is_in_the_way():
+    def doctor():
+        done = subprocess.run((khttpd.TOP + "/tools/khttpdctl", "doctor", "-j"), text=True,
+                              capture_output=True, check=False)
+        found = json.loads(done.stdout)
+        ktap.equal(done.returncode, int(any(e["level"] == "error" for e in found)), "status")
+        return "\n".join(f"{e['level']}: {e['about']}: {e['text']}" for e in found)
+    os.makedirs("/srv/locked/www", exist_ok=True)
+    os.chmod("/srv/locked", 0o700)
+    load(f"[site well]\ndocroot = {khttpd.WWW}\nlisten = 127.0.0.1:8110\n"
+         "[site locked]\ndocroot = /srv/locked/www\nlisten = 127.0.0.1:8111\n")
+    found = doctor()
+    ktap.true("error: well:" not in found, found)
+    ktap.true("error: locked: user 65534 cannot use /srv/locked: Permission denied" in found, found)
+    with open(f"{khttpd.CONFIG}/well/enabled", "w", encoding="ascii") as file:
+        file.write("0")
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", 8110))
+        other.listen()
+        found = doctor()
+    ktap.true("error: well: the site is not enabled" in found, found)
+    ktap.true("error: well: 127.0.0.1 port 8110: Address already in use" in found, found)
+    khttpd.ctl("stop", "--all")
+    os.makedirs(f"{khttpd.CONFIG}/alone")
+    ktap.true("error: alone: it has no listener and is attached to none" in doctor(), "alone")
+    khttpd.ctl("stop", "--all")
 
 
 @ktap.test

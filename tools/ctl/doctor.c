@@ -21,7 +21,7 @@
 
 /* No clock that was ever set shows a time before this page was written. */
 #define YOUNGEST	1764201600	/* 2025-11-27 */
-#define CONFIG_MAX	(1 << 20)
+#define CONFIG_MAX	1048576
 
 static bool as_json;
 static unsigned int errors, notes;
@@ -144,7 +144,8 @@ static void check_kernel(void)
 		error("kernel", "CONFIG_IPV6 is %c in %s: net6 needs what is built in with =y",
 		      option_of("IPV6"), kernel.release);
 	if (option_of("NETFILTER_INGRESS") != 'y' && !takeover)
-		error("kernel", "no CONFIG_NETFILTER_INGRESS in %s: net6 works with ipv6.disable=1 only",
+		error("kernel", "no CONFIG_NETFILTER_INGRESS in %s: net6 works with "
+		      "ipv6.disable=1 only",
 		      kernel.release);
 	if (option_of("INET_TUNNEL") == 'n')
 		note("kernel", "no CONFIG_INET_TUNNEL in %s: there are no tunnels", kernel.release);
@@ -198,7 +199,8 @@ static void check_signature(void)
 		 strstr(lockdown, "[confidentiality]");
 	/* What is compressed cannot be looked into; modprobe says it then. */
 	if (wanted && *module_file && dot && !strcmp(dot, ".ko") && !is_signed())
-		error("module", "%s is not signed, and this kernel takes signed modules only (Secure Boot)",
+		error("module", "%s is not signed, and this kernel takes signed modules only "
+		      "(Secure Boot)",
 		      module_file);
 }
 
@@ -218,11 +220,13 @@ static void check_module(void)
 	if (*module_file)
 		error("module", "net6 is not loaded (modprobe net6)");
 	else
-		error("module", "net6 is neither loaded nor installed for %s (net6-dkms with linux-headers, or make install)",
+		error("module", "net6 is neither loaded nor installed for %s "
+		      "(make install)",
 		      kernel.release);
 	line_of(word, sizeof(word), "/proc/sys/kernel/modules_disabled");
 	if (*word == '1')
-		error("module", "kernel.modules_disabled is 1: no module can be loaded until the next boot");
+		error("module", "kernel.modules_disabled is 1: no module can be loaded until the "
+		      "next boot");
 	check_signature();
 }
 
@@ -235,14 +239,17 @@ static void check_native(void)
 	if (takeover) {
 		line_of(word, sizeof(word), "/sys/module/net6/parameters/family");
 		if (loaded && !strcmp(word, "net6"))
-			note("native", "IPv6 is off and net6 was loaded with family=net6: programs have AF_NET6 only");
+			note("native", "IPv6 is off and net6 was loaded with family=net6: "
+			     "programs have AF_NET6 only");
 		if (!access("/sys/module/inet_diag", F_OK))
 			note("ss", "inet_diag was loaded before net6: ss -6 wants PROC_ROOT=/proc");
 	} else {
-		note("native", "native IPv6 is on: only AF_NET6 and net6-run lead to net6. For all programs boot with ipv6.disable=1");
+		note("native", "native IPv6 is on: only AF_NET6 and net6-run lead to net6. For "
+		     "all programs boot with ipv6.disable=1");
 		line_of(word, sizeof(word), "/proc/sys/net/ipv6/conf/all/disable_ipv6");
 		if (*word == '1')
-			note("native", "net.ipv6.conf.all.disable_ipv6 is 1, which is not ipv6.disable=1: native still has AF_INET6");
+			note("native", "net.ipv6.conf.all.disable_ipv6 is 1, which is not "
+			     "ipv6.disable=1: native still has AF_INET6");
 	}
 	if (!loaded)
 		return;
@@ -353,7 +360,8 @@ static void check_bare(const char *dev)
 		error("device", "the MTU of %s is %s, IPv6 wants 1280 (RFC 8200 section 5)", dev,
 		      mtu);
 	else if (!strcmp(attach, "manual"))
-		note("device", "net6 does not run on %s, it was loaded with attach=manual (net6ctl attach dev %s)",
+		note("device", "net6 does not run on %s, it was loaded with attach=manual "
+		     "(net6ctl attach dev %s)",
 		     dev, dev);
 	else
 		error("device", "net6 does not run on %s (net6ctl attach dev %s says why)", dev,
@@ -366,10 +374,12 @@ static void check_device(const char *dev)
 	char flags[16], type[16];
 
 	if (s && s->disabled)
-		error("device", "IPv6 is off on %s (net6ctl set dev %s disable-ipv6 off); a duplicate address does that, too",
+		error("device", "IPv6 is off on %s (net6ctl set dev %s disable-ipv6 off); a "
+		      "duplicate address does that, too",
 		      dev, dev);
 	if (s && s->ignores_ra)
-		note("device", "%s forwards and so takes no Router Advertisements (accept-ra 2 does)",
+		note("device", "%s forwards and so takes no Router Advertisements (accept-ra 2 "
+		     "does)",
 		     dev);
 	line_of(flags, sizeof(flags), "/sys/class/net/%s/flags", dev);
 	line_of(type, sizeof(type), "/sys/class/net/%s/type", dev);

@@ -87,6 +87,9 @@ struct listen_option {
 
 extern const struct listen_option listen_options[LISTEN_OPTIONS];
 
+/* doctor.c */
+int doctor(const struct options *opt);
+
 /* config.c */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int put(const char *dir, const char *name, const char *value);

@@ -23,6 +23,7 @@ static int usage(FILE *to)
 	      "  top     [--interval SECONDS] [--count NUMBER]\n"
 	      "  log     [-j] [--output FILE [--rotate BYTES [--keep NUMBER]]]\n"
 	      "  stop    [--site NAME | --all]\n"
+	      "  doctor  [-j]\n"
 	      "  --help, --version\n"
 	      "\n"
 	      "NAME is \"default\" if not given, FILE index.html, USER nobody.\n"
@@ -183,6 +184,7 @@ static const struct command {
 } commands[] = {
 	{ "load", load, true, true },
 	{ "check", check, true, true },
+	{ "doctor", doctor, false, true },
 	{ "save", save, false, false },
 	{ "serve", serve, false, false },
 	{ "attach", attach, false, false },
