@@ -66,9 +66,10 @@ modules = '$(DESTDIR)/lib/modules/$(RELEASE)/updates'
 uninstall:
 	rm -f $(modules)/net6/net6.ko* $(modules)/net6/net6_tunnel4.ko* \
 		$(modules)/khttpd/khttpd.ko* $(modules)/selftests/modules/*.ko*
-	@for dir in net6 khttpd selftests/modules selftests .; do \
+	@for dir in net6 khttpd selftests/modules selftests; do \
 		[ ! -d $(modules)/$$dir ] || \
-		rmdir --ignore-fail-on-non-empty $(modules)/$$dir; done
+		rmdir --ignore-fail-on-non-empty $(modules)/$$dir; \
+	done
 	$(if $(DESTDIR),,depmod $(RELEASE))
 	@$(MAKE) -C tools uninstall
 	rm -f $(foreach page,$(wildcard Documentation/man/*.[1-8]), \
