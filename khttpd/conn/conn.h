@@ -50,6 +50,9 @@
  *	the configuration locked
  * @sock: the listening socket; not owned if @attached
  * @ops: operations of @sock as its family made them
+ * @conn_ops: those of its connections
+ * @mptcp: of one of MPTCP the TCP listener inside, with a reference; else NULL
+ * @theirs: the next connection in the queue is one of MPTCP, and the server's
  * @net: its network namespace, to be compared only
  * @attached: it is a server's own listener
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
@@ -81,6 +84,9 @@ struct khttpd_listener {
 	struct khttpd_site __rcu *site;
 	struct socket *sock;
 	const struct proto_ops *ops;
+	const struct proto_ops *conn_ops;
+	struct sock *mptcp;
+	bool theirs;
 	const struct net *net;
 	bool attached;
 	bool nodelay;
@@ -88,7 +94,7 @@ struct khttpd_listener {
 	wait_queue_entry_t wait;
 	struct timer_list again;
 	struct llist_node ready;
-	struct mutex accept_lock;	/* accepting, @stopped */
+	struct mutex accept_lock;	/* accepting, @stopped, @theirs */
 	struct mutex shut_lock;		/* closing the socket; outside @accept_lock */
 	bool stopped;
 	bool detaching;

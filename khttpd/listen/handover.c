@@ -20,7 +20,7 @@
  */
 bool khttpd_handover_pending(const struct khttpd_listener *listener)
 {
-	return READ_ONCE(listener->queue_len);
+	return READ_ONCE(listener->queue_len) || READ_ONCE(listener->theirs);
 }
 
 /* The next that is to be woken may sleep in the family's accept() since before the
@@ -45,8 +45,13 @@ static void khttpd_handover_recall(struct wait_queue_head *head)
 	}
 }
 
-/* Wake the server. Context: the socket exists, and so do those that sleep there. */
-static void khttpd_handover_wake(struct wait_queue_head *head)
+/**
+ * khttpd_handover_wake() - wake the server
+ * @head: wait queue of its listening socket, which exists; so do those that sleep there
+ *
+ * Context: any.
+ */
+void khttpd_handover_wake(struct wait_queue_head *head)
 {
 	__poll_t key = EPOLLIN | EPOLLRDNORM | KHTTPD_WAKE_SERVER;
 	unsigned long flags;

@@ -10,6 +10,7 @@ bool khttpd_handover(struct khttpd_conn *conn);
 bool khttpd_handover_sock(struct khttpd_listener *listener,
 			  struct khttpd_handed *handed);
 bool khttpd_handover_to_backend(struct khttpd_conn *conn);
+void khttpd_handover_wake(struct wait_queue_head *head);
 bool khttpd_handover_pending(const struct khttpd_listener *listener);
 struct khttpd_handed *khttpd_handover_take(struct khttpd_listener *listener);
 void khttpd_handover_graft(struct khttpd_listener *listener,

@@ -26,8 +26,9 @@
 #include "../soft/soft.h"
 #include "handover.h"
 #include "listener.h"
+#include "mptcp.h"
 
-/* Families with listeners of type stream: native IPv4, native IPv6, net6. */
+/* Families with listeners of type stream: native IPv4, native IPv6, net6, MPTCP of both. */
 #define KHTTPD_FAMILIES_MAX	8
 /* How long a blocked accept() sleeps at most in that time. */
 #define KHTTPD_DETACH_NAP	(HZ / 20)
@@ -128,6 +129,30 @@ static int khttpd_interpose_sleep(struct khttpd_listener *listener,
 	return err;
 }
 
+/* The next connection in the queue may be the server's own. Return: as accept(); -EAGAIN if it
+ * is not, or not any more.
+ */
+static int khttpd_interpose_theirs(struct khttpd_listener *listener, struct socket *sock,
+				   struct socket *newsock, int flags)
+{
+	int err = -EAGAIN;
+
+	mutex_lock(&listener->accept_lock);
+	if (listener->theirs && khttpd_mptcp_next(listener->mptcp)) {
+		newsock->ops = listener->ops;
+		err = khttpd_ops_accept(listener->ops, sock, newsock, flags | O_NONBLOCK, false);
+	}
+	WRITE_ONCE(listener->theirs, false);
+	mutex_unlock(&listener->accept_lock);
+	if (!err) {
+		khttpd_count(accepted);
+		khttpd_count(handed_over);
+	}
+	/* What is next in the queue is for us to see. */
+	khttpd_listener_kick(listener);
+	return err;
+}
+
 /* accept() on an attached listener. */
 static int khttpd_interpose_take(struct khttpd_listener *listener,
 				 struct socket *sock, struct socket *newsock,
@@ -144,6 +169,11 @@ static int khttpd_interpose_take(struct khttpd_listener *listener,
 		if (handed) {
 			khttpd_handover_graft(listener, handed, newsock);
 			return 0;
+		}
+		if (READ_ONCE(listener->theirs)) {
+			err = khttpd_interpose_theirs(listener, sock, newsock, flags);
+			if (err != -EAGAIN)
+				return err;
 		}
 		/* Detached while we slept; the caller will call again. */
 		if (READ_ONCE(listener->gone))
@@ -311,10 +341,18 @@ static struct notifier_block khttpd_interpose_block = {
 	.notifier_call = khttpd_interpose_module,
 };
 
+/* A listener of MPTCP: find what there is of TCP in it. */
+static bool khttpd_interpose_mptcp(struct khttpd_listener *listener)
+{
+	listener->conn_ops = khttpd_mptcp_ops(listener->sock);
+	listener->mptcp = khttpd_mptcp_first(listener->sock);
+	return listener->conn_ops && listener->mptcp;
+}
+
 /**
  * khttpd_attach() - stand in front of a server's listener
  * @site: what is served there
- * @sock: a listening TCP socket of any family; the caller holds its file
+ * @sock: a listening TCP socket of any family, or one of MPTCP; the caller holds its file
  *
  * Context: process.
  * Return: 0; -EEXIST if it is attached already; -EINVAL if it does not listen;
@@ -328,7 +366,8 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	struct khttpd_ops *copy;
 	int err = -ENOMEM;
 
-	if (sock->type != SOCK_STREAM || sk->sk_protocol != IPPROTO_TCP ||
+	if (sock->type != SOCK_STREAM ||
+	    (sk->sk_protocol != IPPROTO_TCP && sk->sk_protocol != IPPROTO_MPTCP) ||
 	    (sk->sk_family != AF_INET && sk->sk_family != AF_INET6))
 		return -EPROTONOSUPPORT;
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
@@ -351,11 +390,15 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 	listener = khttpd_listener_alloc(site, sock);
 	if (!listener)
 		goto out;
+	if (sk->sk_protocol == IPPROTO_MPTCP && !khttpd_interpose_mptcp(listener)) {
+		khttpd_listener_put(listener);
+		goto out;
+	}
 	/* Ours until release or detach; the server's file keeps the socket. */
 	__module_get(THIS_MODULE);
 	listener->ops = copy->orig;
 	listener->attached = true;
-	listener->nodelay = tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
+	listener->nodelay = tcp_sk(listener->mptcp ?: sk)->nonagle & TCP_NAGLE_OFF;
 	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
 	atomic_inc(&khttpd_attachments);
 	WRITE_ONCE(sock->ops, &copy->ops);
@@ -510,7 +553,7 @@ static bool khttpd_backend_fits(const struct khttpd_listener *backend,
 				const struct khttpd_listener *listener)
 {
 	return khttpd_interpose_is_of(backend, rcu_dereference(listener->site)) &&
-	       backend->ops == listener->ops &&
+	       backend->conn_ops == listener->conn_ops &&
 	       backend->net == listener->net &&
 	       !READ_ONCE(backend->stopped) && !READ_ONCE(backend->gone);
 }

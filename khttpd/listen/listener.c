@@ -20,6 +20,7 @@
 #include "../soft/soft.h"
 #include "handover.h"
 #include "listener.h"
+#include "mptcp.h"
 #include "peer.h"
 
 /* Connections accepted before the thread looks at its other work. */
@@ -41,6 +42,8 @@ void khttpd_listener_put(struct khttpd_listener *listener)
 	if (!refcount_dec_and_test(&listener->refs))
 		return;
 	khttpd_site_put(rcu_dereference_protected(listener->site, true));
+	if (listener->mptcp)
+		sock_put(listener->mptcp);
 	kfree_rcu(listener, rcu);
 }
 
@@ -108,6 +111,7 @@ struct khttpd_listener *khttpd_listener_alloc(struct khttpd_site *site,
 	RCU_INIT_POINTER(listener->site, khttpd_site_get(site));
 	listener->sock = sock;
 	listener->ops = sock->ops;
+	listener->conn_ops = sock->ops;
 	listener->net = sock_net(sock->sk);
 	return listener;
 }
@@ -145,6 +149,7 @@ bool khttpd_listener_unwatch(struct khttpd_listener *listener)
 	mutex_lock(&listener->accept_lock);
 	first = !listener->stopped;
 	WRITE_ONCE(listener->stopped, true);
+	WRITE_ONCE(listener->theirs, false);
 	if (first) {
 		remove_wait_queue(&listener->sock->wq.wait, &listener->wait);
 		timer_shutdown_sync(&listener->again);
@@ -159,6 +164,29 @@ static bool khttpd_listener_overflow(struct khttpd_listener *listener)
 	khttpd_count(connections_full);
 	return listener->attached && READ_ONCE(listener->queue_len) <
 		READ_ONCE(khttpd_limits.handover_queue);
+}
+
+/* A connection of MPTCP, which is not for us and must not be the server's. */
+static void khttpd_listener_refuse(struct socket *sock)
+{
+	khttpd_count(mptcp_refused);
+	khttpd_count(aborted);
+	khttpd_count(closed);
+	sock_no_linger(sock->sk);
+	sock_release(sock);
+}
+
+/* Is the next connection for the server to take out of the queue? Then wake it. */
+static bool khttpd_listener_theirs(struct khttpd_listener *listener)
+{
+	lockdep_assert_held(&listener->accept_lock);
+	if (likely(!listener->mptcp) || !khttpd_mptcp_next(listener->mptcp) ||
+	    khttpd_mptcp_refused(listener))
+		return false;
+	WRITE_ONCE(listener->theirs, true);
+	/* The socket exists as long as it is not stopped. */
+	khttpd_handover_wake(&listener->sock->wq.wait);
+	return true;
 }
 
 /* Take a new connection. Return: 0 or a negative errno. */
@@ -176,15 +204,21 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 		khttpd_count(no_memory);
 		return err;
 	}
+	/* A connection of another kind than its listener gets others. */
+	sock->ops = listener->ops;
 	err = khttpd_ops_accept(listener->ops, listener->sock, sock,
 				O_NONBLOCK, !listener->attached);
 	if (err) {
+		sock->ops = NULL;
 		sock_release(sock);
 		return err;
 	}
-	sock->ops = listener->ops;
 	__module_get(sock->ops->owner);
 	khttpd_listener_count(listener);
+	if (unlikely(sock->sk->sk_protocol != IPPROTO_TCP)) {
+		khttpd_listener_refuse(sock);
+		return 0;
+	}
 
 	peer = khttpd_peer_get(sock->sk);
 	if (IS_ERR(peer)) {
@@ -226,6 +260,8 @@ void khttpd_listener_accept(struct khttpd_listener *listener)
 
 	mutex_lock(&listener->accept_lock);
 	for (i = 0; i < KHTTPD_ACCEPT_BUDGET && !listener->stopped; i++) {
+		if (khttpd_listener_theirs(listener))
+			break;
 		err = khttpd_listener_take(listener);
 		/* A connection that is dead already is no reason to stop. */
 		if (err && err != -ECONNABORTED)

@@ -26,6 +26,7 @@
 	X(bad_paths, "malformed or escaping paths") \
 	X(connections_full, "over max_connections on accept") \
 	X(address_full, "over max_per_address on accept") \
+	X(mptcp_refused, "connections of MPTCP reset: a rule denies a path") \
 	X(requests_refused, "429: over request_rate") \
 	X(peers_unknown, "clients that could not be limited") \
 	X(timeout_head, "head not complete in time") \

@@ -79,7 +79,8 @@ static void draw_trouble(const struct span *span)
 {
 	static const char *const names[] = {
 		"bad_heads", "head_bytes_over", "head_fields_over", "bad_paths",
-		"connections_full", "address_full", "requests_refused",
+		"connections_full", "address_full", "mptcp_refused",
+		"requests_refused",
 		"peers_unknown", "jobs_refused", "handover_full", "handover_gone",
 		"timeout_head", "timeout_idle", "timeout_send",
 		"timeout_linger", "truncated", "read_errors", "aborted",
