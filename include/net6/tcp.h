@@ -74,12 +74,16 @@
  *	must not sleep, and give nothing from here but have it done. It may come before
  *	net6_tcp_give() has returned; who makes a note of a connection that waits tries
  *	once more after that. May be NULL.
+ * @joined: another socket begins to listen, and has SO_REUSEPORT in common with the listener
+ *	attached to: it has connections of the same address and port. In the process that
+ *	calls listen(), with that socket owned; it must not sleep. May be NULL.
  */
 struct net6_tcp_user {
 	bool	(*accept)(struct net6_tcp_user *user, struct sock *sk);
 	void	(*receive)(struct net6_tcp_user *user, struct sock *sk);
 	void	(*writable)(struct net6_tcp_user *user, struct sock *sk);
 	void	(*room)(struct net6_tcp_user *user, struct sock *listener);
+	void	(*joined)(struct net6_tcp_user *user, struct sock *listener);
 };
 
 /**

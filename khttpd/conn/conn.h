@@ -55,6 +55,7 @@
  * @theirs: the next connection in the queue is one of MPTCP, and the server's
  * @net: its network namespace, to be compared only
  * @attached: it is a server's own listener
+ * @port: of one that others may join (SO_REUSEPORT), while it is attached; else 0
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
  * @flags: KHTTPD_LISTENER_*
  * @wait: our entry in the socket's wait queue
@@ -89,6 +90,7 @@ struct khttpd_listener {
 	bool theirs;
 	const struct net *net;
 	bool attached;
+	u16 port;
 	bool nodelay;
 	unsigned long flags;
 	wait_queue_entry_t wait;

@@ -24,6 +24,7 @@
 #include "../compat/accept.h"
 #include "../conn/conn.h"
 #include "../soft/soft.h"
+#include "follow.h"
 #include "handover.h"
 #include "listener.h"
 #include "mptcp.h"
@@ -49,12 +50,22 @@ static struct khttpd_ops *khttpd_copies[KHTTPD_FAMILIES_MAX];
 static atomic_t khttpd_interpose_users;
 static atomic_t khttpd_attachments;	/* listeners in the table */
 
-static void khttpd_interpose_enter(void)
+/**
+ * khttpd_interpose_enter() - begin what must be at its end before the module goes
+ *
+ * Context: any.
+ */
+void khttpd_interpose_enter(void)
 {
 	atomic_inc(&khttpd_interpose_users);
 }
 
-static void khttpd_interpose_leave(void)
+/**
+ * khttpd_interpose_leave() - that is at its end
+ *
+ * Context: any.
+ */
+void khttpd_interpose_leave(void)
 {
 	if (atomic_dec_and_test(&khttpd_interpose_users))
 		wake_up_var(&khttpd_interpose_users);
@@ -245,6 +256,8 @@ static void khttpd_interpose_remove(struct khttpd_listener *listener)
 	WRITE_ONCE(listener->sock->ops, listener->ops);
 	hash_del_rcu(&listener->hash);
 	atomic_dec(&khttpd_attachments);
+	if (listener->port)
+		khttpd_follow_end();
 	khttpd_handover_stop(listener);
 	wake_up_interruptible_all(&listener->sock->wq.wait);
 }
@@ -349,6 +362,54 @@ static bool khttpd_interpose_mptcp(struct khttpd_listener *listener)
 	return listener->conn_ops && listener->mptcp;
 }
 
+/* The sock of a listener's that connections come to. Context: the socket exists. */
+static const struct sock *khttpd_interpose_sk(const struct khttpd_listener *listener)
+{
+	return listener->mptcp ?: listener->sock->sk;
+}
+
+/* Stand in front of a listening socket. Return: as khttpd_attach(). */
+static int khttpd_interpose_add(struct khttpd_site *site, struct socket *sock)
+{
+	struct khttpd_listener *listener;
+	struct khttpd_ops *copy;
+	const struct sock *sk;
+
+	lockdep_assert_held(&khttpd_interpose_lock);
+	listener = khttpd_interpose_find(sock);
+	if (listener) {
+		khttpd_listener_put(listener);
+		return -EEXIST;
+	}
+	copy = khttpd_interpose_copy(khttpd_interpose_orig(sock));
+	if (!copy)
+		return -ENOMEM;
+	listener = khttpd_listener_alloc(site, sock);
+	if (!listener)
+		return -ENOMEM;
+	if (sock->sk->sk_protocol == IPPROTO_MPTCP && !khttpd_interpose_mptcp(listener)) {
+		khttpd_listener_put(listener);
+		return -ENOMEM;
+	}
+	/* Ours until release or detach; the server's file keeps the socket. */
+	__module_get(THIS_MODULE);
+	sk = khttpd_interpose_sk(listener);
+	listener->ops = copy->orig;
+	listener->attached = true;
+	listener->nodelay = tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
+	if (sk->sk_reuseport) {
+		listener->port = sk->sk_num;
+		khttpd_follow_begin();
+	}
+	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
+	atomic_inc(&khttpd_attachments);
+	WRITE_ONCE(sock->ops, &copy->ops);
+	khttpd_listener_watch(listener);
+	/* Pairs with khttpd_soft_return(): connections may have been accepted already. */
+	smp_store_release(&listener->soft, khttpd_soft_start(listener));
+	return 0;
+}
+
 /**
  * khttpd_attach() - stand in front of a server's listener
  * @site: what is served there
@@ -361,10 +422,8 @@ static bool khttpd_interpose_mptcp(struct khttpd_listener *listener)
  */
 int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 {
-	struct khttpd_listener *listener;
 	struct sock *sk = sock->sk;
-	struct khttpd_ops *copy;
-	int err = -ENOMEM;
+	int err;
 
 	if (sock->type != SOCK_STREAM ||
 	    (sk->sk_protocol != IPPROTO_TCP && sk->sk_protocol != IPPROTO_MPTCP) ||
@@ -374,41 +433,91 @@ int khttpd_attach(struct khttpd_site *site, struct socket *sock)
 		return -EINVAL;
 
 	mutex_lock(&khttpd_interpose_lock);
-	if (READ_ONCE(site->closed)) {
-		err = -ESTALE;
-		goto out;
-	}
-	listener = khttpd_interpose_find(sock);
-	if (listener) {
-		khttpd_listener_put(listener);
-		err = -EEXIST;
-		goto out;
-	}
-	copy = khttpd_interpose_copy(khttpd_interpose_orig(sock));
-	if (!copy)
-		goto out;
-	listener = khttpd_listener_alloc(site, sock);
-	if (!listener)
-		goto out;
-	if (sk->sk_protocol == IPPROTO_MPTCP && !khttpd_interpose_mptcp(listener)) {
-		khttpd_listener_put(listener);
-		goto out;
-	}
-	/* Ours until release or detach; the server's file keeps the socket. */
-	__module_get(THIS_MODULE);
-	listener->ops = copy->orig;
-	listener->attached = true;
-	listener->nodelay = tcp_sk(listener->mptcp ?: sk)->nonagle & TCP_NAGLE_OFF;
-	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
-	atomic_inc(&khttpd_attachments);
-	WRITE_ONCE(sock->ops, &copy->ops);
-	khttpd_listener_watch(listener);
-	/* Pairs with khttpd_soft_return(): connections may have been accepted already. */
-	smp_store_release(&listener->soft, khttpd_soft_start(listener));
-	err = 0;
-out:
+	err = READ_ONCE(site->closed) ? -ESTALE : khttpd_interpose_add(site, sock);
 	mutex_unlock(&khttpd_interpose_lock);
 	return err;
+}
+
+/**
+ * khttpd_interpose_near() - may a socket be one that joins an attached one?
+ * @sk: the socket, bound
+ *
+ * Context: any.
+ * Return: false if it certainly is not.
+ */
+bool khttpd_interpose_near(const struct sock *sk)
+{
+	struct khttpd_listener *listener;
+	bool near = false;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(khttpd_interposed, bucket, listener, hash)
+		near |= listener->port && listener->port == sk->sk_num &&
+			listener->net == sock_net(sk);
+	rcu_read_unlock();
+	return near;
+}
+
+/* Do connections that would come to @other come to @sk, too? By the family's rule for bind(2):
+ * the same address, port, device and user, and each with SO_REUSEPORT.
+ */
+static bool khttpd_interpose_same(struct sock *sk, const struct khttpd_listener *other)
+{
+	struct sock *sk2 = (struct sock *)khttpd_interpose_sk(other);
+
+	if (other->port != sk->sk_num || other->net != sock_net(sk) || !sk->sk_reuseport ||
+	    sk->sk_family != sk2->sk_family || sk->sk_bound_dev_if != sk2->sk_bound_dev_if ||
+	    !uid_eq(sock_i_uid(sk), sock_i_uid(sk2)))
+		return false;
+	if (sk->sk_family == AF_INET)
+		return sk->sk_rcv_saddr == sk2->sk_rcv_saddr;
+	return ipv6_addr_equal(&sk->sk_v6_rcv_saddr, &sk2->sk_v6_rcv_saddr);
+}
+
+/* The attached listener that @sock, of which the sock is @sk, has joined; or NULL. */
+static struct khttpd_listener *khttpd_interpose_joined(struct socket *sock, struct sock *sk)
+{
+	const struct proto_ops *ops = khttpd_interpose_orig(sock);
+	struct khttpd_listener *other;
+	int bucket;
+
+	hash_for_each(khttpd_interposed, bucket, other, hash) {
+		if (!other->detaching && other->ops == ops && khttpd_interpose_same(sk, other))
+			return other;
+	}
+	return NULL;
+}
+
+/**
+ * khttpd_interpose_join() - attach a socket that has joined an attached one
+ * @sock: a socket of the server's, which may listen; the caller holds its file
+ *
+ * Context: process.
+ */
+void khttpd_interpose_join(struct socket *sock)
+{
+	struct sock *sk = sock->sk, *inner = NULL;
+	struct khttpd_listener *other;
+	struct khttpd_site *site;
+	int err = 0;
+
+	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		return;
+	if (sk->sk_protocol == IPPROTO_MPTCP)
+		inner = khttpd_mptcp_first(sock);
+	mutex_lock(&khttpd_interpose_lock);
+	other = khttpd_interpose_joined(sock, inner ?: sk);
+	if (other) {
+		site = rcu_dereference_protected(other->site,
+						 lockdep_is_held(&khttpd_interpose_lock));
+		err = khttpd_interpose_add(site, sock);
+	}
+	mutex_unlock(&khttpd_interpose_lock);
+	if (inner)
+		sock_put(inner);
+	if (err == -ENOMEM)
+		khttpd_count(no_memory);
 }
 
 /* Is it attached to this site, in whatever form? Context: interpose lock or RCU. */
@@ -652,6 +761,7 @@ void khttpd_interpose_exit(void)
 	}
 	if (!any)
 		return;
+	khttpd_follow_exit();
 	synchronize_rcu_tasks();
 	wait_var_event(&khttpd_interpose_users,
 		       !atomic_read(&khttpd_interpose_users));

@@ -15,6 +15,7 @@
 #include <net/sock.h>
 #include "../conn/taken.h"
 #include "../http/plain.h"
+#include "../listen/follow.h"
 #include "../listen/handover.h"
 #include "../listen/listener.h"
 #include "../listen/peer.h"
@@ -386,6 +387,12 @@ static void khttpd_soft_room(struct net6_tcp_user *user, struct sock *listener)
 	queue_work(system_wq, &soft->unstick);
 }
 
+/* The server has another listener of that address. Context: the process that calls listen(2). */
+static void khttpd_soft_joined(struct net6_tcp_user *user, struct sock *listener)
+{
+	khttpd_follow(listener);
+}
+
 /* It has come to an end, or is somebody else's. Return: false if it goes on. */
 static noinline bool khttpd_soft_over(struct khttpd_soft *soft,
 				      struct khttpd_soft_conn *conn,
@@ -650,6 +657,7 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 	soft->user.accept = khttpd_soft_accept;
 	soft->user.receive = khttpd_soft_receive;
 	soft->user.room = khttpd_soft_room;
+	soft->user.joined = khttpd_soft_joined;
 	soft->listener = listener;
 	soft->sk = sk;
 	spin_lock_init(&soft->lock);

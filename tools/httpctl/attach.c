@@ -83,8 +83,8 @@ static int attach_named(const struct options *opt, int device)
 	return result;
 }
 
-/* Attach all listeners of the process on that port. Return: how many. */
-static int attach_all(const struct options *opt, int device)
+/* Attach the listeners of the process on that port that are not. Return: how many. */
+static int attach_those(const struct options *opt, int device)
 {
 	int pidfd, result, n = 0;
 	char path[PATH_MAX];
@@ -119,6 +119,20 @@ static int attach_all(const struct options *opt, int device)
 	}
 	closedir(dir);
 	close(pidfd);
+	return n;
+}
+
+/* Attach all listeners of the process on that port. Return: how many. The kernel sees to those
+ * that come when one is attached; one that came while we looked is there when we look again.
+ */
+static int attach_all(const struct options *opt, int device)
+{
+	int n = attach_those(opt, device), more = n;
+
+	while (more > 0) {
+		more = attach_those(opt, device);
+		n = more < 0 ? more : n + more;
+	}
 	return n;
 }
 

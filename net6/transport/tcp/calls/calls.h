@@ -51,5 +51,6 @@ void net6_tcp_info(struct sock *sk, struct tcp_info *info, struct tcp_sock *copy
 
 /* inkernel.c */
 bool net6_tcp_user_offer(const struct sock *listener, struct sock *child);	/* RCU */
+bool net6_tcp_user_joined(const struct sock *listener, struct sock *sk);
 
 #endif /* _NET6_TCP_CALLS_H */

@@ -64,6 +64,25 @@ bool net6_tcp_user_offer(const struct sock *listener, struct sock *child)
 	return true;
 }
 
+/**
+ * net6_tcp_user_joined() - another socket gets connections of a listener's address
+ * @listener: listener, RCU read lock held
+ * @sk: the other one, owned
+ *
+ * Context: process; must not sleep.
+ * Return: true if the listener has a user, who has been told.
+ */
+bool net6_tcp_user_joined(const struct sock *listener, struct sock *sk)
+{
+	struct net6_tcp_owner *owner = net6_tcp_owner(listener);
+
+	if (!owner)
+		return false;
+	if (owner->user->joined)
+		owner->user->joined(owner->user, sk);
+	return true;
+}
+
 /* ---- listeners ---- */
 
 /**
