@@ -112,6 +112,8 @@ static inline unsigned long khttpd_stop_deadline(void)
 }
 
 /* site_item.c */
+void khttpd_site_items_init(void);
+void khttpd_site_items_exit(void);
 struct config_group *khttpd_site_item_make(const char *name);
 void khttpd_site_item_drop(struct config_item *item);
 struct khttpd_site *khttpd_site_item_running(struct config_item *item);

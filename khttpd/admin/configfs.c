@@ -158,6 +158,7 @@ struct khttpd_site *khttpd_configfs_find(const char *name)
  */
 int khttpd_configfs_init(void)
 {
+	khttpd_site_items_init();
 	config_group_init(&khttpd_subsystem.su_group);
 	return configfs_register_subsystem(&khttpd_subsystem);
 }
@@ -168,4 +169,5 @@ int khttpd_configfs_init(void)
 void khttpd_configfs_exit(void)
 {
 	configfs_unregister_subsystem(&khttpd_subsystem);
+	khttpd_site_items_exit();
 }

@@ -85,6 +85,44 @@ static void khttpd_site_item_stop(struct khttpd_site_item *item)
 	khttpd_site_put(site);
 }
 
+/* A server has closed a listener: sites of which it was the last one end, if they are to. */
+static void khttpd_site_items_leave(struct work_struct *work)
+{
+	struct khttpd_site_item *item;
+
+	mutex_lock(&khttpd_config_lock);
+	list_for_each_entry(item, &khttpd_site_items, node) {
+		if (item->site && item->site->options.until_closed &&
+		    list_empty(&item->listeners) && khttpd_attached_over(item->site))
+			khttpd_site_item_stop(item);
+	}
+	mutex_unlock(&khttpd_config_lock);
+}
+
+static DECLARE_WORK(khttpd_site_leaver, khttpd_site_items_leave);
+
+/* Context: the server's process, which need not wait for a site that is being stopped. */
+static void khttpd_site_items_closed(void)
+{
+	queue_work(system_unbound_wq, &khttpd_site_leaver);
+}
+
+/**
+ * khttpd_site_items_init() - there are no sites yet
+ */
+void khttpd_site_items_init(void)
+{
+	khttpd_attached_watch(khttpd_site_items_closed);
+}
+
+/**
+ * khttpd_site_items_exit() - there are none any more
+ */
+void khttpd_site_items_exit(void)
+{
+	cancel_work_sync(&khttpd_site_leaver);
+}
+
 /* The site that it is to stand behind: NULL for none, an error if it cannot. One
  * that is behind another serves nobody.
  */
@@ -443,6 +481,8 @@ KHTTPD_SITE_FLAG(etag_version)
 CONFIGFS_ATTR(khttpd_site_, etag_version);
 KHTTPD_SITE_FLAG(precompressed)
 CONFIGFS_ATTR(khttpd_site_, precompressed);
+KHTTPD_SITE_FLAG(until_closed)
+CONFIGFS_ATTR(khttpd_site_, until_closed);
 
 static ssize_t khttpd_site_rules_show(struct config_item *item, char *page)
 {
@@ -629,6 +669,7 @@ static struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_listing,
 	&khttpd_site_attr_etag_version,
 	&khttpd_site_attr_precompressed,
+	&khttpd_site_attr_until_closed,
 	&khttpd_site_attr_rules,
 	&khttpd_site_attr_names,
 	&khttpd_site_attr_behind,

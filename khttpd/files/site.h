@@ -26,6 +26,7 @@ struct cred;
  * @listing: directories without index file are listed
  * @etag_version: entity tags tell content apart whose time was set back
  * @precompressed: FILE.br, FILE.zst and FILE.gz stand in for FILE
+ * @until_closed: it ends with the last server that it was attached to
  * @rules: rules by path, or NULL
  * @types: lines of "TYPE EXTENSION..." before the built-in table, or NULL
  * @types_len: their length
@@ -36,6 +37,7 @@ struct khttpd_options {
 	bool listing;
 	bool etag_version;
 	bool precompressed;
+	bool until_closed;
 	struct khttpd_rules *rules;
 	char *types;
 	size_t types_len;
@@ -51,6 +53,7 @@ struct khttpd_options {
  * @name: for messages and the log
  * @options: what else it does; owned
  * @closed: no entry is cached any more
+ * @served: a server has been attached to it; interpose lock
  * @vhosts: sites that stand behind this one (vhost.c), RCU
  * @rcu: for its end
  */
@@ -62,6 +65,7 @@ struct khttpd_site {
 	char name[KHTTPD_SITE_NAME];
 	struct khttpd_options options;
 	bool closed;
+	bool served;
 	struct list_head vhosts;
 	struct rcu_head rcu;
 };

@@ -27,6 +27,8 @@ void khttpd_interpose_exit(void);
 int khttpd_attach(struct khttpd_site *site, struct socket *sock);
 int khttpd_detach(struct khttpd_site *site);
 unsigned int khttpd_attached(const struct khttpd_site *site);
+bool khttpd_attached_over(struct khttpd_site *site);
+void khttpd_attached_watch(void (*closed)(void));
 void khttpd_attached_set_site(struct khttpd_site *old, struct khttpd_site *site);
 struct khttpd_listener *
 khttpd_backend_get(const struct khttpd_listener *listener);

@@ -49,6 +49,7 @@ static DEFINE_HASHTABLE(khttpd_interposed, 6);	/* listeners by socket */
 static struct khttpd_ops *khttpd_copies[KHTTPD_FAMILIES_MAX];
 static atomic_t khttpd_interpose_users;
 static atomic_t khttpd_attachments;	/* listeners in the table */
+static void (*khttpd_interpose_closed)(void);	/* who wants to know that a server has gone */
 
 /**
  * khttpd_interpose_enter() - begin what must be at its end before the module goes
@@ -293,8 +294,10 @@ static int khttpd_interpose_release(struct socket *sock)
 	}
 	err = orig->release(sock);
 	khttpd_interpose_leave();
-	if (removed)
+	if (removed) {
+		khttpd_interpose_closed();
 		module_put(THIS_MODULE);
+	}
 	return err;
 }
 
@@ -403,6 +406,7 @@ static int khttpd_interpose_add(struct khttpd_site *site, struct socket *sock)
 	}
 	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
 	atomic_inc(&khttpd_attachments);
+	site->served = true;
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
 	/* Pairs with khttpd_soft_return(): connections may have been accepted already. */
@@ -650,11 +654,47 @@ void khttpd_attached_set_site(struct khttpd_site *old, struct khttpd_site *site)
 
 	mutex_lock(&khttpd_interpose_lock);
 	WRITE_ONCE(old->closed, true);
+	if (site)
+		site->served = old->served;
 	hash_for_each(khttpd_interposed, bucket, listener, hash) {
 		if (site && khttpd_interpose_is_of(listener, site))
 			khttpd_listener_set_site(listener, site);
 	}
 	mutex_unlock(&khttpd_interpose_lock);
+}
+
+/**
+ * khttpd_attached_over() - has the last server of a site gone?
+ * @site: the site
+ *
+ * Context: process, configuration locked.
+ * Return: true if there was one and is none any more; nothing can be attached to it then.
+ */
+bool khttpd_attached_over(struct khttpd_site *site)
+{
+	struct khttpd_listener *listener;
+	int bucket;
+	bool over;
+
+	mutex_lock(&khttpd_interpose_lock);
+	over = site->served;
+	hash_for_each(khttpd_interposed, bucket, listener, hash)
+		over &= !khttpd_interpose_is_of(listener, site);
+	if (over)
+		WRITE_ONCE(site->closed, true);
+	mutex_unlock(&khttpd_interpose_lock);
+	return over;
+}
+
+/**
+ * khttpd_attached_watch() - somebody wants to know when servers close listeners
+ * @closed: is called afterwards, in the process that does; holds the module no longer than that
+ *
+ * Context: before anything is attached.
+ */
+void khttpd_attached_watch(void (*closed)(void))
+{
+	khttpd_interpose_closed = closed;
 }
 
 /* Can a server take what comes from @listener at @backend? */

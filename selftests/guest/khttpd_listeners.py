@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What a server's listeners are, and become, while khttpd is attached: listeners of Multipath TCP
-# (Go listens so), more of them with SO_REUSEPORT.
+# (Go listens so), more of them with SO_REUSEPORT, none any more.
 #
 #	[ client, khttpd and server on lo ]	[ client ] c0 ------ s0 [ server ]
 #
@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import threading
 
@@ -282,6 +283,101 @@ def reload_of_nginx_with_more_workers():
     finally:
         server.kill()
         khttpd.ctl("stop")
+
+
+# ---- none any more ----
+
+def enabled(site="default"):
+    with open(f"{khttpd.CONFIG}/{site}/enabled", encoding="ascii") as file:
+        return file.read() == "1\n"
+
+
+@contextlib.contextmanager
+def file_system():
+    """A document root that is a file system of its own, and is busy while a site has it."""
+    root = "/srv/container"
+    os.makedirs(root, exist_ok=True)
+    ktap.run("mount", "-t", "tmpfs", "none", root)
+    with open(f"{root}/a.txt", "wb") as file:
+        file.write(b"hello\n")
+    os.chmod(root, 0o755)
+    try:
+        yield root
+    finally:
+        ktap.run("umount", "-l", root, check=False)
+
+
+@ktap.test
+def site_ends_with_its_last_server():
+    with file_system() as root:
+        first, second = khttpd.Server(khttpd.V4, PORT, docroot=root), None
+        try:
+            second = khttpd.Server(khttpd.V6, PORT + 1, docroot=None)
+            ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt"), PORT).status, 200, "the file")
+            first.sock.close()
+            ktap.equal(khttpd.exchange(khttpd.V6, GET("/a.txt"), PORT + 1).status, 200,
+                       "at the other one")
+            ktap.true(enabled(), "the site goes on")
+        finally:
+            first.sock.close()
+            if second:
+                second.sock.close()
+        ktap.wait_for(10, "the site ends", lambda: not enabled())
+        ktap.run("umount", root)
+        ktap.run("mount", "-t", "tmpfs", "none", root)
+        os.chmod(root, 0o755)
+        with open(f"{root}/a.txt", "wb") as file:
+            file.write(b"again\n")
+        with khttpd.Server(khttpd.V4, PORT, docroot=None):
+            ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt"), PORT).body, b"again\n",
+                       "attached again, it is as it was")
+
+
+@ktap.test
+def site_that_is_to_stay_stays():
+    """It was told to, or has a listener of its own, or was there before the server."""
+    with khttpd.Server(khttpd.V4, PORT) as server:
+        with open(f"{khttpd.CONFIG}/default/until_closed", "w", encoding="ascii") as file:
+            file.write("0")
+        with open(f"{khttpd.CONFIG}/default/enabled", "w", encoding="ascii") as file:
+            file.write("1")
+        khttpd.serve(khttpd.V6, site="own")
+        other = khttpd.Server(khttpd.V4, PORT + 1, site="own", docroot=None)
+        server.sock.close()
+        other.sock.close()
+        # A third one's end is noticed after theirs.
+        khttpd.Server(khttpd.V4, PORT + 2, site="third").sock.close()
+        ktap.wait_for(10, "the third one ends", lambda: not enabled("third"))
+        ktap.true(enabled() and enabled("own"), "both are there")
+        ktap.equal(khttpd.exchange(khttpd.V6, GET("/a.txt")).status, 200, "own listener")
+    khttpd.ctl("stop", "--all")
+
+
+@ktap.test
+def servers_that_go_at_once():
+    """Each attached to a site of its own, killed together: no site and no module use is left."""
+    children = []
+    for number in range(6):
+        child = subprocess.Popen([sys.executable, "-c", f"""if True:
+            import signal, socket
+            sock = socket.socket()
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(("127.0.0.1", {PORT + number}))
+            sock.listen()
+            print(flush=True)
+            signal.pause()"""], stdout=subprocess.PIPE)
+        child.stdout.readline()
+        khttpd.ctl("attach", "--site", f"s{number}", "--pid", str(child.pid), "--port",
+                   str(PORT + number), "--docroot", khttpd.WWW)
+        children.append(child)
+    for child in children:
+        child.kill()
+    for number, child in enumerate(children):
+        child.communicate()
+        ktap.wait_for(10, "its site ends", lambda number=number: not enabled(f"s{number}"))
+    khttpd.ctl("stop", "--all")
+    ktap.run("rmmod", "khttpd")
+    ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
 
 
 ktap.main(setup)

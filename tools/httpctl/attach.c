@@ -167,10 +167,23 @@ int attach_more(const struct options *opt)
 	return n;
 }
 
+/* Is the attribute among those of --set? */
+static bool is_set(const struct options *opt, const char *name)
+{
+	size_t len = strlen(name);
+	int i;
+
+	for (i = 0; i < opt->sets; i++) {
+		if (!strncmp(opt->set[i], name, len) && opt->set[i][len] == '=')
+			return true;
+	}
+	return false;
+}
+
 int attach(const struct options *opt)
 {
+	bool made = false, again = false;
 	char path[PATH_MAX];
-	bool made = false;
 	int n;
 
 	if (opt->fd < 0 ? !opt->pid || !opt->port : opt->port) {
@@ -179,10 +192,18 @@ int attach(const struct options *opt)
 	}
 	site_path(path, sizeof(path), opt->site);
 	if (access(path, F_OK)) {
-		if (make_site(opt, path, sizeof(path)) ||
-		    enable_site(path, opt->site))
+		if (make_site(opt, path, sizeof(path)))
 			return -1;
 		made = true;
+		if (!is_set(opt, "until_closed"))
+			put(path, "until_closed", "1");
+		if (enable_site(path, opt->site))
+			return -1;
+	} else if (has(path, "until_closed", "1") && has(path, "enabled", "0")) {
+		/* It has ended with the server that it was attached to. */
+		if (put_or_say(path, "enabled", "1"))
+			return -1;
+		again = true;
 	}
 	n = attach_more(opt);
 	if (n == 0 && opt->fd >= 0)
@@ -192,6 +213,8 @@ int attach(const struct options *opt)
 		    opt->pid, opt->port);
 	if (n <= 0 && made)
 		remove_site(path, opt->site, NULL);
+	else if (n <= 0 && again)
+		put(path, "enabled", "0");
 	if (n > 0)
 		printf("attached to %d listener%s\n", n, n == 1 ? "" : "s");
 	return n > 0 ? 0 : -1;

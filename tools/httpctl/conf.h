@@ -36,7 +36,7 @@ struct attribute {
 	const char *otherwise;
 };
 
-#define ATTRIBUTES	7
+#define ATTRIBUTES	8
 
 struct limit {
 	const char *name;

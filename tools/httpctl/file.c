@@ -20,7 +20,8 @@ const struct limit limits[LIMITS] = {
 
 const struct attribute attributes[ATTRIBUTES] = {
 	{ "listing", "0" }, { "precompressed", "0" }, { "etag_version", "0" },
-	{ "names", "" }, { "behind", "" }, { "types", "" }, { "rules", "" },
+	{ "until_closed", "0" }, { "names", "" }, { "behind", "" }, { "types", "" },
+	{ "rules", "" },
 };
 
 static int wrong(const struct file *file, const char *what, const char *word)
@@ -194,7 +195,7 @@ static int add_attribute(struct file *file, struct section *site,
 	const char *why;
 
 	if (!strcmp(name, "listing") || !strcmp(name, "precompressed") ||
-	    !strcmp(name, "etag_version"))
+	    !strcmp(name, "etag_version") || !strcmp(name, "until_closed"))
 		why = judge_switch(&value);
 	else
 		why = judge_attribute(name, value);
