@@ -3,6 +3,7 @@
  * three lock-free lists and two flags; everything else in it is its own.
  */
 #include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
@@ -17,8 +18,9 @@
 #define KHTTPD_IMBALANCE	8
 
 static struct khttpd_thread **khttpd_thread_of;	/* by CPU number */
-static struct khttpd_thread **khttpd_threads;
+static struct khttpd_thread **khttpd_threads;	/* those there are; none goes before the exit */
 static unsigned int khttpd_thread_count;
+static int khttpd_threads_cpuhp;		/* our state of CPUs, or 0 */
 static atomic_t khttpd_thread_turn;
 static bool khttpd_draining;	/* close all connections, replies or not */
 
@@ -72,11 +74,11 @@ void khttpd_thread_kick_job(struct khttpd_thread *thread,
 /**
  * khttpd_thread_here() - the thread for this CPU
  *
- * Return: the thread; of another CPU if this one came up after loading.
+ * Return: the thread; of another CPU if there was no memory for one of this one's.
  */
 struct khttpd_thread *khttpd_thread_here(void)
 {
-	return khttpd_thread_of[raw_smp_processor_id()];
+	return READ_ONCE(khttpd_thread_of[raw_smp_processor_id()]);
 }
 
 /**
@@ -89,7 +91,10 @@ struct khttpd_thread *khttpd_thread_choose(void)
 	struct khttpd_thread *here = khttpd_thread_here(), *other;
 	unsigned int turn = atomic_inc_return(&khttpd_thread_turn);
 
-	other = khttpd_threads[turn % khttpd_thread_count];
+	/* Pairs with the release in khttpd_thread_online(). */
+	other = khttpd_threads[turn % smp_load_acquire(&khttpd_thread_count)];
+	if (!cpu_online(other->cpu))
+		return here;
 	if (READ_ONCE(here->count) > READ_ONCE(other->count) + KHTTPD_IMBALANCE)
 		return other;
 	return here;
@@ -102,9 +107,10 @@ struct khttpd_thread *khttpd_thread_choose(void)
  */
 void khttpd_threads_scan(void)
 {
-	unsigned int i;
+	/* Pairs with the release in khttpd_thread_online(): a later one has no connections. */
+	unsigned int i, n = smp_load_acquire(&khttpd_thread_count);
 
-	for (i = 0; i < khttpd_thread_count; i++) {
+	for (i = 0; i < n; i++) {
 		/* The wake-up orders this before the thread's look at it. */
 		WRITE_ONCE(khttpd_threads[i]->scan, true);
 		khttpd_thread_wake(khttpd_threads[i]);
@@ -268,15 +274,58 @@ fail:
 	return NULL;
 }
 
+/* A CPU comes: it gets its thread, or gets it back. When it went, the scheduler let the thread run
+ * anywhere, and there it has served its connections. Without memory other CPUs' threads serve.
+ */
+static int khttpd_thread_online(unsigned int cpu)
+{
+	struct khttpd_thread *thread = khttpd_thread_of[cpu];
+
+	if (thread && thread->cpu == cpu) {
+		set_cpus_allowed_ptr(thread->task, cpumask_of(cpu));
+		return 0;
+	}
+	thread = khttpd_thread_create(cpu);
+	if (!thread) {
+		khttpd_count(no_memory);
+		return 0;
+	}
+	khttpd_threads[khttpd_thread_count] = thread;
+	/* Who counts it finds it. */
+	smp_store_release(&khttpd_thread_count, khttpd_thread_count + 1);
+	/* Who finds it finds it filled in. */
+	smp_store_release(&khttpd_thread_of[cpu], thread);
+	return 0;
+}
+
+/* CPUs that are off, or for which there was no memory, have others' threads. Return: false if a
+ * CPU that is on has none of its own.
+ */
+static bool khttpd_threads_share(void)
+{
+	bool all = true;
+	int cpu;
+
+	cpus_read_lock();
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (khttpd_thread_of[cpu])
+			continue;
+		all &= !cpu_online(cpu);
+		if (khttpd_thread_count)
+			khttpd_thread_of[cpu] = khttpd_threads[cpu % khttpd_thread_count];
+	}
+	cpus_read_unlock();
+	return all;
+}
+
 /**
- * khttpd_threads_init() - start a thread on each CPU that is online
+ * khttpd_threads_init() - start a thread on each CPU that is online, and that will be
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0 or a negative errno.
  */
 int khttpd_threads_init(void)
 {
-	unsigned int n = 0;
-	int cpu;
+	int err = -ENOMEM;
 
 	khttpd_thread_of = kcalloc(nr_cpu_ids, sizeof(*khttpd_thread_of),
 				   GFP_KERNEL);
@@ -284,27 +333,16 @@ int khttpd_threads_init(void)
 				 GFP_KERNEL);
 	if (!khttpd_thread_of || !khttpd_threads)
 		goto fail;
-
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		khttpd_threads[n] = khttpd_thread_create(cpu);
-		if (!khttpd_threads[n])
-			break;
-		khttpd_thread_of[cpu] = khttpd_threads[n];
-		khttpd_thread_count = ++n;
-	}
-	cpus_read_unlock();
-	if (!n || cpu < nr_cpu_ids)
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "khttpd:online", khttpd_thread_online, NULL);
+	if (err < 0)
 		goto fail;
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (!khttpd_thread_of[cpu])
-			khttpd_thread_of[cpu] = khttpd_threads[cpu % n];
-	}
-	return 0;
-
+	khttpd_threads_cpuhp = err;
+	if (khttpd_threads_share())
+		return 0;
+	err = -ENOMEM;
 fail:
 	khttpd_threads_exit();
-	return -ENOMEM;
+	return err;
 }
 
 /**
@@ -314,6 +352,9 @@ void khttpd_threads_exit(void)
 {
 	unsigned int i;
 
+	if (khttpd_threads_cpuhp)
+		cpuhp_remove_state_nocalls(khttpd_threads_cpuhp);
+	khttpd_threads_cpuhp = 0;
 	khttpd_threads_drain();
 	/* Those whose job is done may not have woken their thread yet. */
 	khttpd_jobs_wait();

@@ -515,6 +515,74 @@ def time_passes(socks):
     ktap.wait_for(20, "the time of the first is over", over)
 
 
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+
+
+def threads():
+    """On which CPUs each of khttpd's threads may run."""
+    found = {}
+    for pid in ktap.run("pgrep", "^khttpd/").split():
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            fields = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+        found[fields["Name"]] = fields["Cpus_allowed_list"]
+    return found
+
+
+def cpu1(online):
+    with open(CPU1, "w", encoding="ascii") as file:
+        file.write(str(int(online)))
+
+
+def served_on_each_cpu():
+    before = os.sched_getaffinity(0)
+    try:
+        for cpu in before:
+            os.sched_setaffinity(0, {cpu})
+            for _ in range(20):
+                ktap.equal(khttpd.exchange(khttpd.V4, GET("/small")).body, b"small", "body")
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@ktap.test
+def processors_that_come_and_go_have_their_thread():
+    if not os.path.exists(CPU1):
+        raise ktap.Skip("one CPU, or it cannot be switched off")
+    both = {"khttpd/0": "0", "khttpd/1": "1"}
+    ktap.equal(threads(), both, "at first")
+    serve()
+    with contextlib.ExitStack() as stack:
+        stack.callback(cpu1, True)
+        readers = [khttpd.Reader(stack.enter_context(khttpd.V4.connect())) for _ in range(8)]
+
+        def kept():
+            """Connections of both threads go on."""
+            for reader in readers:
+                reader.sock.sendall(GET("/small"))
+                ktap.equal(reader.reply().body, b"small", "on an old connection")
+
+        kept()
+        for turn in range(3):
+            cpu1(False)
+            served_on_each_cpu()
+            kept()
+            cpu1(True)
+            ktap.equal(threads(), both, f"back for the {turn + 1}. time")
+            served_on_each_cpu()
+            kept()
+        khttpd.ctl("stop")
+        ktap.run("rmmod", "khttpd")
+        cpu1(False)
+        ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+        serve()
+        ktap.equal(threads(), {"khttpd/0": "0"}, "loaded with one CPU")
+        served_on_each_cpu()
+        cpu1(True)
+        ktap.equal(threads(), both, "the other one comes")
+        served_on_each_cpu()
+    khttpd.ctl("stop")
+
+
 def at_once(_):
     """Softirq has them."""
 
