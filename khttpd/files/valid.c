@@ -54,10 +54,16 @@ static bool khttpd_inode_settled(const struct inode *inode)
 	struct timespec64 changed = khttpd_inode_ctime(inode), now;
 	s64 coarse = changed.tv_nsec ? inode->i_sb->s_time_gran :
 				       2 * NSEC_PER_SEC;
+	s64 ago;
 
 	ktime_get_coarse_real_ts64(&now);
-	return timespec64_to_ns(&now) - timespec64_to_ns(&changed) >
-	       coarse + 3 * TICK_NSEC;
+	ago = timespec64_to_ns(&now) - timespec64_to_ns(&changed);
+	/* The clock was set back. A change has another time now, and no clock comes by the same
+	 * nanosecond twice; by the same second it does.
+	 */
+	if (ago < 0 && changed.tv_nsec)
+		ago = -ago;
+	return ago > coarse + 3 * TICK_NSEC;
 }
 
 /* Everything on the way from the site's root to the file: names, modes, owners
