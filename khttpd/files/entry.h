@@ -40,6 +40,7 @@
  * @modified: what is said of that: not later than the opening, seconds since 1970
  * @beside: digest of the directory where @variants are, or 0, see khttpd_entry_beside()
  * @version: its change counter, or its change time where the file system has none
+ * @layers: of a file of an overlay: digest of all that shows a change
  * @rcu: for its end
  * @reap: link in the list of those to be freed, or removed, by a worker
  * @changing: in the list of those to be removed
@@ -78,6 +79,7 @@ struct khttpd_entry {
 	time64_t modified;
 	u64 beside;
 	u64 version;
+	u64 layers;
 	struct rcu_head rcu;
 	struct llist_node reap;
 	unsigned long changing;
@@ -141,6 +143,7 @@ static inline void khttpd_entry_put_atomic(struct khttpd_entry *entry)
 int khttpd_entry_variants(const struct khttpd_entry *entry, unsigned int flags);
 
 /* valid.c */
+void khttpd_entry_begin(struct khttpd_entry *entry);
 void khttpd_entry_version(struct khttpd_entry *entry);
 bool khttpd_entry_settled(const struct khttpd_entry *entry);
 bool khttpd_entry_fresh(struct khttpd_entry *entry);

@@ -85,6 +85,7 @@ static int khttpd_lookup_file(struct khttpd_entry *entry, struct path *found)
 		return PTR_ERR(file);
 	entry->file = file;
 	entry->inode = d_real_inode(file->f_path.dentry);
+	khttpd_entry_begin(entry);
 	/* Reading makes the time of the last access unknown to FUSE. When asked for it, it
 	 * forgets the access list, without which khttpd_entry_found() must not judge.
 	 */

@@ -66,6 +66,35 @@ static bool khttpd_inode_settled(const struct inode *inode)
 	return ago > coarse + 3 * TICK_NSEC;
 }
 
+static u64 khttpd_mix_content(u64 digest, struct inode *inode)
+{
+	struct timespec64 mtime = khttpd_inode_mtime(inode);
+
+	digest = khttpd_mix(digest, i_size_read(inode));
+	digest = khttpd_mix(digest, (u64)mtime.tv_sec * NSEC_PER_SEC + mtime.tv_nsec);
+	if (IS_I_VERSION(inode))
+		digest = khttpd_mix(digest, inode_peek_iversion(inode));
+	return khttpd_mix_inode(digest, inode);
+}
+
+/* A file of an overlay, whose bytes are another file's. */
+static bool khttpd_entry_layered(const struct khttpd_entry *entry)
+{
+	return entry->file->f_path.dentry->d_flags & DCACHE_OP_REAL;
+}
+
+/* What shows a change of such a file. Who writes it through a mapping changes the times of the
+ * file below only; who changes its mode, those of the overlay's, which may be all that there is
+ * in the upper layer; and with the first one who may write, another file is the one below.
+ * Context: RCU read side or process.
+ */
+static noinline u64 khttpd_entry_layers(const struct khttpd_entry *entry)
+{
+	struct inode *below = d_real_inode(entry->file->f_path.dentry);
+
+	return khttpd_mix_content(khttpd_mix_content(0, file_inode(entry->file)), below);
+}
+
 /* Everything on the way from the site's root to the file: names, modes, owners
  * and change times of the directories, size, times and version of the file.
  * With @strict also whether this is the way that the path names, without links
@@ -93,8 +122,13 @@ static __always_inline bool khttpd_entry_digest(const struct khttpd_entry *entry
 		return false;
 	digest = khttpd_mix(i_size_read(inode), (u64)mtime.tv_sec *
 			    NSEC_PER_SEC + mtime.tv_nsec);
-	if (IS_I_VERSION(entry->inode))
+	if (unlikely(khttpd_entry_layered(entry))) {
+		digest = khttpd_mix(digest, khttpd_entry_layers(entry));
+		if (strict && !khttpd_inode_settled(entry->inode))
+			return false;
+	} else if (IS_I_VERSION(entry->inode)) {
 		digest = khttpd_mix(digest, inode_peek_iversion(entry->inode));
+	}
 	/* Not waiting for a rename: this may be a softirq on top of it. */
 	seq = raw_seqcount_begin(&rename_lock.seqcount);
 	while (depth++ < KHTTPD_DEPTH_MAX) {
@@ -172,6 +206,8 @@ static bool khttpd_entry_same(const struct khttpd_entry *entry)
 	struct inode *inode = file_inode(entry->file);
 	struct timespec64 mtime = khttpd_inode_mtime(inode);
 
+	if (khttpd_entry_layered(entry))
+		return khttpd_entry_layers(entry) == entry->layers;
 	return i_size_read(inode) == entry->size &&
 	       timespec64_equal(&mtime, &entry->mtime) &&
 	       khttpd_inode_version(entry->inode) == entry->version;
@@ -238,6 +274,20 @@ void khttpd_entry_version(struct khttpd_entry *entry)
 	entry->version = IS_I_VERSION(entry->inode) ?
 			 inode_query_iversion(entry->inode) :
 			 khttpd_inode_version(entry->inode);
+}
+
+/**
+ * khttpd_entry_begin() - begin to watch a file that was just opened
+ * @entry: the entry, nobody else's yet
+ *
+ * What is learnt of it afterwards is of this state or a later one.
+ */
+void khttpd_entry_begin(struct khttpd_entry *entry)
+{
+	if (!khttpd_entry_layered(entry))
+		return;
+	khttpd_entry_version(entry);
+	entry->layers = khttpd_entry_layers(entry);
 }
 
 /**

@@ -12,8 +12,10 @@
 import contextlib
 import email.utils
 import json
+import mmap
 import os
 import random
+import subprocess
 import sys
 import time
 
@@ -250,6 +252,79 @@ def a_file_of_the_future_settles():
             expect(200, "/ram/x", f"If-None-Match: {tag}")
             ktap.true(strong("/ram/x") != tag, "another tag")
         ktap.equal(expect(200, "/ram/x").body, b"9876543210", "with the clock set right")
+
+
+@contextlib.contextmanager
+def overlay(kind, *options):
+    """At /over/, with both layers on a new file system of that kind."""
+    ktap.kmod("loop", "overlay")
+    disk = f"/srv/{kind}"
+    ktap.run("truncate", "-s", "8M", disk)
+    ktap.run(f"mkfs.{kind}", *options, disk)
+    with mounted("below", "-t", kind, "-o", "loop", disk) as below:
+        for name in ("lower", "upper", "work"):
+            os.mkdir(f"{below}/{name}")
+            os.chmod(f"{below}/{name}", 0o755)
+        khttpd.write("below/lower/y", b"first")
+        layers = ",".join(f"{what}dir={below}/{what}" for what in ("lower", "upper", "work"))
+        with mounted("over", "-t", "overlay", "-o", layers, "none"):
+            khttpd.write("over/x", b"first")
+            yield
+
+
+@ktap.test
+def a_file_of_an_overlay_that_is_written_by_a_mapping():
+    """The overlay's times do not change, and the file system below may have no counter."""
+    if not os.path.exists("/sbin/mkfs.ext4"):
+        raise ktap.Skip("no mkfs.ext4")
+    ktap.kmod("ext4")
+    with overlay("ext4", "-q"):
+        for name in ("x", "y"):		# y is copied up when it is opened
+            written_by_a_mapping(name)
+            mode_and_times(name)
+
+
+@ktap.test
+def the_same_without_a_change_counter():
+    if not os.path.exists("/sbin/mkfs.minix") or subprocess.run(
+            ["modprobe", "-q", "minix"], check=False).returncode:
+        raise ktap.Skip("no minix file system")
+    with overlay("minix", "-3"):
+        written_by_a_mapping("x")
+        mode_and_times("x")
+
+
+def written_by_a_mapping(name):
+    path, bodies = f"{khttpd.WWW}/over/{name}", (b"other", b"third", b"forth")
+    with open(path, "rb") as file:
+        file.read()	# the overlay takes over the times by that
+    tag = strong(f"/over/{name}")
+    expect(304, f"/over/{name}", f"If-None-Match: {tag}")
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 5) as pages:
+        for body in bodies:
+            second = int(time.time())
+            ktap.wait_for(10, "the next second", lambda second=second: time.time() > second + 1)
+            pages[:] = body
+            pages.flush()
+            os.fsync(file.fileno())
+            ktap.equal(expect(200, f"/over/{name}", f"If-None-Match: {tag}").body, body,
+                       f"{name}: content")
+            old, tag = tag, strong(f"/over/{name}")
+            ktap.true(tag != old, f"{name}: another tag")
+            before = khttpd.count("lookups")
+            for _ in range(5):
+                expect(304, f"/over/{name}", f"If-None-Match: {tag}")
+            ktap.equal(khttpd.count("lookups"), before, f"{name}: found without a lookup")
+
+
+def mode_and_times(name):
+    path = f"{khttpd.WWW}/over/{name}"
+    os.chmod(path, 0o600)
+    expect(403, f"/over/{name}")
+    os.chmod(path, 0o644)
+    os.utime(path, OLD)
+    ktap.equal(expect(200, f"/over/{name}").fields["last-modified"],
+               email.utils.formatdate(OLD[0], usegmt=True), "time that was set")
 
 
 def set_versioned(value):
