@@ -380,7 +380,7 @@ static enum khttpd_step khttpd_conn_job_done(struct khttpd_conn *conn)
 		else
 			khttpd_count(truncated);
 		khttpd_job_free(job);
-		return KHTTPD_STEP_ABORT;
+		return khttpd_out_short(conn);
 	}
 	khttpd_job_free(job);
 	return khttpd_out_send(conn);

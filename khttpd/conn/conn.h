@@ -508,6 +508,7 @@ void khttpd_batch_free(struct khttpd_batch *batch);
 
 /* send.c */
 enum khttpd_step khttpd_out_send(struct khttpd_conn *conn);
+enum khttpd_step khttpd_out_short(struct khttpd_conn *conn);
 void khttpd_out_clear(struct khttpd_out *out);
 
 /* transport.c */

@@ -173,13 +173,29 @@ static void khttpd_pieces_put(struct khttpd_pieces *pieces)
 	}
 }
 
+/**
+ * khttpd_out_short() - end a reply of which there is no more, though it was announced
+ * @conn: the connection; conn->out is set
+ *
+ * The end of the stream tells that something is missing (RFC 9112 section 8). What was sent
+ * arrives first: with a reset the peer would lose what it has not read yet.
+ *
+ * Return: how to go on.
+ */
+enum khttpd_step khttpd_out_short(struct khttpd_conn *conn)
+{
+	khttpd_count(aborted);
+	khttpd_out_clear(&conn->out);
+	return KHTTPD_STEP_FINISH;
+}
+
 static enum khttpd_step khttpd_out_read(struct khttpd_conn *conn)
 {
 	struct khttpd_out *out = &conn->out;
 
 	if (out->pos >= i_size_read(out->entry->inode)) {
 		khttpd_count(truncated);
-		return KHTTPD_STEP_ABORT;
+		return khttpd_out_short(conn);
 	}
 	conn->job = khttpd_job_read(conn, out->entry, out->pos, out->end);
 	return conn->job ? KHTTPD_STEP_JOB : KHTTPD_STEP_ABORT;
