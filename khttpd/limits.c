@@ -16,4 +16,7 @@ struct khttpd_limits khttpd_limits = {
 	.cache_idle = 60 * MSEC_PER_SEC,
 	.handover_queue = 1024,
 	.request_burst = 100,
+	.tls_timeout = 10 * MSEC_PER_SEC,
+	.tls_handshakes = 1024,
+	.tls_per_address = 256,
 };

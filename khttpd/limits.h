@@ -21,6 +21,9 @@
  * @max_per_address: connections at once of a client's address; 0 for any number
  * @request_rate: requests a second of a client's address; 0 for any number
  * @request_burst: how many of them at once after a pause
+ * @tls_timeout: ms from accept to the end of a TLS handshake
+ * @tls_handshakes: handshakes at once, all listeners together
+ * @tls_per_address: handshakes at once of a client's address; 0 for any number
  */
 struct khttpd_limits {
 	u32 max_connections;
@@ -37,6 +40,9 @@ struct khttpd_limits {
 	u32 max_per_address;
 	u32 request_rate;
 	u32 request_burst;
+	u32 tls_timeout;
+	u32 tls_handshakes;
+	u32 tls_per_address;
 };
 
 extern struct khttpd_limits khttpd_limits;

@@ -8,6 +8,7 @@
 #include "listen/handover.h"
 #include "listen/listener.h"
 #include "listen/peer.h"
+#include "listen/tls.h"
 #include "observe/log.h"
 #include "soft/soft.h"
 
@@ -25,6 +26,7 @@ static const struct khttpd_part khttpd_parts[] = {
 	{ khttpd_jobs_init, khttpd_jobs_exit },
 	{ khttpd_conns_init, khttpd_conns_exit },
 	{ khttpd_threads_init, khttpd_threads_exit },
+	{ khttpd_tls_init, khttpd_tls_exit },
 	{ khttpd_interpose_init, khttpd_interpose_exit },
 	{ khttpd_listeners_init, khttpd_listeners_exit },
 	{ khttpd_docroot_init, khttpd_docroot_exit },

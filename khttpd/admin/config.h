@@ -8,9 +8,13 @@
 #define _KHTTPD_CONFIG_H
 
 #include <linux/configfs.h>
+#include <linux/poll.h>
 #include "../files/site.h"
 #include "../limits.h"
 #include "../listen/listener.h"
+
+/* Longest path of a certificate, its NUL included. */
+#define KHTTPD_PEM_PATH		512
 
 /**
  * struct khttpd_site_item - a site's directory
@@ -21,6 +25,8 @@
  * @options: what else it does; owned
  * @rules: text of @options.rules
  * @behind: name of the site whose requests it gets, or empty
+ * @certificate: where khttpd-tlsd finds the site's certificate, or empty
+ * @key: and its key
  * @front: that site's directory as long as it is behind it, or NULL
  * @uid: user as whom files are read
  * @gid: group
@@ -37,6 +43,8 @@ struct khttpd_site_item {
 	struct khttpd_options options;
 	char *rules;
 	char behind[KHTTPD_SITE_NAME];
+	char certificate[KHTTPD_PEM_PATH];
+	char key[KHTTPD_PEM_PATH];
 	struct khttpd_site_item *front;
 	u32 uid;
 	u32 gid;
@@ -80,6 +88,12 @@ extern struct mutex khttpd_config_lock;	/* all items */
 /* dev.c */
 int khttpd_dev_init(void);
 void khttpd_dev_exit(void);
+
+/* tlsdev.c */
+int khttpd_tlsdev_open(struct inode *inode, struct file *file);
+int khttpd_tlsdev_release(struct inode *inode, struct file *file);
+__poll_t khttpd_tlsdev_poll(struct file *file, poll_table *wait);
+long khttpd_tlsdev_ioctl(struct file *file, unsigned int cmd, void __user *user);
 
 /* configfs.c */
 int khttpd_configfs_init(void);

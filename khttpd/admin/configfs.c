@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include "../conn/conn.h"
 #include "../files/cache.h"
+#include "../listen/tls.h"
 #include "config.h"
 
 static ssize_t khttpd_root_stats_show(struct config_item *item, char *page)
@@ -15,8 +16,10 @@ static ssize_t khttpd_root_stats_show(struct config_item *item, char *page)
 
 	khttpd_cache_stats(&entries);
 	return len + scnprintf(page + len, PAGE_SIZE - len,
-			       "connections %u\ncache_entries %u\n",
-			       khttpd_conns_count(), entries);
+			       "connections %u\ncache_entries %u\n"
+			       "tls_pending %u\ntls_daemons %u\n",
+			       khttpd_conns_count(), entries, khttpd_shakes_count(),
+			       khttpd_tlsds_count());
 }
 CONFIGFS_ATTR_RO(khttpd_root_, stats);
 
@@ -75,6 +78,12 @@ KHTTPD_LIMIT(request_rate, 0)
 CONFIGFS_ATTR(khttpd_root_, request_rate);
 KHTTPD_LIMIT(request_burst, 1)
 CONFIGFS_ATTR(khttpd_root_, request_burst);
+KHTTPD_LIMIT(tls_timeout, 1)
+CONFIGFS_ATTR(khttpd_root_, tls_timeout);
+KHTTPD_LIMIT(tls_handshakes, 0)
+CONFIGFS_ATTR(khttpd_root_, tls_handshakes);
+KHTTPD_LIMIT(tls_per_address, 0)
+CONFIGFS_ATTR(khttpd_root_, tls_per_address);
 
 static struct configfs_attribute *khttpd_root_attrs[] = {
 	&khttpd_root_attr_stats,
@@ -94,6 +103,9 @@ static struct configfs_attribute *khttpd_root_attrs[] = {
 	&khttpd_root_attr_max_per_address,
 	&khttpd_root_attr_request_rate,
 	&khttpd_root_attr_request_burst,
+	&khttpd_root_attr_tls_timeout,
+	&khttpd_root_attr_tls_handshakes,
+	&khttpd_root_attr_tls_per_address,
 	NULL
 };
 

@@ -68,7 +68,7 @@ static long khttpd_dev_ioctl(struct file *file, unsigned int cmd,
 	case KHTTPD_IOC_DETACH:
 		return khttpd_dev_detach((void __user *)arg);
 	default:
-		return -ENOTTY;
+		return khttpd_tlsdev_ioctl(file, cmd, (void __user *)arg);
 	}
 }
 
@@ -76,6 +76,9 @@ static const struct file_operations khttpd_dev_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = khttpd_dev_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.open = khttpd_tlsdev_open,
+	.release = khttpd_tlsdev_release,
+	.poll = khttpd_tlsdev_poll,
 	.llseek = noop_llseek,
 };
 

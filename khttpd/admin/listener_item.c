@@ -252,6 +252,19 @@ static ssize_t khttpd_listener_reuseport_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_listener_, reuseport);
 
+static ssize_t khttpd_listener_tls_show(struct config_item *item, char *page)
+{
+	return sprintf(page, "%d\n", to_listener(item)->options.tls);
+}
+
+static ssize_t khttpd_listener_tls_store(struct config_item *item, const char *page, size_t len)
+{
+	struct khttpd_listener_item *listener = to_listener(item);
+
+	return khttpd_config_switch(&listener->options.tls, &listener->count, page, len);
+}
+CONFIGFS_ATTR(khttpd_listener_, tls);
+
 static ssize_t khttpd_listener_open_show(struct config_item *item, char *page)
 {
 	struct khttpd_listener_item *listener = to_listener(item);
@@ -306,6 +319,7 @@ static struct configfs_attribute *khttpd_listener_attrs[] = {
 	&khttpd_listener_attr_defer_accept,
 	&khttpd_listener_attr_fastopen,
 	&khttpd_listener_attr_reuseport,
+	&khttpd_listener_attr_tls,
 	&khttpd_listener_attr_open,
 	NULL
 };

@@ -572,6 +572,38 @@ static ssize_t khttpd_site_behind_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_site_, behind);
 
+/* Paths for khttpd-tlsd: the kernel opens neither file. */
+static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char *path,
+				     const char *page, size_t len)
+{
+	if (len && *page != '/' && *page != '\n')
+		return -EINVAL;
+	return khttpd_site_text_store(site, path, KHTTPD_PEM_PATH, page, len);
+}
+
+static ssize_t khttpd_site_certificate_show(struct config_item *item, char *page)
+{
+	return sprintf(page, "%s\n", to_site(item)->certificate);
+}
+
+static ssize_t khttpd_site_certificate_store(struct config_item *item, const char *page,
+					     size_t len)
+{
+	return khttpd_site_pem_store(to_site(item), to_site(item)->certificate, page, len);
+}
+CONFIGFS_ATTR(khttpd_site_, certificate);
+
+static ssize_t khttpd_site_key_show(struct config_item *item, char *page)
+{
+	return sprintf(page, "%s\n", to_site(item)->key);
+}
+
+static ssize_t khttpd_site_key_store(struct config_item *item, const char *page, size_t len)
+{
+	return khttpd_site_pem_store(to_site(item), to_site(item)->key, page, len);
+}
+CONFIGFS_ATTR(khttpd_site_, key);
+
 static ssize_t khttpd_site_types_read(struct config_item *item, void *buf,
 				      size_t size)
 {
@@ -673,6 +705,8 @@ static struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_rules,
 	&khttpd_site_attr_names,
 	&khttpd_site_attr_behind,
+	&khttpd_site_attr_certificate,
+	&khttpd_site_attr_key,
 	&khttpd_site_attr_uid,
 	&khttpd_site_attr_gid,
 	&khttpd_site_attr_attached,

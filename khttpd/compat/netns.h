@@ -30,4 +30,25 @@ static inline void khttpd_sock_own_net(struct sock *sk, struct net *net)
 #endif
 }
 
+/* The opposite: the socket's reference is given back, and it has none from now on. */
+static inline void khttpd_sock_disown_net(struct sock *sk)
+{
+	struct net *net = sock_net(sk);
+
+	sock_inuse_add(net, -1);
+	sk->sk_net_refcnt = 0;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0) || \
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 43) && \
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
+	net_passive_inc(net);
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	__netns_tracker_free(net, &sk->ns_tracker, true);
+	__netns_tracker_alloc(net, &sk->ns_tracker, false, GFP_KERNEL);
+#else
+	netns_tracker_free(net, &sk->ns_tracker);
+#endif
+	put_net(net);
+}
+
 #endif /* _KHTTPD_COMPAT_NETNS_H */

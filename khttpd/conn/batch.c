@@ -359,7 +359,8 @@ enum khttpd_step khttpd_batch_send(struct khttpd_conn *conn, u32 *done)
 		conn->nodelay = true;
 	}
 	last = &batch->reply[batch->replies - 1];
-	more = last->close || khttpd_batch_rest(last);
+	/* TLS's record would stay open: no FIN sends it. */
+	more = (last->close && !conn->tls) || khttpd_batch_rest(last);
 	khttpd_batch_turn(batch);
 	sent = khttpd_transport_send(conn->sock, batch->vec, batch->vecs,
 				     batch->bytes, more);

@@ -13,8 +13,10 @@
 #include "../listen/handover.h"
 #include "../listen/listener.h"
 #include "../listen/peer.h"
+#include "../listen/tls.h"
 #include "../soft/soft.h"
 #include "conn.h"
+#include "ktls.h"
 #include "taken.h"
 
 static struct kmem_cache *khttpd_conn_cache;
@@ -23,11 +25,11 @@ static atomic_t khttpd_conn_count;
 /**
  * khttpd_conns_count() - connections in existence
  *
- * Return: how many, those that wait for a server's accept() included.
+ * Return: how many, those that wait for a server's accept() or for TLS included.
  */
 u32 khttpd_conns_count(void)
 {
-	return atomic_read(&khttpd_conn_count) + khttpd_soft_conns();
+	return atomic_read(&khttpd_conn_count) + khttpd_soft_conns() + khttpd_shakes_count();
 }
 
 /**
@@ -107,6 +109,7 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 	conn->sock = sock;
 	conn->peer = peer;
 	conn->nodelay = listener->nodelay;
+	conn->tls = listener->tls;
 	conn->server = listener->attached || khttpd_backend_exists(listener);
 	refcount_inc(&listener->refs);
 	conn->listener = listener;
@@ -158,6 +161,52 @@ static void khttpd_conn_bury(struct khttpd_conn *conn)
 	khttpd_conn_free(conn);
 }
 
+/**
+ * khttpd_conn_recv() - take or look at what its peer has sent, without waiting
+ * @conn: the connection
+ * @buf: where to
+ * @len: at most
+ * @peek: leave it in the socket
+ *
+ * Return: as khttpd_transport_recv().
+ */
+int khttpd_conn_recv(struct khttpd_conn *conn, void *buf, size_t len, bool peek)
+{
+	if (conn->tls)
+		return khttpd_ktls_recv(conn->sock, buf, len, peek);
+	if (peek)
+		return khttpd_transport_recv(conn->sock, buf, len, true);
+	return khttpd_transport_take(conn->sock, buf, len);
+}
+
+/* Has TCP all, and the peer room for it? As khttpd_offered(), with TLS's records. */
+static bool khttpd_conn_offered(const struct khttpd_conn *conn)
+{
+	struct sock *sk = conn->sock->sk;
+
+	return (!conn->tls || khttpd_ktls_flushed(sk)) && khttpd_offered(sk);
+}
+
+/* With TLS the end is said before our half ends (RFC 8446 section 6.1). Return: false if
+ * there is no room for that yet.
+ */
+static bool khttpd_conn_bye(struct khttpd_conn *conn)
+{
+	if (conn->tls && !conn->bye)
+		conn->bye = khttpd_ktls_bye(conn->sock) != -EAGAIN;
+	return !conn->tls || conn->bye;
+}
+
+/* End our half. Behind the FIN TLS could send nothing. */
+static void khttpd_conn_shut(struct khttpd_conn *conn)
+{
+	if (conn->shut || !khttpd_conn_bye(conn) ||
+	    (conn->tls && !khttpd_ktls_flushed(conn->sock->sk)))
+		return;
+	conn->shut = true;
+	kernel_sock_shutdown(conn->sock, SHUT_WR);
+}
+
 /* Close. A worker may never be done: all that it gets to see is the memory, which stays
  * until then. No listener and no namespace waits for that.
  */
@@ -167,6 +216,8 @@ static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
 	abort |= khttpd_conn_at_work(conn);
 	if (abort)
 		khttpd_count(aborted);
+	else
+		khttpd_conn_bye(conn);
 	khttpd_count(closed);
 	khttpd_conn_release(conn);
 	khttpd_transport_close(conn->sock, abort);
@@ -217,9 +268,9 @@ static void khttpd_conn_await_end(struct khttpd_conn *conn)
  */
 static void khttpd_conn_linger(struct khttpd_conn *conn)
 {
-	kernel_sock_shutdown(conn->sock, SHUT_WR);
+	khttpd_conn_shut(conn);
 	conn->state = KHTTPD_CONN_LINGER;
-	if (khttpd_offered(conn->sock->sk))
+	if (khttpd_conn_offered(conn))
 		khttpd_conn_await_end(conn);
 	else
 		khttpd_conn_press(conn);
@@ -234,7 +285,7 @@ static void khttpd_conn_end(struct khttpd_conn *conn)
 	/* With the connection TCP has lost what was in the socket. */
 	if (READ_ONCE(sk->sk_err) && khttpd_unacked(sk))
 		khttpd_conn_close(conn, true);
-	else if (khttpd_offered(sk))
+	else if (khttpd_conn_bye(conn) && khttpd_conn_offered(conn))
 		khttpd_conn_close(conn, false);
 	else
 		khttpd_conn_linger(conn);
@@ -246,7 +297,9 @@ static void khttpd_conn_end(struct khttpd_conn *conn)
  */
 static void khttpd_conn_finish(struct khttpd_conn *conn)
 {
-	bool empty = skb_queue_empty_lockless(&conn->sock->sk->sk_receive_queue);
+	struct sock *sk = conn->sock->sk;
+	bool empty = skb_queue_empty_lockless(&sk->sk_receive_queue) &&
+		     !(conn->tls && khttpd_ktls_readable(sk));
 
 	if (!empty)
 		conn->unread = true;
@@ -261,7 +314,7 @@ static void khttpd_conn_finish(struct khttpd_conn *conn)
  */
 static void khttpd_conn_settle_linger(struct khttpd_conn *conn, bool more)
 {
-	if (conn->timer_kind == KHTTPD_TIMER_SEND && !khttpd_offered(conn->sock->sk))
+	if (conn->timer_kind == KHTTPD_TIMER_SEND && !khttpd_conn_offered(conn))
 		return;
 	if (conn->eof || !conn->unread)
 		khttpd_conn_close(conn, false);
@@ -274,9 +327,12 @@ static void khttpd_conn_drain(struct khttpd_conn *conn)
 {
 	int i, n = 0;
 
+	khttpd_conn_shut(conn);
 	for (i = 0; i < 16; i++) {
-		n = khttpd_transport_recv(conn->sock, conn->thread->buf,
-					  KHTTPD_BUFFER_SIZE, false);
+		n = conn->tls ? khttpd_ktls_recv(conn->sock, conn->thread->buf,
+						 KHTTPD_BUFFER_SIZE, false) :
+				khttpd_transport_recv(conn->sock, conn->thread->buf,
+						      KHTTPD_BUFFER_SIZE, false);
 		if (n <= 0)
 			break;
 		conn->unread = true;
@@ -417,7 +473,7 @@ static bool khttpd_conn_sending(const struct khttpd_conn *conn)
 /* Would something be lost, or left to TCP for as long as the peer likes? */
 static bool khttpd_conn_owes(const struct khttpd_conn *conn)
 {
-	return khttpd_conn_sending(conn) || !khttpd_offered(conn->sock->sk);
+	return khttpd_conn_sending(conn) || !khttpd_conn_offered(conn);
 }
 
 /* Wait for room, or go on reading. What the peer takes is looked at when the time
@@ -488,7 +544,7 @@ static enum khttpd_step khttpd_conn_last(const struct khttpd_conn *conn,
 		return KHTTPD_STEP_ABORT;
 	case KHTTPD_STEP_FINISH:
 	case KHTTPD_STEP_CLOSE:
-		if (!khttpd_offered(conn->sock->sk))
+		if (!khttpd_conn_offered(conn))
 			return KHTTPD_STEP_ABORT;
 		return conn->listener->attached ? step : KHTTPD_STEP_CLOSE;
 	default:
@@ -596,7 +652,7 @@ static void khttpd_conn_expire_send(struct khttpd_conn *conn)
 
 	if (conn->state == KHTTPD_CONN_READ && !khttpd_unacked(sk)) {
 		khttpd_timer_set(conn, KHTTPD_TIMER_REST);
-	} else if (conn->state == KHTTPD_CONN_LINGER && khttpd_offered(sk)) {
+	} else if (conn->state == KHTTPD_CONN_LINGER && khttpd_conn_offered(conn)) {
 		khttpd_conn_settle_linger(conn, false);
 	} else if (khttpd_conn_fast(conn)) {
 		khttpd_conn_press(conn);

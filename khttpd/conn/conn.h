@@ -57,6 +57,7 @@
  * @attached: it is a server's own listener
  * @port: of one that others may join (SO_REUSEPORT), while it is attached; else 0
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
+ * @tls: its connections begin with a TLS handshake (tls.c); one of our own
  * @flags: KHTTPD_LISTENER_*
  * @wait: our entry in the socket's wait queue
  * @again: accepts once more after there was no memory; runs until @stopped
@@ -92,6 +93,7 @@ struct khttpd_listener {
 	bool attached;
 	u16 port;
 	bool nodelay;
+	bool tls;
 	unsigned long flags;
 	wait_queue_entry_t wait;
 	struct timer_list again;
@@ -255,6 +257,9 @@ struct khttpd_out {
  * @answered: a request was, since the timer was last set for want of one
  * @eof: the peer has sent its FIN
  * @nodelay: TCP_NODELAY has been set by us
+ * @tls: the record layer of TLS is on, both ways (ktls.c)
+ * @bye: its peer has been told that nothing follows, or cannot be told
+ * @shut: our half has ended
  * @server: what is not ours is a server's: its bytes are peeked at only
  * @counted: the request being answered counts in its client's rate already
  * @too_fast: it came too early, and gets 429
@@ -290,6 +295,9 @@ struct khttpd_conn {
 	bool answered;
 	bool eof;
 	bool nodelay;
+	bool tls;
+	bool bye;
+	bool shut;
 	bool server;
 	bool counted;
 	bool too_fast;
@@ -432,6 +440,7 @@ void khttpd_conn_expire(struct khttpd_conn *conn);
 void khttpd_conn_scan(struct khttpd_conn *conn, bool all);
 void khttpd_conns_wait(void);
 void khttpd_conn_free(struct khttpd_conn *conn);
+int khttpd_conn_recv(struct khttpd_conn *conn, void *buf, size_t len, bool peek);
 u32 khttpd_conns_count(void);
 
 /* serve.c */
@@ -524,6 +533,8 @@ int khttpd_transport_send_pages(const struct khttpd_listener *listener,
 				unsigned int vecs, size_t len, bool more);
 void khttpd_transport_nodelay(struct socket *sock, int on);
 bool khttpd_transport_hold_net(struct sock *sk);
+void khttpd_transport_drop_net(struct sock *sk);
+void khttpd_transport_graft(struct socket *from, struct socket *to);
 void khttpd_transport_empty(struct socket *sock);
 void khttpd_transport_close(struct socket *sock, bool abort);
 

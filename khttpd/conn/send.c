@@ -60,7 +60,7 @@ static enum khttpd_step khttpd_out_result(int sent)
 static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 {
 	struct khttpd_out *out = &conn->out;
-	bool more = out->close || out->pos < out->end ||
+	bool more = (out->close && !conn->tls) || out->pos < out->end ||
 		    (out->parts && out->parts->next <= out->parts->count);
 
 	while (out->text_pos < out->text_len) {
@@ -216,7 +216,7 @@ static enum khttpd_step khttpd_out_send_pages(struct khttpd_conn *conn,
 		khttpd_pieces_put(pieces);
 		return khttpd_out_read(conn);
 	}
-	more = out->close || out->pos + pieces->len < out->end || out->parts;
+	more = (out->close && !conn->tls) || out->pos + pieces->len < out->end || out->parts;
 	sent = khttpd_transport_send_pages(conn->listener, conn->sock,
 					   pieces->vec, pieces->nr, pieces->len,
 					   more);

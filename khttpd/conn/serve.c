@@ -10,6 +10,7 @@
 #include <net/sock.h>
 #include "../listen/peer.h"
 #include "conn.h"
+#include "ktls.h"
 
 /**
  * struct khttpd_input - the received bytes, while they are worked on
@@ -40,11 +41,8 @@ static enum khttpd_step khttpd_input_fill(struct khttpd_conn *conn,
 	if (conn->eof || in->len == KHTTPD_BUFFER_SIZE)
 		return KHTTPD_STEP_WAIT;
 
-	n = conn->server ?
-	    khttpd_transport_recv(conn->sock, in->buf + in->len,
-				  KHTTPD_BUFFER_SIZE - in->len, true) :
-	    khttpd_transport_take(conn->sock, in->buf + in->len,
-				  KHTTPD_BUFFER_SIZE - in->len);
+	n = khttpd_conn_recv(conn, in->buf + in->len, KHTTPD_BUFFER_SIZE - in->len,
+			     conn->server);
 	if (n < 0 && n != -EAGAIN) {
 		khttpd_count(lost);
 		return KHTTPD_STEP_CLOSE;
@@ -236,12 +234,15 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 /* Has something happened that no further wake-up will tell? */
 static bool khttpd_input_pending(const struct khttpd_conn *conn)
 {
-	const struct sock *sk = conn->sock->sk;
+	struct sock *sk = conn->sock->sk;
 
 	if (READ_ONCE(sk->sk_err))
 		return true;
 	if (!conn->eof && (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN))
 		return true;
+	/* Part of a record waits in the queue for its rest. */
+	if (conn->tls)
+		return !conn->server && khttpd_ktls_readable(sk);
 	/* Reading stops at urgent data; go on behind it. */
 	return !conn->server &&
 	       !skb_queue_empty_lockless(&sk->sk_receive_queue);
@@ -271,7 +272,7 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 	over = khttpd_input_over(conn);
 	step = khttpd_input_fill(conn, &in);
 	/* Urgent data is for the server, if there is one, to make sense of. */
-	if (step == KHTTPD_STEP_WAIT && conn->server &&
+	if (step == KHTTPD_STEP_WAIT && conn->server && !conn->tls &&
 	    READ_ONCE(tcp_sk(conn->sock->sk)->urg_data))
 		return KHTTPD_STEP_HANDOVER;
 	while (step == KHTTPD_STEP_WAIT && more && in.off < in.len)

@@ -185,6 +185,38 @@ bool khttpd_transport_hold_net(struct sock *sk)
 }
 
 /**
+ * khttpd_transport_drop_net() - undo khttpd_transport_hold_net()
+ * @sk: the socket, nobody else's at the moment
+ */
+void khttpd_transport_drop_net(struct sock *sk)
+{
+	khttpd_sock_disown_net(sk);
+}
+
+/**
+ * khttpd_transport_graft() - make a connection's sock another socket's, as accept does
+ * @from: the socket that has it; it is to be thrown away, its operations still hold their module
+ * @to: a socket that has none
+ *
+ * Context: process.
+ */
+void khttpd_transport_graft(struct socket *from, struct socket *to)
+{
+	struct sock *sk = from->sk;
+
+	lock_sock(sk);
+	/* One of a listener of our own began as the kernel's own. */
+	sk->sk_kern_sock = 0;
+	/* First: TLS calls them for what has come meanwhile, when the lock is released. */
+	to->ops = from->ops;
+	sock_graft(sk, to);
+	if (test_bit(SOCK_SUPPORT_ZC, &from->flags))
+		set_bit(SOCK_SUPPORT_ZC, &to->flags);
+	to->state = SS_CONNECTED;
+	release_sock(sk);
+}
+
+/**
  * khttpd_transport_empty() - get rid of a socket whose sock is somebody else's now
  * @sock: the socket, gone afterwards; what it was in its family ends here
  *

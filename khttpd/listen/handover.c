@@ -7,6 +7,7 @@
 #include <linux/wait.h>
 #include <net/sock.h>
 #include "../conn/conn.h"
+#include "../conn/ktls.h"
 #include "../soft/soft.h"
 #include "handover.h"
 #include "listener.h"
@@ -187,20 +188,13 @@ static struct khttpd_conn *khttpd_handed_conn(struct khttpd_handed *handed)
 static void khttpd_handover_graft_conn(struct khttpd_conn *conn,
 				       struct socket *newsock)
 {
-	struct socket *sock = conn->sock;
-	struct sock *sk = sock->sk;
-
-	lock_sock(sk);
-	/* One of a backend's began as the kernel's own. */
-	sk->sk_kern_sock = 0;
-	sock_graft(sk, newsock);
-	if (test_bit(SOCK_SUPPORT_ZC, &sock->flags))
-		set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
-	newsock->state = SS_CONNECTED;
-	release_sock(sk);
-	newsock->ops = sock->ops;
-
-	khttpd_transport_empty(sock);
+	if (conn->tls) {
+		lock_sock(conn->sock->sk);
+		khttpd_ktls_leave(conn->sock->sk);
+		release_sock(conn->sock->sk);
+	}
+	khttpd_transport_graft(conn->sock, newsock);
+	khttpd_transport_empty(conn->sock);
 	conn->sock = NULL;
 	khttpd_conn_free(conn);
 }

@@ -16,12 +16,14 @@
 #include <net/sock.h>
 #include "../compat/accept.h"
 #include "../conn/conn.h"
+#include "../conn/ktls.h"
 #include "../files/vhost.h"
 #include "../soft/soft.h"
 #include "handover.h"
 #include "listener.h"
 #include "mptcp.h"
 #include "peer.h"
+#include "tls.h"
 
 /* Connections accepted before the thread looks at its other work. */
 #define KHTTPD_ACCEPT_BUDGET	64
@@ -189,6 +191,22 @@ static bool khttpd_listener_theirs(struct khttpd_listener *listener)
 	return true;
 }
 
+/* Return: false if it is to be closed. */
+static bool khttpd_listener_enter(struct khttpd_listener *listener, struct socket *sock,
+				  struct khttpd_peer *peer, enum khttpd_conn_state state)
+{
+	if (listener->tls) {
+		if (khttpd_shake_begin(listener, sock, peer))
+			return true;
+		khttpd_count(closed);
+		return false;
+	}
+	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer, state))
+		return true;
+	khttpd_count(no_memory);
+	return false;
+}
+
 /* Take a new connection. Return: 0 or a negative errno. */
 static int khttpd_listener_take(struct khttpd_listener *listener)
 {
@@ -220,7 +238,7 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 		return 0;
 	}
 
-	peer = khttpd_peer_get(sock->sk);
+	peer = khttpd_peer_get(sock->sk, listener->tls);
 	if (IS_ERR(peer)) {
 		khttpd_count(address_full);
 		khttpd_transport_close(sock, true);
@@ -235,9 +253,7 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 		}
 		state = KHTTPD_CONN_HANDOVER;
 	}
-	if (!khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer,
-				state)) {
-		khttpd_count(no_memory);
+	if (!khttpd_listener_enter(listener, sock, peer, state)) {
 		khttpd_peer_put(peer);
 		khttpd_transport_close(sock, true);
 	}
@@ -374,6 +390,12 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	err = khttpd_listener_options(sock, family, opt);
 	if (err)
 		goto fail;
+	if (opt->tls) {
+		err = -EOPNOTSUPP;
+		if (!khttpd_ktls_possible(sock->sk))
+			goto fail;
+		khttpd_ktls_prepare();
+	}
 	err = kernel_bind(sock, (struct sockaddr *)addr, addr_len);
 	if (err)
 		goto fail;
@@ -385,6 +407,7 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	if (!listener)
 		goto fail;
 	listener->nodelay = true;
+	listener->tls = opt->tls;
 	mutex_lock(&khttpd_listeners_lock);
 	list_add(&listener->node, &khttpd_listeners);
 	mutex_unlock(&khttpd_listeners_lock);
@@ -451,6 +474,8 @@ void khttpd_listener_shut(struct khttpd_listener *listener)
 		khttpd_soft_stop(listener->soft, false);
 		sock_release(listener->sock);
 		khttpd_count_add(closed, khttpd_listener_given_take(listener));
+		if (listener->tls)
+			khttpd_shakes_stop(listener);
 	}
 	mutex_unlock(&listener->shut_lock);
 	khttpd_threads_scan();

@@ -10,12 +10,14 @@
  * @backlog: of listen(2)
  * @defer_accept: TCP_DEFER_ACCEPT in seconds, or 0
  * @fastopen: TCP_FASTOPEN, requests at once, or 0
+ * @tls: its connections begin with a TLS handshake
  * @cpu: one of several with SO_REUSEPORT: the one for this CPU; or -1
  */
 struct khttpd_sockopts {
 	u32 backlog;
 	u32 defer_accept;
 	u32 fastopen;
+	bool tls;
 	int cpu;
 };
 

@@ -38,6 +38,7 @@ struct khttpd_peer_key {
  * @key: who it is
  * @bucket: which, by number
  * @conns: its connections; changes with the bucket locked
+ * @shakes: how many of them are at their TLS handshake; the same
  * @due: see khttpd_rate_take(); the same
  */
 struct khttpd_peer {
@@ -45,6 +46,7 @@ struct khttpd_peer {
 	struct khttpd_peer_key key;
 	u32 bucket;
 	u32 conns;
+	u32 shakes;
 	u64 due;
 };
 
@@ -113,12 +115,13 @@ static void khttpd_peer_drop(struct khttpd_peer *peer)
 /**
  * khttpd_peer_get() - a new connection of a client
  * @sk: the connection
+ * @tls: it begins with a TLS handshake
  *
  * Context: any but hard interrupts.
  * Return: its client, to be put when the connection ends; NULL if it is not to be
  * limited; -EUSERS if it must not have one more.
  */
-struct khttpd_peer *khttpd_peer_get(const struct sock *sk)
+struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls)
 {
 	u32 most = READ_ONCE(khttpd_limits.max_per_address);
 	struct khttpd_peer_bucket *bucket;
@@ -126,7 +129,8 @@ struct khttpd_peer *khttpd_peer_get(const struct sock *sk)
 	struct khttpd_peer *peer;
 	u32 number;
 
-	if (likely(!most && !READ_ONCE(khttpd_limits.request_rate)))
+	if (likely(!most && !READ_ONCE(khttpd_limits.request_rate) &&
+		   !(tls && READ_ONCE(khttpd_limits.tls_per_address))))
 		return NULL;
 	khttpd_peer_key(&key, sk);
 	number = jhash(&key, sizeof(key), khttpd_peer_seed) &
@@ -162,6 +166,47 @@ void khttpd_peer_put(struct khttpd_peer *peer)
 	spin_lock_bh(&bucket->lock);
 	if (!--peer->conns && khttpd_rate_rested(peer->due, ktime_get_ns()))
 		khttpd_peer_drop(peer);
+	spin_unlock_bh(&bucket->lock);
+}
+
+/**
+ * khttpd_peer_shake() - may this client have one more TLS handshake?
+ * @peer: the client; NULL, who has no limits, may always
+ *
+ * Context: any but hard interrupts.
+ * Return: true, and it is counted until khttpd_peer_shaken().
+ */
+bool khttpd_peer_shake(struct khttpd_peer *peer)
+{
+	u32 most = READ_ONCE(khttpd_limits.tls_per_address);
+	struct khttpd_peer_bucket *bucket;
+	bool may;
+
+	if (!peer)
+		return true;
+	bucket = &khttpd_peers[peer->bucket];
+	spin_lock_bh(&bucket->lock);
+	may = !most || peer->shakes < most;
+	peer->shakes += may;
+	spin_unlock_bh(&bucket->lock);
+	return may;
+}
+
+/**
+ * khttpd_peer_shaken() - a TLS handshake is over
+ * @peer: its client, or NULL
+ *
+ * Context: any but hard interrupts.
+ */
+void khttpd_peer_shaken(struct khttpd_peer *peer)
+{
+	struct khttpd_peer_bucket *bucket;
+
+	if (!peer)
+		return;
+	bucket = &khttpd_peers[peer->bucket];
+	spin_lock_bh(&bucket->lock);
+	peer->shakes--;
 	spin_unlock_bh(&bucket->lock);
 }
 

@@ -52,6 +52,14 @@
 	X(cold_reads, "pages fetched by a worker") \
 	X(jobs_waited, "lookups and reads that waited: too many at work there") \
 	X(jobs_refused, "lookups and reads refused: too many wait there") \
+	X(tls_taken, "connections given to khttpd-tlsd for their handshake") \
+	X(tls_done, "connections that came back with TLS on") \
+	X(tls_failed, "handshakes that failed") \
+	X(tls_full, "over tls_handshakes or tls_per_address on accept") \
+	X(tls_lost, "handshakes that ended with khttpd-tlsd, or came without it") \
+	X(tls_refused, "connections that came back and could not be served") \
+	X(tls_records, "connections ended by a TLS record that is not data, or by too many") \
+	X(timeout_tls, "handshake not complete in time") \
 	X(soft_hits, "files answered in softirq") \
 	X(soft_given, "connections taken in softirq, then left to threads") \
 	X(soft_returned, "connections left to threads, then taken in softirq again") \

@@ -245,7 +245,7 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 
 	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections))
 		return false;
-	peer = khttpd_peer_get(sk);
+	peer = khttpd_peer_get(sk, false);
 	/* Refusing is for the thread that accepts. */
 	if (IS_ERR(peer))
 		return false;

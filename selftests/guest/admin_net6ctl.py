@@ -430,7 +430,7 @@ def module_and_tools_are_of_one_version_and_know_help():
             return file.read().strip()
     version = text(f"{TOP}/VERSION")
     ktap.equal(text("/sys/module/net6/version"), version, "net6")
-    for name in ("net6ctl", "khttpdctl", "net6-run"):
+    for name in ("net6ctl", "khttpdctl", "khttpd-tlsd", "net6-run"):
         tool = f"{TOP}/tools/{name}"
         ktap.equal(ktap.run(tool, "--version"), f"{name} {version}\n", f"{name} --version")
         ktap.true(ktap.run(tool, "--help").startswith(f"usage: {name} "), f"{name} --help")

@@ -36,7 +36,7 @@ struct attribute {
 	const char *otherwise;
 };
 
-#define ATTRIBUTES	8
+#define ATTRIBUTES	10
 
 struct limit {
 	const char *name;
@@ -44,7 +44,7 @@ struct limit {
 	unsigned int most;
 };
 
-#define LIMITS	16
+#define LIMITS	19
 
 extern const struct limit limits[LIMITS];
 extern const struct attribute attributes[ATTRIBUTES];

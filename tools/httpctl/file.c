@@ -15,13 +15,14 @@ const struct limit limits[LIMITS] = {
 	{ "cache_entries", 1, MOST },
 	{ "cache_idle", 1, MOST }, { "handover_queue", 0, MOST },
 	{ "max_per_address", 0, MOST }, { "request_rate", 0, MOST },
-	{ "request_burst", 1, MOST },
+	{ "request_burst", 1, MOST }, { "tls_timeout", 1, MOST },
+	{ "tls_handshakes", 0, MOST }, { "tls_per_address", 0, MOST },
 };
 
 const struct attribute attributes[ATTRIBUTES] = {
 	{ "listing", "0" }, { "precompressed", "0" }, { "etag_version", "0" },
-	{ "until_closed", "0" }, { "names", "" }, { "behind", "" }, { "types", "" },
-	{ "rules", "" },
+	{ "until_closed", "0" }, { "names", "" }, { "behind", "" }, { "certificate", "" },
+	{ "key", "" }, { "types", "" }, { "rules", "" },
 };
 
 static int wrong(const struct file *file, const char *what, const char *word)
@@ -320,6 +321,8 @@ static int judge_site(struct file *file, struct section *site)
 	if (!site->opt.listens && !site->pidfile && !*front)
 		err |= wrong_at(file, site->line,
 				"site without listen, attach and behind", name);
+	if (wants_tls(&site->opt) && !*(setting(site, "certificate") ?: ""))
+		err |= wrong_at(file, site->line, "listener with tls, and no certificate", name);
 	why = *front ? judge_front(file, site, front) : NULL;
 	if (why)
 		err |= wrong_at(file, site->behind_line, why, front);

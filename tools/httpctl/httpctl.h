@@ -29,8 +29,8 @@
 #define ROOT		CONFIG "/khttpd"
 #define DEVICE		"/dev/khttpd"
 #define LISTENERS_MAX	16
-#define LISTEN_OPTIONS	4
-#define SETS_MAX	16
+#define LISTEN_OPTIONS	5
+#define SETS_MAX	24
 #define VALUE_MAX	(128 * 1024)
 /* Of the name of an index file, its NUL included. */
 #define INDEX_SIZE	64
@@ -109,8 +109,10 @@ void site_path(char *path, size_t size, const char *site);
 const char *find_ids(const char *user, const char *group, unsigned int *uid,
 		     unsigned int *gid);
 int split_listen(const char *spec, struct listen *listen);
+bool wants_tls(const struct options *opt);
 int make_listener(const char *site, int number, const struct listen *listen);
 bool docroot_path(const char *name, char *path);
+bool file_path(const char *name, char *path);
 int set_site(const struct options *opt, const char *path);
 int remove_dir(const char *path, const char *name, void *data);
 int set_attribute(const char *dir, const char *spec);

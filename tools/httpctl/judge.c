@@ -73,12 +73,24 @@ const char *judge_listen(const struct listen *listen)
 	return "not an address";
 }
 
+/* A file that khttpd-tlsd can read now, or none. */
+static const char *judge_pem(const char *path)
+{
+	if (!*path)
+		return NULL;
+	if (*path != '/')
+		return "not an absolute path";
+	return access(path, R_OK) ? strerror(errno) : NULL;
+}
+
 /* A value, or what is in its @FILE. */
 const char *judge_attribute(const char *name, const char *value)
 {
 	static char text[VALUE_MAX + 1];
 	ssize_t len = strlen(value);
 
+	if (!strcmp(name, "certificate") || !strcmp(name, "key"))
+		return judge_pem(value);
 	if (value[0] == '@') {
 		len = read_text(value + 1, text, sizeof(text));
 		if (len < 0)

@@ -10,6 +10,7 @@ static int usage(FILE *to)
 	fputs("usage: khttpdctl COMMAND [OPTION...]\n"
 	      "\n"
 	      "  serve   --docroot DIR --listen ADDRESS:PORT[,net6][,OPTION]...\n"
+	      "          [--certificate PEM [--key PEM]]\n"
 	      "          [--site NAME] [--index FILE] [--user USER]\n"
 	      "          [--set ATTRIBUTE=VALUE | --set ATTRIBUTE=@FILE]...\n"
 	      "  attach  --pid PID --port PORT --docroot DIR\n"
@@ -88,6 +89,30 @@ static int parse_number(struct options *opt, int option)
 	}
 }
 
+static int add_set(struct options *opt, const char *text)
+{
+	if (opt->sets == SETS_MAX) {
+		say("more than %d settings", SETS_MAX);
+		return -1;
+	}
+	opt->set[opt->sets++] = text;
+	return 0;
+}
+
+/* A file that khttpd-tlsd will read, which has another working directory. */
+static int add_pem(struct options *opt, const char *name)
+{
+	char path[PATH_MAX], *text;
+
+	if (!file_path(optarg, path) || access(path, R_OK)) {
+		say("%s: %s", optarg, strerror(errno));
+		return -1;
+	}
+	if (asprintf(&text, "%s=%s", name, path) < 0)
+		return -1;
+	return add_set(opt, text);
+}
+
 static int parse(struct options *opt, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -96,6 +121,8 @@ static int parse(struct options *opt, int argc, char **argv)
 		{ "index", required_argument, NULL, 'i' },
 		{ "user", required_argument, NULL, 'u' },
 		{ "listen", required_argument, NULL, 'l' },
+		{ "certificate", required_argument, NULL, 'C' },
+		{ "key", required_argument, NULL, 'K' },
 		{ "set", required_argument, NULL, 'S' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "port", required_argument, NULL, 'P' },
@@ -135,11 +162,13 @@ static int parse(struct options *opt, int argc, char **argv)
 			opt->listen[opt->listens++] = optarg;
 			break;
 		case 'S':
-			if (opt->sets == SETS_MAX) {
-				say("more than %d settings", SETS_MAX);
+			if (add_set(opt, optarg))
 				return -1;
-			}
-			opt->set[opt->sets++] = optarg;
+			break;
+		case 'C':
+		case 'K':
+			if (add_pem(opt, option == 'C' ? "certificate" : "key"))
+				return -1;
 			break;
 		case 'j':
 			opt->json = true;

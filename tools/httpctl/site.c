@@ -63,6 +63,7 @@ const struct listen_option listen_options[LISTEN_OPTIONS] = {
 	{ "defer_accept", "0", false, 0, 3600 },
 	{ "fastopen", "0", false, 0, 1 << 20 },
 	{ "reuseport", "0", true, 0, 1 },
+	{ "tls", "0", true, 0, 1 },
 };
 
 /* A number as the kernel will show it. */
@@ -137,6 +138,21 @@ int split_listen(const char *spec, struct listen *listen)
 	listen->address = address;
 	listen->port = digits(port);
 	return 0;
+}
+
+/* Is there a listener with TLS? */
+bool wants_tls(const struct options *opt)
+{
+	struct listen listen;
+	int i, n;
+
+	for (n = 0; strcmp(listen_options[n].name, "tls"); n++)
+		;
+	for (i = 0; i < opt->listens; i++) {
+		if (!split_listen(opt->listen[i], &listen) && !strcmp(listen.option[n], "1"))
+			return true;
+	}
+	return false;
 }
 
 int make_listener(const char *site, int number, const struct listen *listen)
@@ -235,20 +251,11 @@ static int set_attributes(const struct options *opt, const char *dir)
 	return 0;
 }
 
-/* The name of a directory, from the root on. Symbolic links stay: the kernel follows them, also
- * when they change, and those of /proc/PID are not what their text says. Return: false with errno.
- */
-bool docroot_path(const char *name, char *path)
+/* @name from the root on. Return: false with errno. */
+bool file_path(const char *name, char *path)
 {
-	struct stat st;
 	size_t len = 0;
 
-	if (stat(name, &st))
-		return false;
-	if (!S_ISDIR(st.st_mode)) {
-		errno = ENOTDIR;
-		return false;
-	}
 	if (name[0] != '/') {
 		if (!getcwd(path, PATH_MAX - 1))
 			return false;
@@ -261,6 +268,22 @@ bool docroot_path(const char *name, char *path)
 	}
 	strcpy(path + len, name);
 	return true;
+}
+
+/* The name of a directory, from the root on. Symbolic links stay: the kernel follows them, also
+ * when they change, and those of /proc/PID are not what their text says. Return: false with errno.
+ */
+bool docroot_path(const char *name, char *path)
+{
+	struct stat st;
+
+	if (stat(name, &st))
+		return false;
+	if (!S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		return false;
+	}
+	return file_path(name, path);
 }
 
 /* Write the attributes that are asked for. */
@@ -314,13 +337,19 @@ int enable_site(const char *path, const char *site)
 int serve(const struct options *opt)
 {
 	char path[PATH_MAX];
-	bool behind = false;
+	bool behind = false, certificate = false;
 	int i;
 
-	for (i = 0; i < opt->sets; i++)
+	for (i = 0; i < opt->sets; i++) {
 		behind |= !strncmp(opt->set[i], "behind=", 7);
+		certificate |= !strncmp(opt->set[i], "certificate=/", 13);
+	}
 	if (!opt->listens && !behind) {
 		say("--listen is missing");
+		return -1;
+	}
+	if (wants_tls(opt) && !certificate) {
+		say("--certificate is missing");
 		return -1;
 	}
 	if (make_site(opt, path, sizeof(path)))

@@ -44,6 +44,48 @@ struct khttpd_detach {
 #define KHTTPD_IOC_DETACH	_IOWR(0xbc, 0x41, struct khttpd_detach)
 
 /**
+ * struct khttpd_tls_take - a connection for a TLS handshake
+ * @site: out: name of the listener's site, NUL-terminated
+ * @fd: out: the connection, a descriptor of the caller's; close-on-exec, non-blocking
+ * @id: out: how it is called when it is given back
+ * @timeout: out: ms that are left for the handshake
+ * @flags: must be 0
+ */
+struct khttpd_tls_take {
+	char site[KHTTPD_NAME_SIZE];
+	__s32 fd;
+	__u32 id;
+	__u32 timeout;
+	__u32 flags;
+};
+
+/**
+ * struct khttpd_tls_done - a handshake that is over
+ * @fd: the descriptor that was taken; closed, if the connection is khttpd's again
+ * @id: as it was given
+ * @failed: 1: it failed, and @fd is for the caller to close
+ * @flags: must be 0
+ */
+struct khttpd_tls_done {
+	__s32 fd;
+	__u32 id;
+	__u32 failed;
+	__u32 flags;
+};
+
+/* BEGIN: this descriptor of /dev/khttpd, which nothing else should share, does handshakes from
+ * now on; CAP_NET_ADMIN is needed. It can be polled for connections. When it is closed for the
+ * last time, those that it took end. EBUSY: it does already.
+ * TAKE: EAGAIN: there is none. EPERM: without BEGIN.
+ * DONE: ENOENT: no such handshake, or its time was over. EBADF: not the connection that was
+ * taken; both leave @fd as it is. EBUSY: the connection has other descriptors, or is watched.
+ * EINVAL: TLS is not on in both directions. ESHUTDOWN: its listener has gone.
+ */
+#define KHTTPD_IOC_TLS_BEGIN	_IO(0xbc, 0x42)
+#define KHTTPD_IOC_TLS_TAKE	_IOWR(0xbc, 0x43, struct khttpd_tls_take)
+#define KHTTPD_IOC_TLS_DONE	_IOW(0xbc, 0x44, struct khttpd_tls_done)
+
+/**
  * struct khttpd_log_record - what /dev/khttpd_log gives for each reply
  * @size: of the record, a multiple of 8; the next one follows
  * @status: of the reply

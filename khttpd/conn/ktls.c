@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TLS on a connection whose handshake is done: the kernel's record layer encrypts what is
+ * sent and decrypts what is received. Records that are not data come as control messages.
+ */
+#include <crypto/aead.h>
+#include <linux/kmod.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/tcp.h>
+#include <net/inet_connection_sock.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include <net/tls.h>
+#include "../observe/stats.h"
+#include "ktls.h"
+
+/* Types of records and alerts: RFC 8446 sections 5.1 and 6. */
+#define KHTTPD_TLS_ALERT	21
+#define KHTTPD_TLS_DATA		23
+#define KHTTPD_TLS_WARNING	1
+#define KHTTPD_TLS_CLOSE_NOTIFY	0
+/* Records that may wait, decrypted, for who reads what was only looked at. */
+#define KHTTPD_TLS_RECORDS	256
+
+/**
+ * khttpd_ktls_possible() - can connections of this listener have TLS?
+ * @sk: the listening socket
+ *
+ * The record layer of native TCP works on nothing else.
+ */
+bool khttpd_ktls_possible(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_prot)->sendmsg == tcp_sendmsg;
+}
+
+/**
+ * khttpd_ktls_prepare() - have the modules loaded that connections with TLS will need
+ *
+ * Who does the handshakes has no privileges, and would wait for them while others wait for
+ * it. What cannot be had now is missed when the first connection asks for it.
+ *
+ * Context: process, an administrator's.
+ */
+void khttpd_ktls_prepare(void)
+{
+	static const char * const names[] = { "gcm(aes)", "rfc7539(chacha20,poly1305)" };
+	struct crypto_aead *aead;
+	int i;
+
+	request_module("tcp-ulp-tls");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		aead = crypto_alloc_aead(names[i], 0, 0);
+		if (!IS_ERR(aead))
+			crypto_free_aead(aead);
+	}
+}
+
+/**
+ * khttpd_ktls_on() - has somebody switched TLS on, in both directions?
+ * @sk: a connection, which is locked
+ */
+bool khttpd_ktls_on(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tls_context *ctx;
+
+	if (sk->sk_user_data || !icsk->icsk_ulp_ops || strcmp(icsk->icsk_ulp_ops->name, "tls"))
+		return false;
+	ctx = tls_get_ctx(sk);
+	return ctx && (ctx->tx_conf == TLS_SW || ctx->tx_conf == TLS_HW) &&
+	       (ctx->rx_conf == TLS_SW || ctx->rx_conf == TLS_HW);
+}
+
+/**
+ * khttpd_ktls_begin() - a connection with TLS becomes khttpd's
+ * @sk: the connection, which is locked
+ *
+ * The receive buffer stays as it is. What one call has to decrypt is bounded by it, and so
+ * is the memory for records that are looked at.
+ */
+void khttpd_ktls_begin(struct sock *sk)
+{
+	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+	/* Nobody's close() may wait. */
+	sock_reset_flag(sk, SOCK_LINGER);
+}
+
+/**
+ * khttpd_ktls_leave() - it becomes a server's
+ * @sk: the connection, which is locked
+ */
+void khttpd_ktls_leave(struct sock *sk)
+{
+	sk->sk_userlocks &= ~SOCK_RCVBUF_LOCK;
+}
+
+/* A record that is not data. Return: 0 if it is the end, as RFC 8446 section 6.1 has it. A
+ * handshake message would need user space once more (key update, section 4.6.3).
+ */
+static int khttpd_ktls_control(u8 type, const u8 *record, int len)
+{
+	if (type == KHTTPD_TLS_ALERT && len == 2 && record[1] == KHTTPD_TLS_CLOSE_NOTIFY)
+		return 0;
+	khttpd_count(tls_records);
+	return -EPROTO;
+}
+
+/**
+ * khttpd_ktls_recv() - take or look at received data, without waiting
+ * @sock: a connection with TLS
+ * @buf: where to
+ * @len: at most, at least 2
+ * @peek: leave it in the socket
+ *
+ * Return: bytes; 0 at the end, the peer's close_notify or FIN; or a negative errno:
+ * -EAGAIN if there is nothing, -EPROTO after a record that khttpd has no use for.
+ */
+int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek)
+{
+	union {
+		struct cmsghdr head;
+		u8 room[CMSG_SPACE(sizeof(u8))];
+	} control = {};
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = {
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct tls_context *ctx = tls_get_ctx(sock->sk);
+	u8 type;
+	int n;
+
+	n = kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+	if (n <= 0)
+		return n;
+	if (control.head.cmsg_level != SOL_TLS || control.head.cmsg_type != TLS_GET_RECORD_TYPE)
+		return -EPROTO;
+	type = *(u8 *)CMSG_DATA(&control.head);
+	if (type != KHTTPD_TLS_DATA)
+		return khttpd_ktls_control(type, buf, n);
+	/* Each costs more memory than it has bytes. */
+	if (peek && skb_queue_len(&tls_sw_ctx_rx(ctx)->rx_list) > KHTTPD_TLS_RECORDS) {
+		khttpd_count(tls_records);
+		return -EPROTO;
+	}
+	return n;
+}
+
+/**
+ * khttpd_ktls_readable() - is there a whole record?
+ * @sk: a connection with TLS
+ */
+bool khttpd_ktls_readable(struct sock *sk)
+{
+	return sk_is_readable(sk);
+}
+
+/**
+ * khttpd_ktls_flushed() - has TCP got all that was sent?
+ * @sk: a connection with TLS, with a socket
+ *
+ * If not, there is a wake-up when it may have.
+ */
+bool khttpd_ktls_flushed(struct sock *sk)
+{
+	const struct tls_context *ctx = tls_get_ctx(sk);
+
+	/* TCP wakes whoever has found no room. */
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Before the look: what goes after it wakes us. */
+	smp_mb__after_atomic();
+	if (READ_ONCE(sk->sk_state) == TCP_CLOSE)
+		return true;
+	return !READ_ONCE(ctx->partially_sent_record) &&
+	       !READ_ONCE(ctx->pending_open_record_frags) &&
+	       (ctx->tx_conf != TLS_SW ||
+		list_empty_careful(&tls_sw_ctx_tx(ctx)->tx_list));
+}
+
+/**
+ * khttpd_ktls_bye() - say that nothing follows: close_notify
+ * @sock: a connection with TLS
+ *
+ * Return: 0; -EAGAIN if there is no room for it yet; or another error, with which it is
+ * no use to try again.
+ */
+int khttpd_ktls_bye(struct socket *sock)
+{
+	union {
+		struct cmsghdr head;
+		u8 room[CMSG_SPACE(sizeof(u8))];
+	} control = {};
+	u8 alert[] = { KHTTPD_TLS_WARNING, KHTTPD_TLS_CLOSE_NOTIFY };
+	struct kvec vec = { .iov_base = alert, .iov_len = sizeof(alert) };
+	struct msghdr msg = {
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
+	};
+	int n;
+
+	control.head.cmsg_level = SOL_TLS;
+	control.head.cmsg_type = TLS_SET_RECORD_TYPE;
+	control.head.cmsg_len = CMSG_LEN(sizeof(u8));
+	*(u8 *)CMSG_DATA(&control.head) = KHTTPD_TLS_ALERT;
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, sizeof(alert));
+	n = sock->ops->sendmsg(sock, &msg, sizeof(alert));
+	return min(n, 0);
+}

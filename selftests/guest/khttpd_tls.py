@@ -1,0 +1,631 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# HTTPS: handshakes by khttpd-tlsd, everything after them by khttpd through the kernel's record
+# layer. What clients of several kinds get; hostile bytes; a daemon that dies, or lies; limits;
+# ends while handshakes are under way; pages of a server that knows nothing of TLS.
+#
+#	[ clients, khttpd, khttpd-tlsd and server on lo ]
+#
+# guest: stock
+# timeout: 240
+# pylint: disable=missing-function-docstring
+import contextlib
+import errno
+import fcntl
+import os
+import select
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+GET = khttpd.get
+PORT = 8443
+DIR = "/tmp/tls"
+LOG = f"{DIR}/log"
+BIG = os.urandom(1_000_003)
+MID = BIG[:70_000]
+BEGIN, TAKE, DONE = 0xbc42, 0xc050bc43, 0x4010bc44
+DAEMON = []
+
+
+def setup():
+    khttpd.fresh()
+    # A handshake of a slow guest has its time, too.
+    khttpd.limit("tls_timeout", 10000 * ktap.SCALE)
+    khttpd.write("a.txt", b"hello\n")
+    khttpd.write("big", BIG)
+    khttpd.write("mid", MID)
+    os.makedirs(DIR, exist_ok=True)
+    for name in ("a.example", "b.example"):
+        certificate(name)
+    start_daemon()
+    ktap.at_exit(stop_daemon)
+    serve()
+
+
+def certificate(name):
+    """Made anew under another name first, as ACME clients do."""
+    ktap.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30", "-subj", f"/CN={name}",
+             "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{DIR}/new.key",
+             "-out", f"{DIR}/new.pem")
+    for kind in ("key", "pem"):
+        os.rename(f"{DIR}/new.{kind}", f"{DIR}/{name}.{kind}")
+
+
+def pem(name):
+    return ("--certificate", f"{DIR}/{name}.pem", "--key", f"{DIR}/{name}.key")
+
+
+def serve():
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{PORT},tls",
+               "--listen", f"[::1]:{PORT},tls", "--listen", "127.0.0.1:8080",
+               *pem("a.example"))
+
+
+def start_daemon(workers=2):
+    # pylint: disable-next=consider-using-with
+    with open(LOG, "a", encoding="ascii") as log:
+        DAEMON.append(subprocess.Popen([f"{khttpd.TOP}/tools/khttpd-tlsd", "--workers",
+                                        str(workers)], stderr=log))
+    ktap.wait_for(30, "khttpd-tlsd is there",
+                  lambda: khttpd.count("tls_daemons") == workers)
+
+
+def stop_daemon(how=signal.SIGTERM):
+    while DAEMON:
+        daemon = DAEMON.pop()
+        daemon.send_signal(how)
+        daemon.wait()
+    ktap.wait_for(30, "khttpd-tlsd has gone", lambda: not khttpd.count("tls_daemons"))
+
+
+def at_rest():
+    for name in ("tls_pending", "connections"):
+        ktap.wait_for(20, f"no {name}", lambda n=name: not khttpd.count(n))
+
+
+@contextlib.contextmanager
+def limits(**values):
+    old = {name: khttpd.limit(name, value) for name, value in values.items()}
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            khttpd.limit(name, value)
+
+
+@contextlib.contextmanager
+def counting(**wanted):
+    """By how much these counters grow, sooner or later, and no more."""
+    before = khttpd.counters()
+
+    def grown():
+        now = khttpd.counters()
+        return {name: now[name] - before[name] for name in wanted}
+    yield
+    with contextlib.suppress(ktap.Fail):
+        ktap.wait_for(20, "counters", lambda: grown() == wanted)
+    ktap.equal(grown(), wanted, "counters")
+
+
+def context(version=None, alpn=("http/1.1",), name="a.example"):
+    ctx = ssl.create_default_context(cafile=f"{DIR}/{name}.pem" if name else f"{DIR}/kept")
+    if version:
+        ctx.minimum_version = ctx.maximum_version = version
+    ctx.set_alpn_protocols(alpn)
+    return ctx
+
+
+def connect(place=khttpd.V4, ctx=None, name="a.example"):
+    sock = place.connect(PORT)
+    return (ctx or context()).wrap_socket(sock, server_hostname=name,
+                                          suppress_ragged_eofs=False)
+
+
+def shunned(ctx):
+    """One of both sides does not want to talk like that."""
+    try:
+        connect(ctx=ctx).close()
+    except ssl.SSLError:
+        return True
+    return False
+
+
+def fetches(sock, large=False):
+    """Several requests on one connection, one by one and together."""
+    reader = khttpd.Reader(sock)
+    sock.sendall(GET("/a.txt"))
+    ktap.equal(reader.reply().body, b"hello\n", "small")
+    if large:
+        sock.sendall(GET("/big"))
+        ktap.true(reader.reply().body == BIG, "1 MB")
+    sock.sendall(GET("/big", "Range: bytes=16000-17000\r\n"))
+    ktap.true(reader.reply().body == BIG[16000:17001], "range")
+    sock.sendall(GET("/a.txt", method="HEAD"))
+    ktap.equal(reader.reply(head_only=True).fields["content-length"], "6", "HEAD")
+    sock.sendall(GET("/no"))
+    ktap.equal(reader.reply().status, 404, "none")
+    sock.sendall(GET("/a.txt") * 5 + GET("/mid") + GET("/a.txt", "Connection: close\r\n"))
+    for _ in range(5):
+        ktap.equal(reader.reply().body, b"hello\n", "pipelined")
+    ktap.true(reader.reply().body == MID, "pipelined, of several records")
+    ktap.equal(reader.reply().body, b"hello\n", "last")
+    # Without close_notify this is an error here.
+    ktap.equal(sock.recv(1), b"", "end")
+
+
+@ktap.test
+def files_over_tls():
+    for place in (khttpd.V4, khttpd.V6):
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with counting(tls_taken=1, tls_done=1, tls_refused=0, tls_failed=0,
+                          accepted=1, closed=1):
+                with connect(place, context(version)) as sock:
+                    ktap.equal(sock.selected_alpn_protocol(), "http/1.1", "ALPN")
+                    fetches(sock, large=True)
+    ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt")).body, b"hello\n",
+               "the listener without TLS")
+    at_rest()
+
+
+@ktap.test
+def every_cipher():
+    for words in (("-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"),
+                  ("-tls1_2", "-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"),
+                  ("-tls1_2", "-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"),
+                  ("-tls1_3", "-ciphersuites", "TLS_AES_128_GCM_SHA256"),
+                  ("-tls1_3", "-ciphersuites", "TLS_AES_256_GCM_SHA384"),
+                  ("-tls1_3", "-ciphersuites", "TLS_CHACHA20_POLY1305_SHA256")):
+        out = ktap.run("openssl", "s_client", "-connect", f"127.0.0.1:{PORT}", "-quiet",
+                       "-CAfile", f"{DIR}/a.example.pem", "-verify_return_error", *words,
+                       input=GET("/a.txt", "Connection: close\r\n").decode(), check=False)
+        ktap.true("200 OK" in out and "hello\n" in out, f"{words[-1]}: {out[-300:]}")
+    for word in ("--tlsv1.2", "--tlsv1.3"):
+        out = ktap.run("curl", "-sS", word, "--cacert", f"{DIR}/a.example.pem", "--resolve",
+                       f"a.example:{PORT}:127.0.0.1", f"https://a.example:{PORT}/a.txt",
+                       f"https://a.example:{PORT}/a.txt")
+        ktap.equal(out, "hello\nhello\n", f"curl {word}")
+    at_rest()
+
+
+@ktap.test
+def sessions_are_resumed():
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        ctx = context(version)
+        with connect(ctx=ctx) as sock:
+            fetches(sock)
+            session = sock.session
+        for _ in range(3):
+            with ctx.wrap_socket(khttpd.V4.connect(PORT), server_hostname="a.example",
+                                 session=session, suppress_ragged_eofs=False) as sock:
+                fetches(sock)
+                ktap.true(sock.session_reused, f"{version} reused")
+
+
+@ktap.test
+def the_name_chooses_the_certificate():
+    khttpd.ctl("serve", "--site", "b", "--docroot", khttpd.WWW, "--set", "behind=default",
+               "--set", "names=b.example", *pem("b.example"))
+    try:
+        def right():
+            try:
+                with connect(ctx=context(name="b.example"), name="b.example") as sock:
+                    sock.sendall(b"GET /a.txt HTTP/1.1\r\nHost: b.example\r\n\r\n")
+                    return khttpd.Reader(sock).reply().body == b"hello\n"
+            except ssl.SSLError:
+                return False
+        ktap.wait_for(20, "b.example has its certificate", right)
+        with connect() as sock:
+            fetches(sock)
+    finally:
+        khttpd.ctl("stop", "--site", "b")
+
+
+@ktap.test
+def other_protocols_are_refused():
+    with counting(tls_failed=1, closed=1):
+        ktap.true(shunned(context(alpn=("h2",))), "h2 only")
+    with counting(tls_failed=1, closed=1):
+        with khttpd.V4.connect(PORT) as sock:
+            sock.sendall(GET("/a.txt"))
+            ktap.true(ended(sock), "plain HTTP")
+
+
+@ktap.test
+def records_that_are_not_data():
+    # close_notify of the client: the server says it, too.
+    with counting(closed=1, tls_records=0):
+        sock = connect()
+        sock.sendall(GET("/a.txt"))
+        ktap.equal(khttpd.Reader(sock).reply().status, 200, "reply")
+        sock.unwrap().close()
+    # A FIN without it.
+    with counting(closed=1, tls_records=0):
+        sock = connect()
+        sock.shutdown(socket.SHUT_WR)
+        sock.close()
+    # A key update (RFC 8446 section 4.6.3) cannot be had from the kernel.
+    with counting(closed=1, tls_records=1):
+        with subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{PORT}",
+                               "-tls1_3"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as client:
+            while b"Verify return code" not in client.stdout.readline():
+                pass
+            client.stdin.write(b"K\n")
+            client.stdin.flush()
+            client.communicate(timeout=60)
+    # Bytes that are no record of this connection.
+    for garbage in (b"\x17\x03\x03\x00\x20" + bytes(32), os.urandom(500),
+                    b"\x17\x03\x03\xff\xff" + bytes(100), b"\x17\x03\x03\x00\x00"):
+        with counting(closed=1):
+            sock = connect()
+            with socket.socket(fileno=os.dup(sock.fileno())) as raw:
+                raw.settimeout(khttpd.TIMEOUT)
+                raw.sendall(garbage)
+                with contextlib.suppress(OSError):
+                    raw.shutdown(socket.SHUT_WR)
+                    while raw.recv(1000):
+                        pass
+            with contextlib.suppress(OSError):
+                sock.close()
+    at_rest()
+
+
+@ktap.test
+def part_of_a_record_costs_no_processor_time():
+    with connect() as sock:
+        with socket.socket(fileno=os.dup(sock.fileno())) as raw:
+            raw.sendall(b"\x17\x03\x03\x10\x00" + bytes(100))
+            before = ticks()
+            select.select([], [], [], 0.5)
+            ktap.true(ticks() - before < 0.25 * os.sysconf("SC_CLK_TCK"), "khttpd sleeps")
+    at_rest()
+
+
+def ticks():
+    used = 0
+    for pid in ktap.run("pgrep", "^khttpd/").split():
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        used += int(fields[11]) + int(fields[12])
+    return used
+
+
+@ktap.test
+def hostile_bytes_instead_of_a_hello():
+    hello = ssl_hello()
+    cases = [os.urandom(n) for n in (1, 5, 300, 20_000)] + \
+        [hello[:n] for n in (1, 5, 6, 100)] + \
+        [hello[:9] + b"\xff" * 40, b"\x16\x03\x01\xff\xff" + bytes(70_000),
+         b"\x15\x03\x01\x00\x02\x02\x28" * 2000, b"\x16\x03\x01\x00\x00" * 2000, b""]
+    with counting(accepted=len(cases), closed=len(cases), tls_done=0):
+        for case in cases:
+            with khttpd.V4.connect(PORT) as sock, \
+                    contextlib.suppress(OSError):
+                sock.sendall(case)
+                sock.shutdown(socket.SHUT_WR)
+                while sock.recv(1000):
+                    pass
+    at_rest()
+    with connect() as sock:
+        fetches(sock)
+
+
+def ssl_hello():
+    out = ssl.MemoryBIO()
+    client = context().wrap_bio(ssl.MemoryBIO(), out, server_hostname="a.example")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return out.read()
+
+
+@ktap.test
+def slow_handshakes_have_limits():
+    with limits(tls_timeout=1000, tls_handshakes=6, tls_per_address=4):
+        with counting(tls_full=2, timeout_tls=4, accepted=6, closed=6):
+            socks = [khttpd.V4.connect(PORT) for _ in range(4)]
+            ktap.wait_for(10, "four wait", lambda: khttpd.count("tls_pending") == 4)
+            for _ in range(2):
+                ktap.true(refused(khttpd.V4), "too many of an address")
+            for sock in socks:
+                sock.sendall(ssl_hello()[:20])
+                ktap.true(ended(sock), "too slow")
+                sock.close()
+        at_rest()
+        khttpd.limit("tls_per_address", 0)
+        with counting(tls_full=1, timeout_tls=6):
+            socks = [khttpd.V4.connect(PORT) for _ in range(6)]
+            ktap.wait_for(10, "six wait", lambda: khttpd.count("tls_pending") == 6)
+            ktap.true(refused(khttpd.V6), "too many in all")
+            ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt")).status, 200,
+                       "the listener without TLS")
+            for sock in socks:
+                ktap.true(ended(sock), "too slow")
+                sock.close()
+    at_rest()
+
+
+def refused(place):
+    try:
+        with place.connect(PORT) as sock:
+            return ended(sock)
+    except ConnectionResetError:
+        return True
+
+
+def ended(sock):
+    try:
+        while sock.recv(1000):
+            pass
+    except ConnectionError:
+        pass
+    return True
+
+
+@ktap.test
+def the_daemon_dies():
+    with connect() as kept:
+        reader = khttpd.Reader(kept)
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().status, 200, "before")
+        with counting(tls_lost=3, closed=3):
+            socks = [khttpd.V4.connect(PORT) for _ in range(3)]
+            ktap.wait_for(10, "three wait", lambda: khttpd.count("tls_pending") == 3)
+            ktap.run("pkill", "-KILL", "-x", "khttpd-tlsd")
+            DAEMON.pop().wait()
+            for sock in socks:
+                ktap.true(ended(sock), "it went with the daemon")
+                sock.close()
+        ktap.wait_for(10, "no daemon", lambda: not khttpd.count("tls_daemons"))
+        with counting(tls_lost=1, closed=1):
+            ktap.true(refused(khttpd.V4), "without a daemon")
+        start_daemon()
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().status, 200, "after")
+    # One of its workers only: another takes its place.
+    for worker in ktap.run("pgrep", "-P", str(DAEMON[0].pid)).split()[:1]:
+        os.kill(int(worker), signal.SIGKILL)
+        ktap.wait_for(20, "another worker", lambda w=worker: khttpd.count(
+            "tls_daemons") == 2 and w not in ktap.run("pgrep", "-P", str(DAEMON[0].pid)))
+    with connect() as sock:
+        fetches(sock)
+    at_rest()
+
+
+@ktap.test
+def a_certificate_is_renewed():
+    def serial(sock):
+        return sock.getpeercert()["serialNumber"]
+    with connect() as kept:
+        reader = khttpd.Reader(kept)
+        old = context()
+        certificate("a.example")
+
+        def renewed():
+            try:
+                with connect() as sock:
+                    return serial(sock) != serial(kept)
+            except ssl.SSLError:
+                return False
+        ktap.wait_for(30, "the new certificate", renewed)
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().status, 200, "a connection from before")
+        ktap.true(shunned(old), "the old one")
+    # One that is no good changes nothing.
+    os.rename(f"{DIR}/a.example.pem", f"{DIR}/kept")
+    ktap.wait_for(20, "it is seen", lambda: refusals() == 1)
+    DAEMON[0].send_signal(signal.SIGHUP)
+    ktap.wait_for(20, "it is tried", lambda: refusals() == 2)
+    with connect(ctx=context(name=None)) as sock:
+        fetches(sock)
+    os.rename(f"{DIR}/kept", f"{DIR}/a.example.pem")
+
+
+def refusals():
+    with open(LOG, encoding="ascii") as file:
+        return file.read().count("the certificates are not changed")
+
+
+class Device:
+    """/dev/khttpd as a daemon that is not to be trusted uses it."""
+
+    def __init__(self, begin=True):
+        self.fd = os.open("/dev/khttpd", os.O_RDWR)
+        if begin:
+            fcntl.ioctl(self.fd, BEGIN)
+
+    def take(self):
+        ktap.true(select.select([self.fd], [], [], 20)[0], "a connection waits")
+        arg = fcntl.ioctl(self.fd, TAKE, bytes(80))
+        site, fd, number, left, _ = struct.unpack("64siIII", arg)
+        ktap.equal(site.rstrip(b"\0"), b"default", "site")
+        ktap.true(0 < left <= 10000 * ktap.SCALE, "time")
+        return fd, number
+
+    def done(self, fd, number, failed=0, flags=0):
+        fcntl.ioctl(self.fd, DONE, struct.pack("iIII", fd, number, failed, flags))
+
+    def refuses(self, error, *args):
+        ktap.raises(error, self.done, *args)
+
+
+@ktap.test
+def a_daemon_that_lies():
+    stop_daemon()
+    silent = Device(begin=False)
+    ktap.raises(errno.EPERM, fcntl.ioctl, silent.fd, TAKE, bytes(80))
+    ktap.raises(errno.EPERM, silent.done, 0, 1)
+    device, other = Device(), Device()
+    ktap.raises(errno.EBUSY, fcntl.ioctl, device.fd, BEGIN)
+    ktap.raises(errno.EAGAIN, fcntl.ioctl, device.fd, TAKE, bytes(80))
+    ktap.raises(errno.EINVAL, fcntl.ioctl, device.fd, TAKE, b"\xff" * 80)
+    socks = []
+
+    def fresh():
+        socks.append(khttpd.V4.connect(PORT))
+        return device.take()
+    with counting(tls_refused=6, tls_failed=1, tls_lost=2, tls_done=0, accepted=9, closed=9):
+        fd, number = fresh()
+        for wrong in (0, number + 1, 1 << 31):
+            device.refuses(errno.ENOENT, fd, wrong)
+        other.refuses(errno.ENOENT, fd, number)
+        device.refuses(errno.EINVAL, fd, number, 2)
+        device.refuses(errno.EINVAL, fd, number, 0, 1)
+        device.refuses(errno.EBADF, socks[-1].fileno(), number)
+        device.refuses(errno.ENOENT, fd, number)
+        os.close(fd)
+        fd, number = fresh()
+        device.refuses(errno.EBADF, -1, number)
+        os.close(fd)
+        # Nothing is on, or one direction is.
+        fd, number = fresh()
+        device.refuses(errno.EINVAL, fd, number)
+        ktap.raises(errno.EBADF, os.fstat, fd)
+        fd, number = fresh()
+        with socket.socket(fileno=os.dup(fd)) as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
+            sock.setsockopt(282, 1, key())
+        device.refuses(errno.EINVAL, fd, number)
+        # Somebody else has it, or watches it.
+        fd, number = fresh()
+        again = os.dup(fd)
+        device.refuses(errno.EBUSY, fd, number)
+        os.close(again)
+        fd, number = fresh()
+        with select.epoll() as epoll:
+            epoll.register(fd)
+            device.refuses(errno.EBUSY, fd, number)
+        fd, number = fresh()
+        device.done(fd, number, 1)
+        os.close(fd)
+        # It goes with what it has.
+        fd, number = fresh()
+        fresh()
+        os.close(device.fd)
+        other.refuses(errno.ENOENT, fd, number)
+    os.close(other.fd)
+    os.close(silent.fd)
+    for sock in socks:
+        sock.close()
+    at_rest()
+    start_daemon()
+
+
+def key():
+    """TLS 1.2, AES-GCM 128, a key of zeros (linux/tls.h)."""
+    return struct.pack("HH", 0x0303, 51) + bytes(8 + 16 + 4 + 8)
+
+
+@ktap.test
+def a_liar_with_keys_of_its_own():
+    """All is on, but nothing was agreed upon: what the client sends is no record."""
+    stop_daemon()
+    device = Device()
+    with counting(tls_done=1, closed=1):
+        with khttpd.V4.connect(PORT) as client:
+            fd, number = device.take()
+            with socket.socket(fileno=os.dup(fd)) as sock:
+                sock.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
+                sock.setsockopt(282, 1, key())
+                sock.setsockopt(282, 2, key())
+                # A socket that would make whoever closes it wait.
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                struct.pack("ii", 1, 1000))
+            device.done(fd, number)
+            client.sendall(GET("/a.txt"))
+            ktap.true(ended(client), "closed")
+    os.close(device.fd)
+    at_rest()
+    start_daemon()
+
+
+@ktap.test
+def ends_while_handshakes_are_under_way():
+    with limits(tls_timeout=1000):
+        socks = [khttpd.V4.connect(PORT) for _ in range(3)]
+        kept = connect()
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(khttpd.Reader(kept).reply().status, 200, "before")
+        with counting(closed=4):
+            khttpd.ctl("stop")
+            ktap.equal(khttpd.count("tls_pending"), 0, "none waits")
+            ktap.true(ended(kept), "kept connection")
+        for sock in socks:
+            with contextlib.suppress(OSError):
+                sock.sendall(ssl_hello())
+            ktap.true(ended(sock), "given up")
+            sock.close()
+        kept.close()
+        at_rest()
+    # A namespace goes: with connections, and when its handshakes are over.
+    with limits(tls_timeout=1000):
+        with ktap.Netns("tls") as ns:
+            serve()
+            socks = [khttpd.V4.connect(PORT) for _ in range(3)]
+            kept = connect()
+            kept.sendall(GET("/a.txt"))
+            ktap.equal(khttpd.Reader(kept).reply().status, 200, "in the namespace")
+            for sock in socks + [kept]:
+                sock.close()
+            socks = [khttpd.V4.connect(PORT) for _ in range(3)]
+            ktap.wait_for(10, "three wait", lambda: khttpd.count("tls_pending") == 3)
+        ns.delete()
+        for sock in socks:
+            sock.close()
+        at_rest()
+    khttpd.ctl("stop")
+    stop_daemon()
+    ktap.unload("khttpd")
+    ktap.run("insmod", f"{ktap.BUILD}/khttpd/khttpd.ko")
+    khttpd.limit("tls_timeout", 10000 * ktap.SCALE)
+    start_daemon()
+    serve()
+    with connect() as sock:
+        fetches(sock)
+
+
+@ktap.test
+def net6_has_no_tls():
+    ktap.net6_load()
+    out = khttpd.ctl("serve", "--site", "n", "--docroot", khttpd.WWW, "--listen",
+                     "[::]:8444,net6,tls", *pem("a.example"), check=False)
+    ktap.true("has not got an option" in out, out)
+    out = khttpd.ctl("serve", "--site", "n", "--docroot", khttpd.WWW, "--listen",
+                     "[::]:8444,tls", check=False)
+    ktap.true("--certificate is missing" in out, out)
+
+
+@ktap.test
+def what_is_not_a_file_is_the_servers():
+    with khttpd.Server(khttpd.V4, 8081, docroot=None) as server:
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with connect(ctx=context(version)) as sock:
+                reader = khttpd.Reader(sock)
+                sock.sendall(GET("/a.txt"))
+                ktap.equal(reader.reply().body, b"hello\n", "a file first")
+                body = os.urandom(100_000)
+                request = GET("/dyn", f"Content-Length: {len(body)}\r\n", "POST")
+                sock.sendall(request + body)
+                conn = server.accept()
+                ktap.true(ktap.take(conn, len(request) + len(body)) == request + body,
+                          "byte for byte")
+                conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" +
+                             body * 2)
+                ktap.true(reader.reply().body == body * 2, "the server's answer")
+                conn.close()
+    serve()
+    with connect() as sock:
+        sock.sendall(GET("/dyn"))
+        ktap.equal(khttpd.Reader(sock).reply().status, 404, "no server")
+
+
+ktap.main(setup)

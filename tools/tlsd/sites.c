@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which certificate is for which site: configfs says where they are. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include "tlsd.h"
+
+/* An attribute of a site, without its newline. */
+static bool get(const char *site, const char *name, char *value, size_t size)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	bool found;
+
+	snprintf(path, sizeof(path), CONFIG "/%s/%s", site, name);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	found = fgets(value, size, file);
+	fclose(file);
+	value[found ? strcspn(value, "\n") : 0] = '\0';
+	return found;
+}
+
+/* All sites that have a certificate. */
+struct site *read_sites(void)
+{
+	DIR *dir = opendir(CONFIG);
+	struct site *sites = NULL, *site;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= KHTTPD_NAME_SIZE)
+			continue;
+		site = calloc(1, sizeof(*site));
+		if (!site)
+			break;
+		strcpy(site->name, entry->d_name);
+		if (!get(site->name, "certificate", site->certificate, PATH_MAX) ||
+		    !*site->certificate ||
+		    !get(site->name, "behind", site->behind, KHTTPD_NAME_SIZE)) {
+			free(site);
+			continue;
+		}
+		/* One file may have both. */
+		if (!get(site->name, "key", site->key, PATH_MAX) || !*site->key)
+			strcpy(site->key, site->certificate);
+		site->next = sites;
+		sites = site;
+	}
+	if (dir)
+		closedir(dir);
+	return sites;
+}
+
+void free_sites(struct site *sites)
+{
+	struct site *next;
+
+	for (; sites; sites = next) {
+		next = sites->next;
+		SSL_CTX_free(sites->ctx);
+		free(sites);
+	}
+}
+
+/* FNV-1a */
+static uint64_t mix(uint64_t mark, const void *data, size_t len)
+{
+	const unsigned char *byte = data;
+
+	while (len--)
+		mark = (mark ^ *byte++) * 0x100000001b3;
+	return mark;
+}
+
+static uint64_t mix_file(uint64_t mark, const char *path)
+{
+	struct stat st = {};
+
+	if (stat(path, &st))
+		st.st_ino = 0;
+	mark = mix(mark, path, strlen(path) + 1);
+	mark = mix(mark, &st.st_dev, sizeof(st.st_dev));
+	mark = mix(mark, &st.st_ino, sizeof(st.st_ino));
+	mark = mix(mark, &st.st_size, sizeof(st.st_size));
+	mark = mix(mark, &st.st_mtim, sizeof(st.st_mtim));
+	return mix(mark, &st.st_ctim, sizeof(st.st_ctim));
+}
+
+/* Two that differ have another mark, for all practical purposes. */
+uint64_t sites_mark(const struct site *sites)
+{
+	uint64_t mark = 0xcbf29ce484222325;
+
+	for (; sites; sites = sites->next) {
+		mark = mix(mark, sites->name, sizeof(sites->name));
+		mark = mix(mark, sites->behind, sizeof(sites->behind));
+		mark = mix_file(mark, sites->certificate);
+		mark = mix_file(mark, sites->key);
+	}
+	return mark;
+}
+
+/* No terminal is there to ask for a password. */
+static int no_password(char *text, int size, int rwflag, void *data)
+{
+	(void)text;
+	(void)size;
+	(void)rwflag;
+	(void)data;
+	return -1;
+}
+
+static bool load_certificate(struct site *site, const unsigned char *tickets)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+
+	site->ctx = ctx;
+	if (!ctx)
+		return false;
+	prepare_context(ctx);
+	SSL_CTX_set_default_passwd_cb(ctx, no_password);
+	return SSL_CTX_set_tlsext_ticket_keys(ctx, (void *)tickets, TICKET_SIZE) == 1 &&
+	       SSL_CTX_use_certificate_chain_file(ctx, site->certificate) == 1 &&
+	       SSL_CTX_use_PrivateKey_file(ctx, site->key, SSL_FILETYPE_PEM) == 1 &&
+	       SSL_CTX_check_private_key(ctx) == 1;
+}
+
+/* Return: how many are no good. */
+int load_certificates(struct site *sites, const unsigned char *tickets)
+{
+	char why[256];
+	int bad = 0;
+
+	for (; sites; sites = sites->next) {
+		if (load_certificate(sites, tickets))
+			continue;
+		ERR_error_string_n(ERR_get_error(), why, sizeof(why));
+		ERR_clear_error();
+		say("site %s: %s, %s: %s", sites->name, sites->certificate, sites->key, why);
+		SSL_CTX_free(sites->ctx);
+		sites->ctx = NULL;
+		bad++;
+	}
+	return bad;
+}
+
+const struct site *find_site(const struct site *sites, const char *name)
+{
+	while (sites && strcmp(sites->name, name))
+		sites = sites->next;
+	return sites;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of khttpd-tlsd share. Its parent, root, has no key in memory and talks to
+ * nobody. Its workers have the keys, are nobody, and talk to strangers.
+ */
+#ifndef TLSD_H
+#define TLSD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <openssl/ssl.h>
+#include <linux/khttpd.h>
+
+#define CONFIG	"/sys/kernel/config/khttpd"
+#define DEVICE	"/dev/khttpd"
+/* Keys of session tickets, the same for all workers: OpenSSL's format. */
+#define TICKET_SIZE	80
+/* Exit status of a worker whose certificates are no good. */
+#define EXIT_CERTIFICATES	3
+
+/* A site with a certificate. */
+struct site {
+	struct site *next;
+	char name[KHTTPD_NAME_SIZE];
+	char behind[KHTTPD_NAME_SIZE];
+	char certificate[PATH_MAX];
+	char key[PATH_MAX];
+	SSL_CTX *ctx;
+};
+
+/* A handshake. */
+struct shake {
+	struct shake *prev;		/* in the order of their deadlines */
+	struct shake *next;
+	int fd;
+	uint32_t id;
+	uint32_t events;		/* what is waited for */
+	int64_t deadline;		/* ms */
+	SSL *ssl;
+	const struct site *sites;
+	const struct site *site;	/* its listener's */
+	unsigned char secret[EVP_MAX_MD_SIZE];	/* of what the client sends, TLS 1.3 */
+	size_t secret_len;
+};
+
+/* main.c */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* sites.c */
+struct site *read_sites(void);
+void free_sites(struct site *sites);
+uint64_t sites_mark(const struct site *sites);
+int load_certificates(struct site *sites, const unsigned char *tickets);
+const struct site *find_site(const struct site *sites, const char *name);
+
+/* shake.c */
+void prepare_context(SSL_CTX *ctx);
+int begin_shake(struct shake *shake);
+int continue_shake(struct shake *shake);
+void end_shake(struct shake *shake);
+
+/* receive.c */
+void note_secret(const SSL *ssl, const char *line);
+int receive_by_kernel(const struct shake *shake);
+
+/* worker.c */
+int work(const struct site *sites, int device);
+
+#endif /* TLSD_H */
