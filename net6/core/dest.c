@@ -319,7 +319,7 @@ struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_de
 /**
  * net6_dest_router() - which default router a source address asks for
  * @nn: namespace
- * @saddr: source, :: if it is not settled
+ * @saddr: source, :: or a group if it is not settled
  * @oif: interface index, 0 for any
  *
  * Context: any. Return: what is in a key for it, see struct net6_dest_key.
@@ -328,7 +328,8 @@ u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif)
 {
 	u32 id;
 
-	if (likely(READ_ONCE(nn->n_routers) < 2) || ipv6_addr_any(saddr))
+	if (likely(READ_ONCE(nn->n_routers) < 2) || ipv6_addr_any(saddr) ||
+	    ipv6_addr_is_multicast(saddr))
 		return 0;
 	rcu_read_lock();
 	id = net6_first_hop(nn, saddr, oif);

@@ -116,7 +116,8 @@ static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 		net6_drop(nn, skb, NET6_DROP_ECHO_IGNORED);
 		return;
 	}
-	dest = net6_icmp_reply_dest(nn, net6_rx_cb(skb)->ifindex, &saddr, &daddr);
+	dest = net6_icmp_reply_dest(nn, net6_rx_cb(skb)->ifindex, group ? &in6addr_any : &saddr,
+				    &daddr);
 	if (IS_ERR(dest)) {
 		net6_drop(nn, skb, NET6_DROP_NO_ROUTE);
 		return;

@@ -238,7 +238,7 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
  * net6_icmp_reply_dest() - where an answer to a received packet goes
  * @nn: namespace
  * @ifindex: interface that it came in on
- * @saddr: its destination if that is to be the answer's source; a group or :: if not
+ * @saddr: its destination if that may be the answer's source; with :: the entry has a source
  * @daddr: its source
  *
  * Context: BH disabled, RCU read lock held. Return: as net6_dest_lookup_key().
