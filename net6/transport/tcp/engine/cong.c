@@ -167,6 +167,10 @@ static void net6_tcp_ca_install(struct sock *sk, struct net6_tcp_ca *ca)
 	WRITE_ONCE(icsk->icsk_ca_ops, ca->ops);
 	memset(icsk->icsk_ca_priv, 0, sizeof(icsk->icsk_ca_priv));
 	icsk->icsk_ca_initialized = 0;
+	/* tcp_set_congestion_control(), to which bpf_setsockopt() leads from 6.2 on, would count
+	 * users of the module that are not ours: it finds the choice locked.
+	 */
+	icsk->icsk_ca_dst_locked = 1;
 	if (ca->ops->flags & TCP_CONG_NEEDS_ECN)
 		INET_ECN_xmit(sk);
 	else
