@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import bpf
 import ktap
 import netpair
+import nl
 import programs
 from ktap import failing
 from programs import CLIENT, SERVER
@@ -150,6 +151,42 @@ def a_device_on_top_carries_it():
         on_top(number, *words, both=both)
 
 
+@contextlib.contextmanager
+def switched(port):
+    """A datapath of Open vSwitch in B: what comes from @port is ovs0's and the other way round."""
+    with B:
+        paths, ports, flows = (nl.Family(f"ovs_{name}") for name in ("datapath", "vport", "flow"))
+    paths.request(1, struct.pack("=i", 0) + nl.attribute(1, b"ovs0\0") + nl.attribute(2, 0),
+                  version=2)
+    path = struct.pack("=i", netpair.index(B, "ovs0"))
+    ports.request(1, path + nl.attribute(1, 1) + nl.attribute(2, 1) +
+                  nl.attribute(3, port.encode() + b"\0") + nl.attribute(5, 0))
+
+    def keys(number, exact):
+        return nl.attribute(3, number) + nl.attribute(4, bytes(12)) + \
+            nl.attribute(6, b"\xff\xff" if exact else b"\x86\xdd") + nl.attribute(8, bytes(40))
+    for come, go in (0, 1), (1, 0):
+        flows.request(1, path + nl.attribute(1, keys(come, False)) +
+                      nl.attribute(2, nl.attribute(1, go)) + nl.attribute(7, keys(-1, True)))
+    try:
+        yield
+    finally:
+        paths.request(2, path, version=2)
+        for family in paths, ports, flows:
+            family.close()
+
+
+@ktap.test
+def a_switch_by_flows_carries_it():
+    module("openvswitch")
+    with cable(), switched("b1"):
+        B.up("ovs0")
+        B.up("b1")
+        addressed(A, "a1", "fd09::a")
+        addressed(B, "ovs0", "fd09::b")
+        talk(address="fd09::b")
+
+
 @ktap.test
 def macsec_carries_it():
     module("macsec")
@@ -257,7 +294,7 @@ def routes_with_more_in_them_are_refused():
         ktap.true(error, f"refused: {' '.join(command)}")
         ktap.true(any(word in error for word in (
             "not supported", "not enabled", "does not exist", "Nexthop id", "CONFIG",
-            "Permission denied")), error)
+            "Permission denied", "net6: no ")), error)
     ktap.equal(A.ip("-6", "route", "show", "fd00:9::/64"), "", "routes that are left")
     # One of IPv4 is native's, and nothing of net6's goes by it.
     A.ip("addr", "add", "192.0.2.1/24", "dev", "a0")

@@ -20,7 +20,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
 import uring as u  # noqa: E402
-from tcpapi import PATIENCE, TCP_INFO, events, outcome, reset, scenario, setup  # noqa: E402
+from tcpapi import PATIENCE, events, fill, outcome, reset, scenario, setup  # noqa: E402
 
 POLL_MULTI, CANCEL_FD, CANCEL_ANY = 1, 2, 4
 SIZE = 5000
@@ -485,20 +485,6 @@ def sockets_are_made_shut_and_closed(p, note):
         note("the end", server.recv(9))
 
 
-def fill(sock):
-    """Nothing more can be sent: what was sent is acknowledged, and there is still no room."""
-    sock.setblocking(False)
-    while outcome(sock.send, CONTENT) != "EAGAIN" or unacknowledged(sock) or \
-            outcome(sock.send, CONTENT) != "EAGAIN":
-        pass
-    sock.setblocking(True)
-
-
-def unacknowledged(sock):
-    """tcpi_unacked"""
-    return struct.unpack_from("=I", sock.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 28), 24)[0]
-
-
 def waiting(p, ring, what):
     """A request that waits, and the socket that it waits for."""
     buf = ring.keep(bytes(100))
@@ -509,7 +495,7 @@ def waiting(p, ring, what):
     kind = socket.SOCK_DGRAM if "datagram" in what else socket.SOCK_STREAM
     one, other = both(p, kind)
     if what == "send":
-        fill(one)
+        fill(one, CONTENT)
         ring.submit(u.OP_SEND, one.fileno(), ring.keep(CONTENT), SIZE, data=9)
         return one, other
     if what == "poll":

@@ -18,8 +18,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
-from tcpapi import (MOMENT, TCP_LINGER2, arrived, at_once, done, events, outcome, reset,
-                    scenario, settled, so_error, state, urgent, wait_state, setup)  # noqa: E402
+from tcpapi import (MOMENT, TCP_LINGER2, arrived, at_once, done, events, fill, outcome,
+                    reset, scenario, settled, so_error, state, urgent, wait_state, setup)  # noqa: E402
 
 
 @scenario
@@ -192,9 +192,7 @@ def poll_through_a_life(p, note):
     note("urgent", events(client, select.POLLPRI))
     note("urgent byte", urgent(client))
     note("after", events(client))
-    client.setblocking(False)
-    while not isinstance(outcome(client.send, b"x" * 65536), str):
-        pass
+    fill(client, b"x" * 65536)
     note("full", settled(lambda: events(client)))
     server.setblocking(False)
     while not isinstance(outcome(server.recv, 1 << 20), str):

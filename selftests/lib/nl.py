@@ -75,9 +75,11 @@ def attributes(raw):
 
 
 class Family:
-    """A socket to the family; namespace and rights are those of its maker."""
+    """A socket to the family; namespace and rights are those of its maker. Of another family
+    than net6's there are no names: request() takes numbers and bytes.
+    """
 
-    def __init__(self):
+    def __init__(self, name="net6"):
         self.sets = {s["name"]: s["attributes"] for s in SPEC["attribute-sets"]}
         self.ops = SPEC["operations"]["list"]
         self.cmds = {op["name"]: n for n, op in enumerate(self.ops, 1)}
@@ -86,14 +88,14 @@ class Family:
         self.sock.bind((0, 0))
         self.sock.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
         self.seq = 0
-        self.id, self.monitor_group = self._resolve()
+        self.id, self.monitor_group = self._resolve(name)
 
     def close(self):
         self.sock.close()
 
-    def _resolve(self):
+    def _resolve(self, name):
         body = struct.pack("=BBH", CTRL_CMD_GETFAMILY, 1, 0)
-        body += attribute(2, b"net6\0")
+        body += attribute(2, name.encode() + b"\0")
         family = group = None
         for _, payload in self.exchange(GENL_ID_CTRL, ACK, body):
             for kind, data in attributes(payload[4:]):

@@ -147,6 +147,22 @@ def settled(function):
     return function()
 
 
+def unacknowledged(sock):
+    """tcpi_unacked"""
+    return struct.unpack_from("=I", sock.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 28), 24)[0]
+
+
+def fill(sock, data):
+    """Nothing more can be sent: what was sent is acknowledged, and there is still no room. One
+    EAGAIN alone says little: what is on its way will still make room.
+    """
+    sock.setblocking(False)
+    while outcome(sock.send, data) != "EAGAIN" or unacknowledged(sock) or \
+            outcome(sock.send, data) != "EAGAIN":
+        pass
+    sock.setblocking(True)
+
+
 def state(sock):
     return STATES[sock.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 1)[0]]
 
