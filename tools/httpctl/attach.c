@@ -180,7 +180,7 @@ static bool is_set(const struct options *opt, const char *name)
 	return false;
 }
 
-int attach(const struct options *opt)
+int attach_site(const struct options *opt, bool until_closed)
 {
 	bool made = false, again = false;
 	char path[PATH_MAX];
@@ -195,7 +195,7 @@ int attach(const struct options *opt)
 		if (make_site(opt, path, sizeof(path)))
 			return -1;
 		made = true;
-		if (!is_set(opt, "until_closed"))
+		if (until_closed)
 			put(path, "until_closed", "1");
 		if (enable_site(path, opt->site))
 			return -1;
@@ -218,6 +218,11 @@ int attach(const struct options *opt)
 	if (n > 0)
 		printf("attached to %d listener%s\n", n, n == 1 ? "" : "s");
 	return n > 0 ? 0 : -1;
+}
+
+int attach(const struct options *opt)
+{
+	return attach_site(opt, !is_set(opt, "until_closed"));
 }
 
 int detach(const struct options *opt)

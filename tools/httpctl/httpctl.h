@@ -135,6 +135,8 @@ int save(const struct options *opt);
 
 /* attach.c */
 int attach(const struct options *opt);
+/* @until_closed: a site that has to be made ends with its last server. */
+int attach_site(const struct options *opt, bool until_closed);
 int attach_more(const struct options *opt);
 int detach(const struct options *opt);
 

@@ -184,7 +184,7 @@ static int start_site(const struct file *file, const char *path,
 	if ((site->opt.listens || setting(site, "behind")) &&
 	    serve_instead(file, path, site))
 		return -1;
-	return site->pidfile && (find_server(site) || attach(&site->opt)) ? -1 : 0;
+	return site->pidfile && (find_server(site) || attach_site(&site->opt, false)) ? -1 : 0;
 }
 
 static int load_site(const struct file *file, struct section *site,
