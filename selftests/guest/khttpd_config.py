@@ -570,11 +570,11 @@ def rules_that_are_too_long_are_not_cut():
 def unit(key):
     """The commands of that key of the systemd unit, as they are run here."""
     commands = []
-    with open(f"{khttpd.TOP}/tools/httpctl/khttpd.service.in", encoding="ascii") as file:
+    with open(f"{khttpd.TOP}/tools/systemd/khttpd.service.in", encoding="ascii") as file:
         for line in file:
             if line.startswith(f"{key}=@PREFIX@/sbin/khttpdctl"):
                 commands.append(line.split()[1:])
-    return [[CONF if word == "/etc/khttpd.conf" else word for word in words]
+    return [[CONF if word == "/etc/khttpd/khttpd.conf" else word for word in words]
             for words in commands]
 
 
