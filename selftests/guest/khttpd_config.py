@@ -605,6 +605,29 @@ def the_systemd_unit_does_what_it_is_for():
     khttpd.limit("max_per_address", 0)
 
 
+def completed(*words):
+    """What zsh and fish are told by the bash completion."""
+    tools = f"{khttpd.TOP}/tools"
+    if not os.path.exists("/dev/fd"):       # udev would have made it
+        os.symlink("/proc/self/fd", "/dev/fd")
+    done = subprocess.run((f"{tools}/complete", f"{tools}/khttpdctl.bash", "khttpdctl", *words),
+                          env={"PATH": f"{tools}:{os.environ['PATH']}"}, text=True,
+                          capture_output=True, check=True)
+    return set(done.stdout.split())
+
+
+@ktap.test
+def the_shell_completes_commands_and_options():
+    ktap.equal(completed("st"), {"status", "stop"}, "commands")
+    ktap.true({"load", "attach", "--help"} <= completed(""), "all commands")
+    ktap.equal(completed("log", "--r"), {"--rotate"}, "options of log")
+    ktap.equal(completed("stop", ""), {"--site", "--all"}, "options of stop")
+    ktap.equal(completed("load", "/etc/hostn"), {"/etc/hostname"}, "files")
+    load(ONE)
+    ktap.equal(completed("stop", "--site", ""), {"one"}, "sites")
+    khttpd.ctl("stop", "--all")
+
+
 @ktap.test
 def doctor_says_what_is_in_the_way():
     def doctor():
