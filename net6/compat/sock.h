@@ -13,6 +13,23 @@
 #include <net/proto_memory.h>
 #endif
 
+/* May the task's page fragment be used? Stable 6.1 got the field late, 6.1.176 lacks it. */
+static inline bool net6_compat_task_frag(const struct sock *sk)
+{
+#ifdef NET6_NO_TASK_FRAG
+	return true;
+#else
+	return sk->sk_use_task_frag;
+#endif
+}
+
+static inline void net6_compat_set_task_frag(struct sock *sk, bool use)
+{
+#ifndef NET6_NO_TASK_FRAG
+	sk->sk_use_task_frag = use;
+#endif
+}
+
 /* Transmit time stamps asked for with SO_TIMESTAMPING. */
 static inline void net6_compat_tx_timestamp(struct sk_buff *skb,
 					    const struct sockcm_cookie *sockc)

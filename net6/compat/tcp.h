@@ -22,6 +22,14 @@ static inline void net6_compat_port_range(const struct sock *sk, int *low, int *
 }
 #endif
 
+/* tcp_clear_sock_ops_cb_flags(), which stable 6.1 got late: 6.1.176 lacks it. */
+static inline void net6_compat_clear_cb_flags(struct sock *sk)
+{
+#ifdef CONFIG_BPF
+	tcp_sk(sk)->bpf_sock_ops_cb_flags = 0;
+#endif
+}
+
 /* The millisecond clock of RFC 7323 timestamps; tcp_time_stamp_raw() left in 6.7. */
 static inline u32 net6_compat_tcp_ts(void)
 {

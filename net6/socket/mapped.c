@@ -17,6 +17,7 @@
 #include <net/route.h>
 
 #include "../compat/inet_sock.h"
+#include "../compat/sock.h"
 #include "mapped.h"
 
 /**
@@ -92,7 +93,7 @@ static void net6_mapped_copy_sock(const struct sock *sk, struct sock *inner)
 		inner->sk_rcvbuf = sk->sk_rcvbuf;
 	/* A socket by which memory is got back (NFS) must not ask for what does that. */
 	inner->sk_allocation = sk->sk_allocation;
-	inner->sk_use_task_frag = sk->sk_use_task_frag;
+	net6_compat_set_task_frag(inner, net6_compat_task_frag(sk));
 	inner->sk_uid = sk->sk_uid;
 	inner->sk_priority = sk->sk_priority;
 	/* Both decide the way. */

@@ -11,6 +11,7 @@
 #include <net/udp_tunnel.h>
 
 #include "../compat/inet_sock.h"
+#include "../compat/sock.h"
 #include "../compat/udp_tunnel.h"
 #include "mapped.h"
 
@@ -215,7 +216,7 @@ static void net6_mapped_dgram_sync(const struct sock *sk, struct sock *inner)
 	    READ_ONCE(sk->sk_bound_dev_if) == inner->sk_bound_dev_if &&
 	    READ_ONCE(sk->sk_sndtimeo) == inner->sk_sndtimeo &&
 	    sk->sk_allocation == inner->sk_allocation &&
-	    sk->sk_use_task_frag == inner->sk_use_task_frag &&
+	    net6_compat_task_frag(sk) == net6_compat_task_frag(inner) &&
 	    sock_flag(sk, SOCK_BROADCAST) == sock_flag(inner, SOCK_BROADCAST))
 		return;
 	net6_mapped_sync(sk, inner);

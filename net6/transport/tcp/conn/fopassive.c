@@ -7,6 +7,7 @@
  */
 #include <linux/slab.h>
 
+#include "../../../compat/tcp.h"
 #include "../calls/calls.h"
 #include "../engine/engine.h"
 #include "conn.h"
@@ -135,7 +136,7 @@ static void net6_tcp_fo_undo(struct sock *child, struct net6_tcp_request *req)
 {
 	req->saved_syn = tcp_sk(child)->saved_syn;
 	tcp_sk(child)->saved_syn = NULL;
-	tcp_clear_sock_ops_cb_flags(child);
+	net6_compat_clear_cb_flags(child);
 	net6_tcp_prepare_orphan(child);
 	net6_tcp_done(child);
 	net6_tcp_child_unlock(child);

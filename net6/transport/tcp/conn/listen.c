@@ -278,7 +278,7 @@ void net6_tcp_listen_stop(struct sock *sk)
 /* A child that could not be entered: it never was a connection. */
 static void net6_tcp_child_destroy(struct sock *child)
 {
-	tcp_clear_sock_ops_cb_flags(child);
+	net6_compat_clear_cb_flags(child);
 	/* sk_clone_lock() left it locked, with two references. */
 	net6_tcp_child_unlock(child);
 	sock_put(child);
