@@ -8,7 +8,7 @@ export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
 kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz \
-	fuzz-guest tools tags lines dist
+	fuzz-guest tools tags lines dist deb install-pages
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -36,8 +36,8 @@ $(error the tools cannot be built)
 endif
 endif
 
-.PHONY: all modules tools install uninstall dist check check-full check-programs unit fuzz \
-	fuzz-guest demo bench bench-quick sparse style tags lines clean help
+.PHONY: all modules tools install install-pages uninstall dist deb check check-full \
+	check-programs unit fuzz fuzz-guest demo bench bench-quick sparse style tags lines clean help
 
 all: modules tools
 
@@ -55,9 +55,13 @@ install: modules tools
 		CONFIG_MODULE_SIG_ALL= modules_install
 	$(if $(DESTDIR),,depmod $(RELEASE))
 	@$(MAKE) -C tools install
+	@$(MAKE) install-pages
+
+install-pages:
 	@for page in $(wildcard Documentation/man/*.[1-8]); do \
-		install -D -m 644 $$page \
-		'$(DESTDIR)$(PREFIX)'/share/man/man$${page##*.}/$${page##*/} || exit 1; \
+		place='$(DESTDIR)$(PREFIX)'/share/man/man$${page##*.}/$${page##*/} && \
+		install -D -m 644 $$page "$$place" && \
+		sed -i 's,/usr/local/,$(PREFIX)/,' "$$place" || exit 1; \
 	done
 
 # What install has brought for this kernel. Other kernels' modules: KDIR=.
@@ -78,6 +82,10 @@ uninstall:
 # What is committed, the same octets each time.
 dist:
 	@scripts/dist
+
+# Debian packages of the tree as it is.
+deb:
+	@scripts/deb
 
 check:
 	@selftests/lib/run
@@ -141,6 +149,7 @@ help:
 	@echo '  make install      modules (with depmod), tools and manual pages, as root'
 	@echo '  make uninstall    remove what make install has brought, for the kernel of KDIR'
 	@echo '  make dist         build/net6-VERSION.tar.xz of what is committed'
+	@echo '  make deb          the Debian packages, in build/deb (Documentation/installing.rst)'
 	@echo '  make clean        remove what was built'
 	@echo
 	@echo 'To see it work'
