@@ -18,8 +18,8 @@ static ssize_t khttpd_root_stats_show(struct config_item *item, char *page)
 	return len + scnprintf(page + len, PAGE_SIZE - len,
 			       "connections %u\ncache_entries %u\n"
 			       "tls_pending %u\ntls_daemons %u\n",
-			       khttpd_conns_count(), entries, khttpd_shakes_count(),
-			       khttpd_tlsds_count());
+			       khttpd_conns_count(), entries, khttpd_tls_pending(),
+			       khttpd_tls_daemons());
 }
 CONFIGFS_ATTR_RO(khttpd_root_, stats);
 

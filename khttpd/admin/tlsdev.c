@@ -39,7 +39,7 @@ int khttpd_tlsdev_open(struct inode *inode, struct file *file)
  */
 int khttpd_tlsdev_release(struct inode *inode, struct file *file)
 {
-	khttpd_tlsd_end(khttpd_tlsdev_of(file));
+	khttpd_tls_daemon_end(khttpd_tlsdev_of(file));
 	return 0;
 }
 
@@ -50,7 +50,7 @@ int khttpd_tlsdev_release(struct inode *inode, struct file *file)
  */
 __poll_t khttpd_tlsdev_poll(struct file *file, poll_table *wait)
 {
-	return khttpd_tlsdev_of(file) ? khttpd_tlsd_poll(file, wait) : EPOLLERR;
+	return khttpd_tlsdev_of(file) ? khttpd_tls_daemon_poll(file, wait) : EPOLLERR;
 }
 
 static long khttpd_tlsdev_begin(struct file *file)
@@ -59,12 +59,12 @@ static long khttpd_tlsdev_begin(struct file *file)
 
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	tlsd = khttpd_tlsd_begin();
+	tlsd = khttpd_tls_daemon_begin();
 	if (!tlsd)
 		return -ENOMEM;
 	if (!cmpxchg((struct khttpd_tlsd **)&file->private_data, NULL, tlsd))
 		return 0;
-	khttpd_tlsd_end(tlsd);
+	khttpd_tls_daemon_end(tlsd);
 	return -EBUSY;
 }
 
@@ -82,14 +82,14 @@ static long khttpd_tlsdev_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls
 	arg.fd = get_unused_fd_flags(O_CLOEXEC);
 	if (arg.fd < 0)
 		return arg.fd;
-	file = khttpd_tlsd_take(tlsd, &arg);
+	file = khttpd_tls_daemon_take(tlsd, &arg);
 	if (IS_ERR(file)) {
 		put_unused_fd(arg.fd);
 		return PTR_ERR(file);
 	}
 	if (copy_to_user(user, &arg, sizeof(arg))) {
 		undo.id = arg.id;
-		khttpd_tlsd_done(tlsd, &undo);
+		khttpd_tls_daemon_done(tlsd, &undo);
 		put_unused_fd(arg.fd);
 		fput(file);
 		return -EFAULT;
@@ -106,7 +106,7 @@ static long khttpd_tlsdev_done(const struct khttpd_tlsd *tlsd, struct khttpd_tls
 		return -EFAULT;
 	if (arg.flags || arg.failed > 1)
 		return -EINVAL;
-	return khttpd_tlsd_done(tlsd, &arg);
+	return khttpd_tls_daemon_done(tlsd, &arg);
 }
 
 /**

@@ -29,7 +29,7 @@ static atomic_t khttpd_conn_count;
  */
 u32 khttpd_conns_count(void)
 {
-	return atomic_read(&khttpd_conn_count) + khttpd_soft_conns() + khttpd_shakes_count();
+	return atomic_read(&khttpd_conn_count) + khttpd_soft_conns() + khttpd_tls_pending();
 }
 
 /**

@@ -7,6 +7,7 @@
 #include "../http/ruled.h"
 #include "../http/status.h"
 #include "../listen/listener.h"
+#include "../listen/tls.h"
 #include "../observe/statuspage.h"
 #include "../soft/soft.h"
 #include "conn.h"
@@ -290,7 +291,11 @@ khttpd_respond_unmet_wish(const struct khttpd_ask *ask)
 /* The page about the web server. */
 static enum khttpd_verdict khttpd_respond_about(const struct khttpd_ask *ask)
 {
-	struct khttpd_gauges now = { .connections = khttpd_conns_count() };
+	struct khttpd_gauges now = {
+		.connections	= khttpd_conns_count(),
+		.tls_pending	= khttpd_tls_pending(),
+		.tls_daemons	= khttpd_tls_daemons(),
+	};
 	enum khttpd_form form;
 	const char *type;
 	size_t len;

@@ -373,6 +373,7 @@ static const struct sock *khttpd_interpose_sk(const struct khttpd_listener *list
 
 /* Stand in front of a listening socket. Return: as khttpd_attach(). */
 static int khttpd_interpose_add(struct khttpd_site *site, struct socket *sock)
+	__must_hold(&khttpd_interpose_lock)
 {
 	struct khttpd_listener *listener;
 	struct khttpd_ops *copy;

@@ -180,6 +180,7 @@ static void khttpd_listener_refuse(struct socket *sock)
 
 /* Is the next connection for the server to take out of the queue? Then wake it. */
 static bool khttpd_listener_theirs(struct khttpd_listener *listener)
+	__must_hold(&listener->accept_lock)
 {
 	lockdep_assert_held(&listener->accept_lock);
 	if (likely(!listener->mptcp) || !khttpd_mptcp_next(listener->mptcp) ||
@@ -194,9 +195,10 @@ static bool khttpd_listener_theirs(struct khttpd_listener *listener)
 /* Return: false if it is to be closed. */
 static bool khttpd_listener_enter(struct khttpd_listener *listener, struct socket *sock,
 				  struct khttpd_peer *peer, enum khttpd_conn_state state)
+	__must_hold(&listener->accept_lock)
 {
 	if (listener->tls) {
-		if (khttpd_shake_begin(listener, sock, peer))
+		if (khttpd_tls_begin(listener, sock, peer))
 			return true;
 		khttpd_count(closed);
 		return false;
@@ -209,6 +211,7 @@ static bool khttpd_listener_enter(struct khttpd_listener *listener, struct socke
 
 /* Take a new connection. Return: 0 or a negative errno. */
 static int khttpd_listener_take(struct khttpd_listener *listener)
+	__must_hold(&listener->accept_lock)
 {
 	struct sock *sk = listener->sock->sk;
 	enum khttpd_conn_state state;
@@ -475,7 +478,7 @@ void khttpd_listener_shut(struct khttpd_listener *listener)
 		sock_release(listener->sock);
 		khttpd_count_add(closed, khttpd_listener_given_take(listener));
 		if (listener->tls)
-			khttpd_shakes_stop(listener);
+			khttpd_tls_stop(listener);
 	}
 	mutex_unlock(&listener->shut_lock);
 	khttpd_threads_scan();

@@ -28,7 +28,7 @@
 /**
  * struct khttpd_shake - a handshake
  * @node: in khttpd_shakes
- * @wait: in khttpd_shakes_waiting until a daemon takes it, then in no list
+ * @wait: in khttpd_tls_shakes_waiting until a daemon takes it, then in no list
  * @listener: where it came from; reference held, and it counts there
  * @peer: its client, or NULL
  * @sock: the connection, until a daemon takes it; then NULL
@@ -59,47 +59,47 @@ struct khttpd_tlsd {
 
 static DEFINE_MUTEX(khttpd_tls_lock);		/* all that follows */
 static LIST_HEAD(khttpd_shakes);		/* in the order of their deadlines */
-static LIST_HEAD(khttpd_shakes_waiting);	/* for a daemon, oldest first */
-static DEFINE_XARRAY_ALLOC1(khttpd_shake_ids);
-static u32 khttpd_shake_next_id;
-static u32 khttpd_shake_count;
-static u32 khttpd_tlsd_count;
-static DECLARE_WAIT_QUEUE_HEAD(khttpd_tlsd_wait);
+static LIST_HEAD(khttpd_tls_shakes_waiting);	/* for a daemon, oldest first */
+static DEFINE_XARRAY_ALLOC1(khttpd_tls_shake_ids);
+static u32 khttpd_tls_shake_next_id;
+static u32 khttpd_tls_shake_count;
+static u32 khttpd_tls_daemon_count;
+static DECLARE_WAIT_QUEUE_HEAD(khttpd_tls_daemon_wait);
 
-static void khttpd_shakes_expire(struct work_struct *work);
-static DECLARE_DELAYED_WORK(khttpd_shakes_work, khttpd_shakes_expire);
+static void khttpd_tls_shakes_expire(struct work_struct *work);
+static DECLARE_DELAYED_WORK(khttpd_tls_shakes_work, khttpd_tls_shakes_expire);
 
 /**
- * khttpd_shakes_count() - handshakes under way
+ * khttpd_tls_pending() - handshakes under way
  */
-u32 khttpd_shakes_count(void)
+u32 khttpd_tls_pending(void)
 {
-	return READ_ONCE(khttpd_shake_count);
+	return READ_ONCE(khttpd_tls_shake_count);
 }
 
 /**
- * khttpd_tlsds_count() - processes that do handshakes
+ * khttpd_tls_daemons() - processes that do handshakes
  */
-u32 khttpd_tlsds_count(void)
+u32 khttpd_tls_daemons(void)
 {
-	return READ_ONCE(khttpd_tlsd_count);
+	return READ_ONCE(khttpd_tls_daemon_count);
 }
 
 /* It is no handshake any more. The connection and its client are the caller's. */
-static void khttpd_shake_free(struct khttpd_shake *shake)
+static void khttpd_tls_shake_free(struct khttpd_shake *shake)
 {
 	lockdep_assert_held(&khttpd_tls_lock);
 	list_del(&shake->node);
 	list_del(&shake->wait);
-	xa_erase(&khttpd_shake_ids, shake->id);
-	WRITE_ONCE(khttpd_shake_count, khttpd_shake_count - 1);
+	xa_erase(&khttpd_tls_shake_ids, shake->id);
+	WRITE_ONCE(khttpd_tls_shake_count, khttpd_tls_shake_count - 1);
 	khttpd_listener_conn_done(shake->listener);
 	khttpd_listener_put(shake->listener);
 	kfree(shake);
 }
 
 /* Close it. What the daemon has is closed when the daemon does that. */
-static void khttpd_shake_drop(struct khttpd_shake *shake)
+static void khttpd_tls_shake_drop(struct khttpd_shake *shake)
 {
 	khttpd_count(closed);
 	if (shake->sock)
@@ -108,10 +108,10 @@ static void khttpd_shake_drop(struct khttpd_shake *shake)
 		fput(shake->file);
 	khttpd_peer_shaken(shake->peer);
 	khttpd_peer_put(shake->peer);
-	khttpd_shake_free(shake);
+	khttpd_tls_shake_free(shake);
 }
 
-static void khttpd_shakes_expire(struct work_struct *work)
+static void khttpd_tls_shakes_expire(struct work_struct *work)
 {
 	struct khttpd_shake *shake;
 	long left;
@@ -120,24 +120,24 @@ static void khttpd_shakes_expire(struct work_struct *work)
 	while ((shake = list_first_entry_or_null(&khttpd_shakes, struct khttpd_shake, node))) {
 		left = shake->deadline - jiffies;
 		if (left > 0) {
-			schedule_delayed_work(&khttpd_shakes_work, left);
+			schedule_delayed_work(&khttpd_tls_shakes_work, left);
 			break;
 		}
 		khttpd_count(timeout_tls);
-		khttpd_shake_drop(shake);
+		khttpd_tls_shake_drop(shake);
 	}
 	mutex_unlock(&khttpd_tls_lock);
 }
 
 /* May one more begin? What for, without a daemon? */
-static bool khttpd_shake_may(struct khttpd_peer *peer)
+static bool khttpd_tls_shake_may(struct khttpd_peer *peer)
 {
 	lockdep_assert_held(&khttpd_tls_lock);
-	if (!khttpd_tlsd_count) {
+	if (!khttpd_tls_daemon_count) {
 		khttpd_count(tls_lost);
 		return false;
 	}
-	if (khttpd_shake_count >= READ_ONCE(khttpd_limits.tls_handshakes) ||
+	if (khttpd_tls_shake_count >= READ_ONCE(khttpd_limits.tls_handshakes) ||
 	    !khttpd_peer_shake(peer)) {
 		khttpd_count(tls_full);
 		return false;
@@ -145,14 +145,14 @@ static bool khttpd_shake_may(struct khttpd_peer *peer)
 	return true;
 }
 
-static bool khttpd_shake_add(struct khttpd_listener *listener, struct socket *sock,
+static bool khttpd_tls_shake_add(struct khttpd_listener *listener, struct socket *sock,
 			     struct khttpd_peer *peer)
 {
 	struct khttpd_shake *shake = kzalloc(sizeof(*shake), GFP_KERNEL);
 	u32 timeout = READ_ONCE(khttpd_limits.tls_timeout);
 
-	if (!shake || xa_alloc_cyclic(&khttpd_shake_ids, &shake->id, shake,
-				      XA_LIMIT(1, INT_MAX), &khttpd_shake_next_id,
+	if (!shake || xa_alloc_cyclic(&khttpd_tls_shake_ids, &shake->id, shake,
+				      XA_LIMIT(1, INT_MAX), &khttpd_tls_shake_next_id,
 				      GFP_KERNEL) < 0) {
 		khttpd_count(no_memory);
 		kfree(shake);
@@ -166,41 +166,42 @@ static bool khttpd_shake_add(struct khttpd_listener *listener, struct socket *so
 	shake->deadline = jiffies + msecs_to_jiffies(timeout);
 	/* Others have an earlier deadline, unless the limit was lowered: none is overtaken. */
 	if (list_empty(&khttpd_shakes))
-		mod_delayed_work(system_wq, &khttpd_shakes_work, msecs_to_jiffies(timeout));
+		mod_delayed_work(system_wq, &khttpd_tls_shakes_work, msecs_to_jiffies(timeout));
 	list_add_tail(&shake->node, &khttpd_shakes);
-	list_add_tail(&shake->wait, &khttpd_shakes_waiting);
-	WRITE_ONCE(khttpd_shake_count, khttpd_shake_count + 1);
+	list_add_tail(&shake->wait, &khttpd_tls_shakes_waiting);
+	WRITE_ONCE(khttpd_tls_shake_count, khttpd_tls_shake_count + 1);
 	return true;
 }
 
 /**
- * khttpd_shake_begin() - a connection waits for its handshake
+ * khttpd_tls_begin() - a connection waits for its handshake
  * @listener: where it came from
- * @sock: the connection; khttpd_tls.c's on success
+ * @sock: the connection; ours on success
  * @peer: its client, or NULL; the same
  *
  * Context: a thread, the listener's accept_lock held.
  * Return: false if it is to be closed, which has been counted.
  */
-bool khttpd_shake_begin(struct khttpd_listener *listener, struct socket *sock,
-			struct khttpd_peer *peer)
+bool khttpd_tls_begin(struct khttpd_listener *listener, struct socket *sock,
+		      struct khttpd_peer *peer)
+	__must_hold(&listener->accept_lock)
 {
 	bool begun = false;
 
 	mutex_lock(&khttpd_tls_lock);
-	if (khttpd_shake_may(peer)) {
-		begun = khttpd_shake_add(listener, sock, peer);
+	if (khttpd_tls_shake_may(peer)) {
+		begun = khttpd_tls_shake_add(listener, sock, peer);
 		if (!begun)
 			khttpd_peer_shaken(peer);
 	}
 	mutex_unlock(&khttpd_tls_lock);
 	if (begun)
-		wake_up_interruptible_poll(&khttpd_tlsd_wait, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_poll(&khttpd_tls_daemon_wait, EPOLLIN | EPOLLRDNORM);
 	return begun;
 }
 
 /* Drop those of a listener, or of a daemon. Return: how many. */
-static unsigned int khttpd_shakes_drop(const struct khttpd_listener *listener,
+static unsigned int khttpd_tls_shakes_drop(const struct khttpd_listener *listener,
 				       const struct khttpd_tlsd *by)
 {
 	struct khttpd_shake *shake, *next;
@@ -210,74 +211,74 @@ static unsigned int khttpd_shakes_drop(const struct khttpd_listener *listener,
 	list_for_each_entry_safe(shake, next, &khttpd_shakes, node) {
 		if (listener ? shake->listener != listener : shake->by != by)
 			continue;
-		khttpd_shake_drop(shake);
+		khttpd_tls_shake_drop(shake);
 		n++;
 	}
 	return n;
 }
 
 /**
- * khttpd_shakes_stop() - a listener goes
+ * khttpd_tls_stop() - a listener goes
  * @listener: it accepts nothing any more
  *
  * Context: process.
  */
-void khttpd_shakes_stop(const struct khttpd_listener *listener)
+void khttpd_tls_stop(const struct khttpd_listener *listener)
 {
 	mutex_lock(&khttpd_tls_lock);
-	khttpd_shakes_drop(listener, NULL);
+	khttpd_tls_shakes_drop(listener, NULL);
 	mutex_unlock(&khttpd_tls_lock);
 }
 
 /**
- * khttpd_tlsd_begin() - a process will do handshakes
+ * khttpd_tls_daemon_begin() - a process will do handshakes
  *
- * Return: the daemon, to be given to khttpd_tlsd_end(), or NULL without memory.
+ * Return: the daemon, to be given to khttpd_tls_daemon_end(), or NULL without memory.
  */
-struct khttpd_tlsd *khttpd_tlsd_begin(void)
+struct khttpd_tlsd *khttpd_tls_daemon_begin(void)
 {
 	struct khttpd_tlsd *tlsd = kzalloc(sizeof(*tlsd), GFP_KERNEL);
 
 	if (!tlsd)
 		return NULL;
 	mutex_lock(&khttpd_tls_lock);
-	WRITE_ONCE(khttpd_tlsd_count, khttpd_tlsd_count + 1);
+	WRITE_ONCE(khttpd_tls_daemon_count, khttpd_tls_daemon_count + 1);
 	mutex_unlock(&khttpd_tls_lock);
 	return tlsd;
 }
 
 /**
- * khttpd_tlsd_end() - it does none any more: its own, and without another those that wait, end
+ * khttpd_tls_daemon_end() - its handshakes end; without another one those that wait end, too
  * @tlsd: the daemon, or NULL
  *
  * Context: process.
  */
-void khttpd_tlsd_end(struct khttpd_tlsd *tlsd)
+void khttpd_tls_daemon_end(struct khttpd_tlsd *tlsd)
 {
 	if (!tlsd)
 		return;
 	mutex_lock(&khttpd_tls_lock);
-	WRITE_ONCE(khttpd_tlsd_count, khttpd_tlsd_count - 1);
-	khttpd_count_add(tls_lost, khttpd_shakes_drop(NULL, tlsd));
-	if (!khttpd_tlsd_count)
-		khttpd_count_add(tls_lost, khttpd_shakes_drop(NULL, NULL));
+	WRITE_ONCE(khttpd_tls_daemon_count, khttpd_tls_daemon_count - 1);
+	khttpd_count_add(tls_lost, khttpd_tls_shakes_drop(NULL, tlsd));
+	if (!khttpd_tls_daemon_count)
+		khttpd_count_add(tls_lost, khttpd_tls_shakes_drop(NULL, NULL));
 	mutex_unlock(&khttpd_tls_lock);
 	kfree(tlsd);
 }
 
 /**
- * khttpd_tlsd_poll() - does a connection wait for a handshake?
+ * khttpd_tls_daemon_poll() - does a connection wait for a handshake?
  * @file: the daemon's
  * @wait: poll's
  */
-__poll_t khttpd_tlsd_poll(struct file *file, poll_table *wait)
+__poll_t khttpd_tls_daemon_poll(struct file *file, poll_table *wait)
 {
-	poll_wait(file, &khttpd_tlsd_wait, wait);
-	return list_empty_careful(&khttpd_shakes_waiting) ? 0 : EPOLLIN | EPOLLRDNORM;
+	poll_wait(file, &khttpd_tls_daemon_wait, wait);
+	return list_empty_careful(&khttpd_tls_shakes_waiting) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 
 /* A connection's sock becomes that of @to, which has none. Nobody else has it. */
-static void khttpd_shake_move(struct socket *from, struct socket *to)
+static void khttpd_tls_shake_move(struct socket *from, struct socket *to)
 {
 	__module_get(from->ops->owner);
 	khttpd_transport_graft(from, to);
@@ -286,7 +287,7 @@ static void khttpd_shake_move(struct socket *from, struct socket *to)
 /* A socket with a file for the connection. It holds its network namespace as long as the
  * daemon has it. Return: 0 or a negative errno, with all as before.
  */
-static int khttpd_shake_give(struct khttpd_shake *shake)
+static int khttpd_tls_shake_give(struct khttpd_shake *shake)
 {
 	struct sock *sk = shake->sock->sk;
 	struct socket *sock;
@@ -304,7 +305,7 @@ static int khttpd_shake_give(struct khttpd_shake *shake)
 		fput(file);
 		return -EAGAIN;
 	}
-	khttpd_shake_move(shake->sock, sock);
+	khttpd_tls_shake_move(shake->sock, sock);
 	khttpd_transport_empty(shake->sock);
 	shake->sock = NULL;
 	shake->file = file;
@@ -312,7 +313,7 @@ static int khttpd_shake_give(struct khttpd_shake *shake)
 }
 
 /**
- * khttpd_tlsd_take() - give the oldest connection that waits to a daemon
+ * khttpd_tls_daemon_take() - give the oldest connection that waits to a daemon
  * @tlsd: the daemon
  * @arg: filled in, except for the descriptor
  *
@@ -320,16 +321,16 @@ static int khttpd_shake_give(struct khttpd_shake *shake)
  * Return: a file for the daemon, with a reference of its own; or -EAGAIN if none waits, or
  * another error, with which it goes on waiting.
  */
-struct file *khttpd_tlsd_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls_take *arg)
+struct file *khttpd_tls_daemon_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls_take *arg)
 {
 	struct khttpd_shake *shake;
 	struct file *file;
 	int err = -EAGAIN;
 
 	mutex_lock(&khttpd_tls_lock);
-	shake = list_first_entry_or_null(&khttpd_shakes_waiting, struct khttpd_shake, wait);
+	shake = list_first_entry_or_null(&khttpd_tls_shakes_waiting, struct khttpd_shake, wait);
 	if (shake)
-		err = khttpd_shake_give(shake);
+		err = khttpd_tls_shake_give(shake);
 	if (err) {
 		mutex_unlock(&khttpd_tls_lock);
 		return ERR_PTR(err);
@@ -348,7 +349,7 @@ struct file *khttpd_tlsd_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls_
 }
 
 /* Has nobody the file but us, nor looks at it? It is in no table of descriptors any more. */
-static bool khttpd_shake_alone(struct file *file)
+static bool khttpd_tls_shake_alone(struct file *file)
 {
 	bool alone;
 
@@ -362,7 +363,7 @@ static bool khttpd_shake_alone(struct file *file)
 }
 
 /* Is it what khttpd can serve? */
-static bool khttpd_shake_good(const struct khttpd_shake *shake)
+static bool khttpd_tls_shake_good(const struct khttpd_shake *shake)
 {
 	struct sock *sk = sock_from_file(shake->file)->sk;
 	bool good;
@@ -377,7 +378,7 @@ static bool khttpd_shake_good(const struct khttpd_shake *shake)
 }
 
 /* The connection leaves its file and becomes a thread's. Return: 0 or a negative errno. */
-static int khttpd_shake_serve(struct khttpd_shake *shake)
+static int khttpd_tls_shake_serve(struct khttpd_shake *shake)
 {
 	struct socket *given = sock_from_file(shake->file), *sock;
 	struct sock *sk = given->sk;
@@ -388,7 +389,7 @@ static int khttpd_shake_serve(struct khttpd_shake *shake)
 	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol, &sock);
 	if (err)
 		return err;
-	khttpd_shake_move(given, sock);
+	khttpd_tls_shake_move(given, sock);
 	given->sk = NULL;
 	module_put(given->ops->owner);
 	given->ops = NULL;
@@ -406,12 +407,12 @@ static int khttpd_shake_serve(struct khttpd_shake *shake)
 		return -ENOMEM;
 	}
 	khttpd_count(tls_done);
-	khttpd_shake_free(shake);
+	khttpd_tls_shake_free(shake);
 	return 0;
 }
 
 /* The daemon's descriptor is closed first, so that nobody can get at the file any more. */
-static int khttpd_shake_back(struct khttpd_shake *shake, unsigned int fd)
+static int khttpd_tls_shake_back(struct khttpd_shake *shake, unsigned int fd)
 {
 	struct file *file = fget(fd);
 	bool same = file == shake->file;
@@ -421,13 +422,13 @@ static int khttpd_shake_back(struct khttpd_shake *shake, unsigned int fd)
 	if (!same)
 		return -EBADF;
 	close_fd(fd);
-	if (!khttpd_shake_alone(shake->file))
+	if (!khttpd_tls_shake_alone(shake->file))
 		return -EBUSY;
-	return khttpd_shake_good(shake) ? khttpd_shake_serve(shake) : -EINVAL;
+	return khttpd_tls_shake_good(shake) ? khttpd_tls_shake_serve(shake) : -EINVAL;
 }
 
 /**
- * khttpd_tlsd_done() - a daemon is through with a handshake
+ * khttpd_tls_daemon_done() - a daemon is through with a handshake
  * @tlsd: the daemon
  * @arg: which, and how it ended; checked for what must be 0
  *
@@ -436,25 +437,25 @@ static int khttpd_shake_back(struct khttpd_shake *shake, unsigned int fd)
  * connection it got: then the descriptor is as it was. -EBUSY if somebody else has it, too,
  * -EINVAL if TLS is not on both ways, or others: then it is closed.
  */
-int khttpd_tlsd_done(const struct khttpd_tlsd *tlsd, const struct khttpd_tls_done *arg)
+int khttpd_tls_daemon_done(const struct khttpd_tlsd *tlsd, const struct khttpd_tls_done *arg)
 {
 	struct khttpd_shake *shake;
 	int err = -ENOENT;
 
 	mutex_lock(&khttpd_tls_lock);
-	shake = xa_load(&khttpd_shake_ids, arg->id);
+	shake = xa_load(&khttpd_tls_shake_ids, arg->id);
 	if (!shake || shake->by != tlsd)
 		goto out;
 	err = 0;
 	if (arg->failed) {
 		khttpd_count(tls_failed);
-		khttpd_shake_drop(shake);
+		khttpd_tls_shake_drop(shake);
 		goto out;
 	}
-	err = khttpd_shake_back(shake, arg->fd);
+	err = khttpd_tls_shake_back(shake, arg->fd);
 	if (err) {
 		khttpd_count(tls_refused);
-		khttpd_shake_drop(shake);
+		khttpd_tls_shake_drop(shake);
 	}
 out:
 	mutex_unlock(&khttpd_tls_lock);
@@ -476,7 +477,7 @@ int khttpd_tls_init(void)
  */
 void khttpd_tls_exit(void)
 {
-	cancel_delayed_work_sync(&khttpd_shakes_work);
+	cancel_delayed_work_sync(&khttpd_tls_shakes_work);
 	WARN_ON(!list_empty(&khttpd_shakes));
-	xa_destroy(&khttpd_shake_ids);
+	xa_destroy(&khttpd_tls_shake_ids);
 }

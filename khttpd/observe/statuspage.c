@@ -77,6 +77,10 @@ static void khttpd_statuspage_write(struct khttpd_statuspage *page,
 				now->connections, false);
 	khttpd_statuspage_value(page, "cache_entries", "files kept open now",
 				now->cache_entries, false);
+	khttpd_statuspage_value(page, "tls_pending", "handshakes under way now",
+				now->tls_pending, false);
+	khttpd_statuspage_value(page, "tls_daemons", "processes that do handshakes now",
+				now->tls_daemons, false);
 	for (i = 0; i < KHTTPD_STAT_COUNT; i++)
 		khttpd_statuspage_value(page, khttpd_stat_names[i],
 					khttpd_stat_texts[i], khttpd_stat_sum(i),

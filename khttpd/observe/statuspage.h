@@ -9,10 +9,14 @@
  * struct khttpd_gauges - numbers of now, that are no counters
  * @connections: as for max_connections
  * @cache_entries: files kept open
+ * @tls_pending: connections whose handshake is not done
+ * @tls_daemons: processes that do handshakes
  */
 struct khttpd_gauges {
 	u32 connections;
 	u32 cache_entries;
+	u32 tls_pending;
+	u32 tls_daemons;
 };
 
 char *khttpd_statuspage_make(enum khttpd_form form, const struct khttpd_gauges *now,

@@ -151,7 +151,9 @@ def the_shell_completes_their_words_and_values():
         os.symlink("/proc/self/fd", "/dev/fd")
     wanted = {}
     for some, line in ((PARAMS, "net6ctl set dev d0"), (LIMITS, "net6ctl set limits")):
-        wanted[line] = wanted[f"{line} {some[0].word} 1"] = [s.word for s in some]
+        words = [s.word for s in some]
+        wanted[line] = ["defaults"] + words
+        wanted[f"{line} {some[0].word} 1"] = wanted[f"{line} defaults"] = words
         wanted.update((f"{line} {s.word}", s.values() or []) for s in some)
     seen = A.run("bash", "-c", COMPLETE, "complete", os.path.join(TOP, "tools"),
                  "\n".join(wanted))
