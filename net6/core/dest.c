@@ -232,13 +232,13 @@ int net6_dest_choose_saddr(struct net6_dest *dest)
 	spin_lock_bh(&nn->dest_lock);
 	if (!dest->has_saddr) {
 		dest->saddr = saddr;
-		smp_store_release(&dest->has_saddr, true);	/* pairs with net6_dest_has_saddr() */
+		smp_store_release(&dest->has_saddr, true);	/* net6_dest_has_saddr() */
 	}
 	spin_unlock_bh(&nn->dest_lock);
 	return 0;
 }
 
-/* Next hop; and source address, if which default router it is is for the source to say: RFC 8028.
+/* Next hop. Source address, too, if it is to say which default router: RFC 8028.
  * Returns the flags of the next hop, or -errno.
  */
 static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key,
@@ -348,7 +348,7 @@ struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_ad
 	struct net6_dest *dest = net6_dest_lookup_key(nn, &key);
 	int err;
 
-	if (!ipv6_addr_any(saddr) || IS_ERR(dest))
+	if (!ipv6_addr_any(saddr) || IS_ERR(dest) || likely(net6_dest_has_saddr(dest)))
 		return dest;
 	err = net6_dest_choose_saddr(dest);
 	if (!err)

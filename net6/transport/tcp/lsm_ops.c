@@ -25,12 +25,11 @@ static const struct request_sock_ops net6_tcp_lsm_request_ops = {
 /* The kernel's shape of a request. What has not been agreed yet is zero, as on native; so is
  * the copy of the SYN.
  */
-static void net6_tcp_lsm_shape(struct tcp_request_sock *treq, const struct net6_tcp_request *req)
+static void net6_tcp_lsm_shape(struct inet_request_sock *ireq, const struct net6_tcp_request *req)
 {
-	struct inet_request_sock *ireq = &treq->req;
 	struct sock_common *common = &ireq->req.__req_common;
 
-	memset(treq, 0, sizeof(*treq));
+	memset(ireq, 0, sizeof(*ireq));
 	common->skc_family = req->common.skc_family;
 	common->skc_state = req->common.skc_state;
 	common->skc_reuse = req->common.skc_reuse;
@@ -48,7 +47,26 @@ static void net6_tcp_lsm_shape(struct tcp_request_sock *treq, const struct net6_
 	ireq->req.secid = req->secid;
 	ireq->req.peer_secid = req->peer_secid;
 	ireq->tstamp_ok = req->tstamp_ok;
+}
+
+/* The same with what follows in TCP's. */
+static void net6_tcp_lsm_shape_tcp(struct tcp_request_sock *treq,
+				   const struct net6_tcp_request *req)
+{
+	memset(treq, 0, sizeof(*treq));
+	net6_tcp_lsm_shape(&treq->req, req);
 	treq->rcv_isn = req->rcv_isn;
+}
+
+/* The child that somebody else's operations make of the listener. */
+static noinline_for_stack struct sock *
+net6_tcp_lsm_clone_by(const struct inet_connection_sock_af_ops *ops, struct sock *listener,
+		      struct sk_buff *skb, const struct net6_tcp_request *req)
+{
+	struct tcp_request_sock treq;
+
+	net6_tcp_lsm_shape_tcp(&treq, req);
+	return net6_compat_syn_recv(ops, listener, skb, &treq.req.req);
 }
 
 /**
@@ -64,14 +82,14 @@ int net6_tcp_lsm_request(struct sock *listener, struct sk_buff *skb,
 			 struct net6_tcp_request *req)
 {
 	struct ipv6_txoptions *label;
-	struct tcp_request_sock treq;
+	struct inet_request_sock ireq;
 	int err;
 
-	net6_tcp_lsm_shape(&treq, req);
-	err = security_inet_conn_request(listener, skb, &treq.req.req);
-	req->secid = treq.req.req.secid;
-	req->peer_secid = treq.req.req.peer_secid;
-	label = treq.req.ipv6_opt;
+	net6_tcp_lsm_shape(&ireq, req);
+	err = security_inet_conn_request(listener, skb, &ireq.req);
+	req->secid = ireq.req.secid;
+	req->peer_secid = ireq.req.peer_secid;
+	label = ireq.ipv6_opt;
 	if (likely(!label))
 		return err;
 	/* calipso_req_setattr() charged it to the listener. */
@@ -95,12 +113,12 @@ struct sock *net6_tcp_lsm_clone(struct sock *listener, struct sk_buff *skb,
 				struct net6_tcp_request *req)
 {
 	const struct inet_connection_sock_af_ops *ops = READ_ONCE(inet_csk(listener)->icsk_af_ops);
-	struct tcp_request_sock treq;
+	struct inet_request_sock ireq;
 
-	net6_tcp_lsm_shape(&treq, req);
-	if (likely(ops == &net6_tcp_native_ops))
-		return net6_compat_sk_clone(listener, &treq.req.req, GFP_ATOMIC);
-	return net6_compat_syn_recv(ops, listener, skb, &treq.req.req);
+	if (unlikely(ops != &net6_tcp_native_ops))
+		return net6_tcp_lsm_clone_by(ops, listener, skb, req);
+	net6_tcp_lsm_shape(&ireq, req);
+	return net6_compat_sk_clone(listener, &ireq.req, GFP_ATOMIC);
 }
 
 /**
@@ -131,7 +149,7 @@ int net6_tcp_ops_call_request(const struct net6_tcp_request *req, int op)
 {
 	struct tcp_request_sock treq;
 
-	net6_tcp_lsm_shape(&treq, req);
+	net6_tcp_lsm_shape_tcp(&treq, req);
 	return tcp_call_bpf((struct sock *)&treq, op, 0, NULL);
 }
 

@@ -7,6 +7,7 @@
 #ifndef _NET6_TCP_ARITH_H
 #define _NET6_TCP_ARITH_H
 
+#include <linux/bitops.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -218,13 +219,7 @@ static inline u32 net6_tcp_window_offer(u32 free, u32 cur, u32 mss, u32 full, u8
  */
 static inline u8 net6_tcp_wscale(u32 space)
 {
-	u8 wscale = 0;
-
-	while (space > 65535 && wscale < 14) {
-		space >>= 1;
-		wscale++;
-	}
-	return wscale;
+	return min(fls(space >> 16), 14);
 }
 
 /**
