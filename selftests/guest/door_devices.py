@@ -7,9 +7,10 @@
 #
 #	A [a0] ------ [b0] B	both on net6, fd00::a and fd00::b
 #
-# guest: named
+# guest: stock+
 # timeout: 180
 import contextlib
+import json
 import os
 import re
 import socket
@@ -272,7 +273,7 @@ def a_bridge_that_suppresses_solicitations_carries_it():
 
 @ktap.test
 def routes_with_more_in_them_are_refused():
-    """Tunnels of a route, next hop objects, IPv4 by way of IPv6, MPLS by way of IPv6."""
+    """Tunnels of a route, next hop objects, IPv4 by way of IPv6."""
     if not TAKEOVER:
         raise ktap.Skip("the routes are native's")
     for name in ("mpls_router", "mpls_iptunnel", "ip6_tunnel"):
@@ -287,8 +288,7 @@ def routes_with_more_in_them_are_refused():
             ("-6", "nexthop", "add", "id", "1", *via),
             ("nexthop", "add", "id", "2", *via),
             ("-6", "route", "add", "fd00:9::/64", "nhid", "1"),
-            ("route", "add", "192.0.2.0/24", "via", "inet6", SERVER, "dev", "a0"),
-            ("-f", "mpls", "route", "add", "100", "via", "inet6", SERVER, "dev", "a0")):
+            ("route", "add", "192.0.2.0/24", "via", "inet6", SERVER, "dev", "a0")):
         error = said(A, "ip", *command)
         ktap.diag(f"{' '.join(command)}: {error}")
         ktap.true(error, f"refused: {' '.join(command)}")
@@ -309,6 +309,48 @@ def qdisc(ns, dev, *words):
     if error and "unknown" in error.lower():
         raise ktap.Skip(f"{words[0]}: {error}")
     ktap.equal(error, None, " ".join(words))
+
+
+def mac(ns, dev):
+    return bytes.fromhex(json.loads(ns.ip("-j", "link", "show", dev))[0]["address"]
+                         .replace(":", ""))
+
+
+def frames(ns, dev, kind):
+    """A packet socket for the frames of one EtherType."""
+    with ns:
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
+    sock.bind((dev, kind))
+    sock.settimeout(0.3 * ktap.SCALE)
+    return sock
+
+
+@ktap.test
+def a_label_by_way_of_ipv6_goes_nowhere():
+    """MPLS resolves a next hop of IPv6 in native's table of neighbors, which is not there."""
+    if not TAKEOVER:
+        raise ktap.Skip("the neighbors are native's")
+    module("mpls_router")
+    A.run("sysctl", "-qw", "net.mpls.platform_labels=1000", "net.mpls.conf.a0.input=1")
+    refused = said(A, "ip", "-f", "mpls", "route", "add", "100", "via", "inet6", SERVER,
+                   "dev", "a0")
+    ktap.diag(f"route of a label: {refused}")
+    labelled, plain = frames(B, "b0", 0x8847), frames(B, "b0", 0x86dd)
+    with labelled, plain:
+        head = mac(A, "a0") + mac(B, "b0") + b"\x88\x47" + \
+            struct.pack("!I", 100 << 12 | 0x100 | 64)
+        inner = struct.pack("!IHBB", 6 << 28, 8, 59, 64) + \
+            socket.inet_pton(socket.AF_INET6, SERVER) * 2 + b"labelled"
+        labelled.send(head + inner)
+        for sock in labelled, plain:
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    frame, about = sock.recvfrom(2000)
+                    ktap.true(about[2] == socket.PACKET_OUTGOING or b"labelled" not in frame,
+                              "it comes back")
+    if not refused:
+        A.ip("-f", "mpls", "route", "del", "100")
+    talk()
 
 
 @ktap.test

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # door_devices.py where net6 is the host's only IPv6.
-# guest: named
+# guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 180
 

@@ -7,7 +7,7 @@
 #
 #	A [a0] ------ [r0] R [r1] ------ [b0] B	(lib/nft.py)
 #
-# guest: named
+# guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 180
 import json

@@ -7,7 +7,7 @@
 #
 #	[ a network namespace of a user namespace ]
 #
-# guest: named
+# guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 120
 import errno

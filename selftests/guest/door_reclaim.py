@@ -6,7 +6,7 @@
 #
 #	[ one namespace: net6 ::1 on the pseudo-loopback ]
 #
-# guest: named
+# guest: stock+
 # timeout: 60
 import os
 import socket

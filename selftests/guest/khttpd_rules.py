@@ -289,7 +289,8 @@ def the_page_about_the_web_server():
             name, value = line.split()
             values[name] = int(value)
     for name in names:
-        suffix = "" if name in ("connections", "cache_entries") else "_total"
+        gauge = name in ("connections", "cache_entries", "tls_pending", "tls_daemons")
+        suffix = "" if gauge else "_total"
         ktap.true(f"khttpd_{name}{suffix}" in values, name)
         ktap.true(f"<td>{name}<td>".encode() in html.body, f"{name} for people")
     reply = ask("/status", method="HEAD")

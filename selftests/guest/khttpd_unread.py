@@ -5,7 +5,7 @@
 #
 #	[ client, khttpd and servers on lo, net6 between two namespaces ]
 #
-# guest: both
+# guest: stock+
 # timeout: 90
 # pylint: disable=missing-function-docstring
 import os
