@@ -36,10 +36,9 @@ struct net6_iface;
 /**
  * struct net6_link_ops - one kind of link layer
  * @name: short name shown to operators, e.g. "ethernet"
- * @owner: module that is pinned while an interface of this kind exists, so that rmmod
- *	says "in use" instead of taking links away; NULL for the links that are part of
- *	net6, and for modules that want to go with interfaces up: their exit function
- *	calls net6_link_unregister() first
+ * @owner: module that is pinned while an interface of this kind exists, so that rmmod says "in
+ *	use" and takes no links away. NULL for the links that are part of net6, and for modules
+ *	that want to go with interfaces up. Their exit function calls net6_link_unregister() first
  * @flags: NET6_LINK_*
  * @addr_len: length of a link-layer address in bytes, 0 if the link has none
  * @header_len: bytes that @send or a cached header put in front of IPv6
@@ -60,9 +59,9 @@ struct net6_iface;
  * @write_lladdr_option: write the option (type @type) for @lladdr to @buf, which
  *	has room for 8 + NET6_LINK_HEADER_MAX bytes; returns its length in bytes, a
  *	multiple of 8.
- * @fill_header: write the complete link header for IPv6 to @lladdr into @header
- *	(@header_len bytes), so that a neighbor can cache it; NULL if the header
- *	is not constant per neighbor, then @send is used for each packet.
+ * @fill_header: write the complete link header for IPv6 to @lladdr into @header (@header_len
+ *	bytes), so that a neighbor can cache it. NULL if the header is not constant per neighbor:
+ *	then @send is used for each packet.
  */
 struct net6_link_ops {
 	const char	*name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A protocol above IPv6 that another module brings: it registers a Next Header value, is
- * given the packets and the ICMPv6 errors, and sends packets of its own. Limits: no
- * sockets, no groups joined, no GSO; the module bounds what it keeps.
- * Documentation/extending.rst goes through an example.
+/* A protocol above IPv6 that another module brings. It registers a Next Header value, is given
+ * the packets and the ICMPv6 errors, and sends packets of its own. Limits: no sockets, no groups
+ * joined, no GSO; the module bounds what it keeps. Documentation/extending.rst goes through an
+ * example.
  */
 #ifndef _NET6_PROTO_API_H
 #define _NET6_PROTO_API_H

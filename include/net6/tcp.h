@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What net6 offers other modules beyond ordinary kernel sockets: connections whose
- * owner is called in softirq with the received segments still in their buffers, one
- * call to send a header, pages and a FIN, and the hand-over of a connection to a
- * listener. Limits: TCP only; bytes in sequence only; an owner in one network
- * namespace. Everything else (bind, listen, connect, options) is done with
- * sock_create_kern(net, AF_NET6, SOCK_STREAM, IPPROTO_TCP, &sock) and the usual calls.
+/* net6 offers other modules connections that ordinary kernel sockets do not have. Their owner is
+ * called in softirq, with the received segments still in their buffers. One call sends a header,
+ * pages and a FIN. A connection can be handed over to a listener. Limits: TCP only; bytes in
+ * sequence only; an owner in one network namespace. Everything else (bind, listen, connect,
+ * options) is done with sock_create_kern(net, AF_NET6, SOCK_STREAM, IPPROTO_TCP, &sock) and the
+ * usual calls.
  */
 #ifndef _NET6_TCP_API_H
 #define _NET6_TCP_API_H
@@ -17,13 +17,12 @@
 /**
  * DOC: Connections that belong to a module
  *
- * A module attaches a struct net6_tcp_user to a listener, its own or another
- * program's: net6_tcp_attach(). From then on each connection whose handshake is done,
- * or that Fast Open makes of its SYN, is first offered to it: accept() takes it, or
- * leaves it to the listener's accept queue. A connection that was taken has a struct
- * sock, but no struct socket and no file. A module that has a connection's socket, by
- * accept() say, makes it such a one with net6_tcp_take(). It belongs to the module until
- * one of these ends that:
+ * A module attaches a struct net6_tcp_user to a listener, its own or another program's:
+ * net6_tcp_attach(). From then on it is first offered each connection whose handshake is done, or
+ * that Fast Open makes of its SYN. accept() takes it, or leaves it to the listener's accept
+ * queue. A connection that was taken has a struct sock, but no struct socket and no file. A
+ * module that has a connection's socket, by accept() say, makes it such a one with
+ * net6_tcp_take(). It belongs to the module until one of these ends that:
  *
  * * net6_tcp_give(): it goes to a listener's accept queue, bytes that were not consumed
  *   included, and is accept()ed there as if it had just been established;
@@ -32,8 +31,8 @@
  * * net6_tcp_finish_locked() or net6_tcp_finish(): it is closed. What was queued is
  *   still delivered, FIN and all, unless it is reset.
  *
- * Each taken connection must come to one of these ends, also when it died by itself:
- * then receive() is called a last time with sk->sk_state == TCP_CLOSE.
+ * Each taken connection must come to one of these ends, also when it died by itself. Then
+ * receive() is called a last time with sk->sk_state == TCP_CLOSE.
  *
  * Who may be called where:
  *
@@ -48,9 +47,9 @@
  *   taken while the connection was known to be alive: in a callback, or under a lock
  *   that receive() also takes before it finishes the connection).
  *
- * sk->sk_user_data of a taken connection is the module's. Memory of a taken connection
- * is not charged to a memory cgroup, and it does not count in a listener's backlog: the
- * module has to bound how many it takes, and how long they may idle.
+ * sk->sk_user_data of a taken connection is the module's. Memory of a taken connection is not
+ * charged to a memory cgroup, and it does not count in a listener's backlog. The module has to
+ * bound how many it takes, and how long they may idle.
  *
  * Before the module goes: net6_tcp_detach() from all listeners, then finish all
  * connections, then synchronize_rcu(). A connection holds the namespace if its listener

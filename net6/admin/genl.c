@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The generic netlink family of net6, and its dumps: a dump takes a snapshot when it
- * starts and then sends it piece by piece, so that it is resumable and consistent
- * whatever happens to the tables meanwhile, and holds no reference to them.
+/* The generic netlink family of net6, and its dumps. A dump takes a snapshot when it starts and
+ * then sends it piece by piece. So it is resumable and consistent whatever happens to the tables
+ * meanwhile, and holds no reference to them.
  */
 #include <linux/mm.h>
 #include <linux/module.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the netlink family share: dumps that are snapshots, and the
- * objects as they are told to programs and to listeners of the monitor group.
+/* The parts of the netlink family share this: dumps that are snapshots, and the objects as they
+ * are told to programs and to listeners of the monitor group.
  */
 #ifndef _NET6_ADMIN_NL_H
 #define _NET6_ADMIN_NL_H

@@ -249,7 +249,7 @@ int net6_nl_sock_get_start(struct netlink_callback *cb)
 				  NET6_A_SOCK_PROTOCOL);
 }
 
-/* Where many leave a chain a walk misses those behind them, but no more than it meets: so many
+/* A walk of a chain that many leave misses those behind them, but no more than it meets. So many
  * walks find all that were there, while others may come without end.
  */
 #define NET6_NL_SOCK_WALKS	32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Routes: dst_alloc() takes the first reference itself in later kernels and empties the list
- * head for routes of no table, which was struct rt6_info's; dst_ops.ifdown lost an argument.
- * All between 6.1 and 6.12. Ends when 6.1 is no longer supported.
+/* Routes. In later kernels dst_alloc() takes the first reference itself and empties the list head
+ * for routes of no table, which was struct rt6_info's. dst_ops.ifdown lost an argument. All
+ * between 6.1 and 6.12. Ends when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_DST_H
 #define _NET6_COMPAT_DST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tables of native IPv6: the namespace of a socket look-up is const in later kernels, and in
- * stable 6.12 since one between .95 and .117, so the member's type is asked and no number.
- * Ends when 6.1 is no longer supported.
+/* Tables of native IPv6. The namespace of a socket look-up is const in later kernels, and in
+ * stable 6.12 since one between .95 and .117. So the member's type is asked and no number. Ends
+ * when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_IPV6_STUBS_H
 #define _NET6_COMPAT_IPV6_STUBS_H

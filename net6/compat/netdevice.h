@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a device is like: two feature bits until 6.11, fields of their own from 6.12 on, of which
- * one has another name from 6.15 and stable 6.12.114 on. Its counters per CPU are the core's to
- * allocate from 6.7 on. Ends when 6.1 is no longer supported.
+/* Properties of a device. Two are feature bits until 6.11 and fields of their own from 6.12 on.
+ * One of them has another name from 6.15 and stable 6.12.114 on. Its counters per CPU are the
+ * core's to allocate from 6.7 on. Ends when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_NETDEVICE_H
 #define _NET6_COMPAT_NETDEVICE_H
@@ -33,8 +33,8 @@ static inline void net6_compat_netns_local(struct net_device *dev)
 #endif
 }
 
-/* It counts in dev->tstats; to be called by ndo_init. Where the core allocates that it does so
- * later, and iptunnel_xmit() counts for nobody else: it warns.
+/* It counts in dev->tstats; to be called by ndo_init. The core allocates that later, and
+ * iptunnel_xmit() counts for nobody else: it warns.
  */
 static inline int net6_compat_tstats_alloc(struct net_device *dev)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What udp_sock.encap_err_rcv is told of an ICMP error: where the UDP header is until 6.2,
- * where its payload is (and more) from 6.3 on. Ends when 6.1 is no longer supported.
+/* udp_sock.encap_err_rcv is told of an ICMP error where the UDP header is until 6.2, and where
+ * its payload is (and more) from 6.3 on. Ends when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_UDP_TUNNEL_H
 #define _NET6_COMPAT_UDP_TUNNEL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Is it ours? The addresses that we receive for [ADE], in two tables: one knows each entry by
- * address and interface, the other each unicast and anycast address once, whatever the number
+/* Is it ours? The addresses that we receive for [ADE] are in two tables. One knows each entry by
+ * address and interface. The other has each unicast and anycast address once, whatever the number
  * of its interfaces. Groups among them are mcast.c's to join.
  */
 #include <linux/rculist.h>

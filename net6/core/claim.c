@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What each user's sockets have joined on an interface: groups and anycast addresses, each
+/* Each user's sockets have joined these on an interface: groups and anycast addresses, each
  * counted once. Every user has limits.max_groups of them, so nobody can use up another one's.
  * What net6 joins itself is not counted.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Duplicate address detection: RFC 4862 section 5.4, with nonces (RFC 7527) against
- * links that bring our own probes back, new identifiers by RFC 7217 section 6, and
- * addresses that are used meanwhile (RFC 4429).
+/* Duplicate address detection, RFC 4862 section 5.4. It has nonces (RFC 7527) against links that
+ * bring our own probes back, and new identifiers by RFC 7217 section 6. Addresses may be used
+ * meanwhile (RFC 4429).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

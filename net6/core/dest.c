@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The destination cache [RCE]: a hash table per namespace, bounded. What it takes to
- * make an entry is in route.c and srcaddr.c. Entries do not age: they are replaced
- * when stale, and evicted by second chance when the table is full.
+/* The destination cache [RCE]: a hash table per namespace, bounded. The makings of an entry are
+ * in route.c and srcaddr.c. Entries do not age: they are replaced when stale, and evicted by
+ * second chance when the table is full.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>

@@ -140,8 +140,8 @@ static struct sk_buff *net6_exthdr_destination(struct sk_buff *skb)
 	return net6_exthdr_options(skb, false);
 }
 
-/* RFC 8200 section 4.4: no type is recognised (type 0 is deprecated, RFC 5095): with
- * Segments Left zero the header is ignored, else the packet is discarded.
+/* RFC 8200 section 4.4: no type is recognised (type 0 is deprecated, RFC 5095). With Segments
+ * Left zero the header is ignored, else the packet is discarded.
  */
 static struct sk_buff *net6_exthdr_routing(struct sk_buff *skb)
 {

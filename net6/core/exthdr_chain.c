@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The chain of extension headers of a packet that we send, RFC 8200 section 4: where it
+/* The chain of extension headers of a packet that we send, RFC 8200 section 4. Here is where it
  * may be cut into fragments, and which routing headers a program may ask for.
  */
 #include <linux/in.h>
@@ -39,7 +39,7 @@ struct net6_unfragmentable net6_chain_unfragmentable(const u8 *packet, unsigned 
 			part.len = at + size;
 			part.nexthdr = at;
 		}
-		/* What follows the Routing header is for the final destination. */
+		/* The headers behind the Routing header are for the final destination. */
 		if (type == IPPROTO_ROUTING)
 			break;
 		type = packet[at];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* First-hop router selection by source address, RFC 8028: default routers remember the prefixes
+/* First-hop router selection by source address, RFC 8028. Default routers remember the prefixes
  * that they have told, and a packet goes to one that has told its source's. The network behind
  * another one may filter it (BCP 38). Nothing of this is looked at while a namespace has one
  * default router only. With more of them each look-up for a source that is settled goes through

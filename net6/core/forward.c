@@ -30,7 +30,7 @@ static const struct in6_addr *const net6_forward_groups[] = {
  * @iface: interface that is in the tables
  * @on: a router
  *
- * What routers have advertised to the host is forgotten.
+ * All that routers have advertised to the host is forgotten.
  * Context: nn->lock held.
  */
 void net6_forward_set(struct net6_iface *iface, bool on)

@@ -12,8 +12,8 @@
 #include "exthdr_chain.h"
 #include "ip.h"
 
-/* RFC 7739 section 5.2: a counter per set of destinations, from a random start and
- * with an offset that depends on source and destination and on a secret.
+/* RFC 7739 section 5.2: a counter per set of destinations, from a random start. Its offset
+ * depends on source, destination and a secret.
  */
 #define NET6_FRAG_COUNTERS	256
 
@@ -28,7 +28,7 @@ static __be32 net6_frag_id(const struct ipv6hdr *h)
 	return htonl((u32)(hash >> 32) + (u32)atomic_inc_return(counter));
 }
 
-/* What a fragment has from its packet: how it is sent, what netfilter, filters and security
+/* A fragment has this from its packet: how it is sent, what netfilter, filters and security
  * modules know of it, and when it is to leave (SO_TXTIME).
  */
 static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *from)
@@ -48,8 +48,8 @@ static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *fr
 }
 
 /* What @skb has from @at on becomes @frag's: pages change hands, and what is linear is copied.
- * Pages are charged to the sender by the octet, once: by the fragment that has the octets, all
- * else that the packet was charged for by the first one.
+ * Pages are charged to the sender by the octet, once, and by the fragment that has the octets.
+ * All else that the packet was charged for the first one has.
  */
 static int net6_frag_move(struct sk_buff *frag, struct sk_buff *skb, unsigned int at, bool copy)
 {
@@ -110,8 +110,8 @@ static void net6_frag_write_header(struct sk_buff *frag, const struct net6_unfra
 	ipv6_hdr(frag)->payload_len = htons(frag->len - sizeof(struct ipv6hdr));
 }
 
-/* Pieces are taken off the end of the packet, and what is left is the first of them: with what
- * is told of a packet once, as the time of its departure is. Nothing has been sent if there is
+/* Pieces are taken off the end of the packet, and what is left is the first of them. It keeps
+ * what is told of a packet once, as the time of its departure. Nothing has been sent if there is
  * no memory for one.
  */
 static int net6_frag_cut(struct sk_buff *skb, const struct net6_unfragmentable *part,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ways into net6_rcv(). Beside the native stack: a netdev ingress hook on each
- * device that takes unicast packets for our addresses away and copies what is for our
- * groups, so that native never sees the former. Without a native stack: a packet
- * handler. Packets shorter than an IPv6 header are left to native, which counts them.
+/* The ways into net6_rcv(). Beside the native stack there is a netdev ingress hook on each
+ * device. It takes unicast packets for our addresses away, so that native never sees them, and
+ * copies what is for our groups. Without a native stack: a packet handler. Packets shorter than
+ * an IPv6 header are left to native, which counts them.
  */
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ICMPv6 messages that we receive, RFC 4443: checksum, a table of types, echo, and
- * errors, which go to the transport that sent the packet they are about.
+/* ICMPv6 messages that we receive, RFC 4443: checksum, a table of types, echo, and errors. An
+ * error goes to the transport that sent the packet it is about.
  */
 #include <linux/if_vlan.h>
 #include <net/dsfield.h>
@@ -241,9 +241,9 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* An error about an ICMPv6 message of ours: only echo requests have a sender to tell. Of
- * the others echo replies alone can be too large: RFC 8201 section 4, a node "MUST reduce
- * its estimate of the PMTU for the relevant path".
+/* An error about an ICMPv6 message of ours: only echo requests have a sender to tell. Among the
+ * others only echo replies can be too large. RFC 8201 section 4: a node "MUST reduce its estimate
+ * of the PMTU for the relevant path".
  */
 static void net6_icmp_error_inner(struct sk_buff *skb, const struct net6_icmp_error *err)
 {

@@ -428,9 +428,9 @@ static void net6_iface_consider(struct net_device *dev)
 		netdev_warn(dev, "net6: no interface for this device: error %d\n", err);
 }
 
-/* A device that stops to belong to another one says so before it is free of it:
- * macvlan and others take their receive handler back later. So it is looked at
- * again when RTNL is released. What softirqs have found out about interfaces waits for it, too.
+/* A device that stops to belong to another one says so before it is free of it. macvlan and
+ * others take their receive handler back later. It is looked at again when RTNL is released. What
+ * softirqs have found out about interfaces waits for RTNL, too.
  */
 static void net6_iface_rescan(struct work_struct *work)
 {

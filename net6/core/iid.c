@@ -38,10 +38,9 @@ bool net6_iid_reserved(const u8 iid[8])
  * @dad_counter: how many identifiers for this prefix were duplicates before
  * @iid: result, 8 bytes
  *
- * F is SipHash-2-4, a pseudorandom function of 64 bits: its output is the whole
- * identifier, and without the key neither computable nor reversible (RFC 7217
- * section 5). A reserved result is passed over by a further round (section 5,
- * step 4), which is counted apart from DAD_Counter.
+ * F is SipHash-2-4, a pseudorandom function of 64 bits. Its output is the whole identifier;
+ * without the key it is neither computable nor reversible (RFC 7217 section 5). A reserved result
+ * is passed over by a further round (section 5, step 4), which is counted apart from DAD_Counter.
  * Context: any.
  */
 void net6_iid_make(const siphash_key_t *secret, const u8 prefix[8], const u8 net_iface[8],

@@ -57,8 +57,8 @@ static inline struct net6_rx_cb *net6_rx_cb(const struct sk_buff *skb)
  * @iface: where it did
  * @skb: packet
  *
- * What we send to an address of ours comes up on the loopback, and counts as received on the
- * interface that has the address (RFC 4007 section 5), as on Linux. Context: any.
+ * A packet to an address of ours comes up on the loopback. It counts as received on the interface
+ * that has the address (RFC 4007 section 5), as on Linux. Context: any.
  */
 static inline int net6_rcv_ifindex(const struct net6_iface *iface, const struct sk_buff *skb)
 {

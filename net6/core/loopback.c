@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pseudo-loopback: what is sent comes back up through a bounded queue per CPU,
- * drained by a tasklet, so that no sender runs into its own receive path. It has no
- * device of its own: lo lends its name and index, and never carries our packets.
+/* The pseudo-loopback. What is sent comes back up through a bounded queue per CPU, drained by a
+ * tasklet. So no sender runs into its own receive path. It has no device of its own: lo lends its
+ * name and index, and never carries our packets.
  */
 #include <linux/errqueue.h>
 #include <linux/if_packet.h>
@@ -26,8 +26,8 @@ struct net6_loop {
 	struct tasklet_struct	tasklet;
 };
 
-/* Where a queued packet is to come up; the interface cannot go before
- * net6_loopback_purge() has run.
+/* The interface on which a queued packet is to come up. It cannot go before net6_loopback_purge()
+ * has run.
  */
 struct net6_loop_cb {
 	struct net6_iface	*iface;

@@ -341,8 +341,8 @@ static void net6_mld_end(struct net6_mld_writer *w)
 	w->skb = NULL;
 }
 
-/* Writes a group's records, in a new Report if the one at hand is full. What finds no
- * memory is not told this time.
+/* Writes a group's records, in a new Report if the one at hand is full. A report that finds no
+ * memory is not sent this time.
  */
 static void net6_mld_write(struct net6_mld_writer *w, struct net6_mld_group *group,
 			   unsigned int (*put)(struct net6_mld_group *group, u8 *buf,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the members on an interface want of a group, and what routers are still to be
- * told about it: RFC 3810 sections 4.2, 6.1 and 6.3 without time and packets. Pure.
+/* A group on an interface: what its members want, and what routers are still to be told about it.
+ * These are RFC 3810 sections 4.2, 6.1 and 6.3 without time and packets. Pure.
  */
 #include <linux/errno.h>
 #include <linux/slab.h>
@@ -8,8 +8,8 @@
 
 #include "mld_group.h"
 
-/* RFC 3810 4.2: with a member in EXCLUDE mode, a source is unwanted if all of those
- * exclude it and nobody includes it; else it is wanted if somebody includes it.
+/* RFC 3810 4.2. With a member in EXCLUDE mode, a source is unwanted if all of those exclude it
+ * and nobody includes it. Else it is wanted if somebody includes it.
  */
 static bool net6_mld_wanted(const struct net6_mld_group *group, const struct net6_mld_source *s)
 {
@@ -280,8 +280,8 @@ unsigned int net6_mld_put_change(struct net6_mld_group *group, u8 *buf, unsigned
 	return allow + block;
 }
 
-/* Of the sources asked for, those that are wanted; one that nobody has named is so in
- * mode EXCLUDE.
+/* Those of the sources asked for that are wanted. One that nobody has named is so in mode
+ * EXCLUDE.
  */
 static unsigned int net6_mld_put_asked(struct net6_mld_group *group, u8 *buf, unsigned int room,
 				       bool *full)

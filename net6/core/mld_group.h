@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the members on an interface want of a group, and what routers are still to be
- * told about it: RFC 3810 sections 4.2, 6.1 and 6.3 without time and packets. Pure.
+/* A group on an interface: what its members want, and what routers are still to be told about it.
+ * These are RFC 3810 sections 4.2, 6.1 and 6.3 without time and packets. Pure.
  */
 #ifndef _NET6_MLD_GROUP_H
 #define _NET6_MLD_GROUP_H

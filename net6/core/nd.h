@@ -140,7 +140,7 @@ void net6_nd_announce(struct net6_iface *iface);	/* any but hard interrupts */
 
 void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */
 
-/* What all ND messages have in common (core/nd.c): RFC 4861 6.1, 7.1, 8.1. */
+/* All ND messages have this in common (core/nd.c): RFC 4861 6.1, 7.1, 8.1. */
 struct net6_nd_opts;
 bool net6_nd_check(struct net6_iface *iface, struct sk_buff *skb, unsigned int len,
 		   struct net6_nd_opts *opts);	/* false: dropped */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The timer for ends of lifetimes [RCE], [PLE]: routers, prefixes and routes say how long they
- * live. What it does when it fires is in ra.c, above these lists.
+ * live. ra.c, above these lists, says what it does when it fires.
  */
 #include <linux/timer.h>
 

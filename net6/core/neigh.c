@@ -59,8 +59,8 @@ static unsigned long net6_neigh_reachable_time(struct net6_iface *iface)
 	return READ_ONCE(iface->reachable);
 }
 
-/* RFC 4861 7.2.2: the source of the packet that asks, if it is ours on this link,
- * makes the neighbor's answer go where the packet's answer will.
+/* RFC 4861 7.2.2: the source of the packet that asks is used if it is ours on this link. So the
+ * neighbor's answer goes where the packet's answer will.
  */
 static void net6_neigh_todo_saddr(struct net6_neigh *neigh, struct net6_neigh_todo *todo)
 {
@@ -275,8 +275,8 @@ static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
 	return net6_link_xmit(skb);
 }
 
-/* An evicted entry that somebody still holds: the packet goes through the entry
- * that is in the table now, and holders are told to look again.
+/* Somebody still holds an entry that was evicted. The packet goes through the entry that is in
+ * the table now, and holders are told to look again.
  */
 static int net6_neigh_output_dead(struct net6_neigh *neigh, struct sk_buff *skb)
 {
@@ -398,8 +398,8 @@ unlock:
  * net6_neigh_probe() - a packet goes another way since this neighbor does not answer
  * @neigh: neighbor; borrowed
  *
- * RFC 4191 3.5: it is asked once, if router_probe_interval has gone by; else next hops are chosen
- * again when it has, so that the next packet comes here. What is due is left to the timer: the
+ * RFC 4191 3.5: it is asked once, if router_probe_interval has gone by. Else next hops are chosen
+ * again when it has, so that the next packet comes here. The timer sees to what is due: the
  * caller may hold locks. Context: RCU read lock held; takes neigh->lock.
  */
 void net6_neigh_probe(struct net6_neigh *neigh)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The neighbor cache's entries: a hash table per interface, bounded; made, found,
- * evicted, removed. What happens to an entry while it is there is neigh.c's business.
+/* The neighbor cache's entries: a hash table per interface, bounded; made, found, evicted,
+ * removed. neigh.c says what happens to an entry while it is there.
  */
 #include <linux/rhashtable.h>
 
@@ -110,9 +110,9 @@ static bool net6_neigh_unresolved(const struct net6_neigh *neigh)
 }
 
 /* The oldest that has no link-layer address, if these are more than half of all; else NULL.
- * Resolving comes after what is resolved (RFC 6583 7.1): a scan of the prefix, whose addresses
- * do not answer, takes half of the table, and solicitations that strangers send, which bring
- * an address each, leave the neighbors that are being asked in peace.
+ * Entries that are being resolved are evicted before resolved ones (RFC 6583 7.1). A scan of the
+ * prefix, whose addresses do not answer, takes half of the table. Solicitations that strangers
+ * send bring an address each, and leave the neighbors that are being asked in peace.
  */
 static struct net6_neigh *net6_neigh_victim_unresolved(struct net6_iface *iface)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* netfilter's five hooks in takeover mode, at the places where native IPv6 calls them. A hook
- * may accept a packet, drop it, or keep it for later (NF_QUEUE); then it goes on in one of the
+/* netfilter's five hooks in takeover mode, at the places where native IPv6 calls them. A hook may
+ * accept a packet, drop it, or keep it for later (NF_QUEUE). Then it goes on in one of the
  * functions that are named *_ok here, which look everything up again.
  *
- * Hooks see whole packets only: fragments are put together before the first hook, in a router
- * too, which sends them on in fragments of 1280 octets. netfilter's own reassembly, whose
- * timers outlive a packet, never has anything to do.
+ * Hooks see whole packets only. Fragments are put together before the first hook. A router does
+ * so too, and sends them on in fragments of 1280 octets.
  */
 #include <linux/netfilter_ipv6.h>
 #include <net/dst.h>
@@ -174,7 +173,7 @@ void net6_nf_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	enum net6_nf_kind kind;
 	bool reassembled;
 
-	/* What is not in order is counted and dropped where it always is. */
+	/* A packet that is not in order is counted and dropped where it always is. */
 	if (net6_rcv_check(skb, skb->pkt_type == PACKET_LOOPBACK) != NET6_DROP_MAX) {
 		net6_rcv_route(iface, skb, false);
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A namespace's policy table, RFC 6724 section 2.1: labels for the selection of source
- * addresses, and precedences, which net6 only keeps: destination addresses are sorted by
- * programs' libraries. Without changes it is the RFC's own table, which costs no memory.
+/* A namespace's policy table, RFC 6724 section 2.1. Its labels serve the selection of source
+ * addresses. net6 only keeps the precedences: programs' libraries sort destination addresses.
+ * Without changes it is the RFC's own table, which costs no memory.
  */
 #include <linux/overflow.h>
 #include <linux/rtnetlink.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Neighbor Discovery for others, RFC 4861 7.2.8: addresses of other nodes that a router answers
- * for on an interface, so that their packets come to it, to be forwarded. Whether it may is for
- * the operator to know: no Duplicate Address Detection, no unsolicited advertisements (which
- * 7.2.8 allows), no prefixes (RFC 4389).
+/* Neighbor Discovery for others, RFC 4861 7.2.8. A router answers on an interface for addresses
+ * of other nodes, so that their packets come to it, to be forwarded. Whether it may is for the
+ * operator to know: no Duplicate Address Detection, no unsolicited advertisements (which 7.2.8
+ * allows), no prefixes (RFC 4389).
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -17,7 +17,7 @@
 /* By what a Neighbor Solicitation for a proxied address is delivered; in no table. */
 static const struct net6_accept net6_proxy_unicast = { .type = NET6_ACCEPT_UNICAST };
 
-/* Users choose the bits: the secret goes in with them, not on top of the result, and no word is
+/* Users choose the bits. So the secret goes in with them, not on top of the result. No word is
  * folded into another before, as ipv6_addr_hash() and __ipv6_addr_jhash() do.
  */
 static struct hlist_head *net6_proxy_bucket(const struct net6_iface *iface,

@@ -168,7 +168,7 @@ void net6_nd_set_router(struct net6_iface *iface)
  * @iface: interface
  * @accept_ra: 0 to 2, see struct net6_iface
  *
- * What was learned stays, and is not renewed if they are not believed any more.
+ * All that was learned stays, and is not renewed if they are not believed any more.
  * Context: nn->lock held.
  */
 void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra)
@@ -262,8 +262,8 @@ static bool net6_ra_wants_route(const struct net6_iface *iface, const struct net
 }
 
 /* What it says of itself as a default router. RFC 4191 3.1, type C hosts: the values of a route
- * of no length "override" the header's. It is looked for first, so that prefixes find the router
- * and it does not go at each message with another lifetime, zero, in the header.
+ * of no length "override" the header's. It is looked for first, so that prefixes find the router.
+ * Otherwise it would go at each message with another lifetime, zero, in the header.
  */
 static bool net6_ra_default(const struct net6_iface *iface, const struct net6_ra_msg *ra,
 			    const struct net6_nd_opts *opts, struct net6_nd_route *found)

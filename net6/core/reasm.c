@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reassembly, RFC 8200 section 4.5, with the kernel's fragment queues: memory is
- * bounded per namespace, overlaps drop the whole packet (RFC 5722), atomic fragments
- * are never queued (RFC 6946), ECN marks are combined (RFC 3168 5.3).
+/* Reassembly, RFC 8200 section 4.5, with the kernel's fragment queues. Memory is bounded per
+ * namespace. Overlaps drop the whole packet (RFC 5722), atomic fragments are never queued (RFC
+ * 6946), ECN marks are combined (RFC 3168 5.3).
  */
 #include <linux/jhash.h>
 #include <linux/tcp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a fragment may be and when a packet is whole, RFC 8200 section 4.5: bookkeeping
+/* The rules for a fragment, and for when a packet is whole, RFC 8200 section 4.5: bookkeeping
  * without the pieces themselves.
  */
 #include "reasm_rules.h"

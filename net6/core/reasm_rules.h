@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a fragment may be and when a packet is whole, RFC 8200 section 4.5. Pure: numbers
+/* The rules for a fragment, and for when a packet is whole, RFC 8200 section 4.5. Pure: numbers
  * in, verdicts out. Which octets are there is the kernel's inet_frag's to see.
  */
 #ifndef _NET6_REASM_RULES_H

@@ -104,7 +104,7 @@ static struct net6_neigh *net6_router_swap_neigh(struct net6_router *router,
 	return old;
 }
 
-/* nn->lock held. What the administrator has set, an advertisement does not change. */
+/* nn->lock held. An advertisement does not change what the administrator has set. */
 static int net6_router_renew(struct net6_router *router, s8 preference, u32 lifetime, bool manual)
 	__must_hold(&router->iface->nn->lock)
 {
@@ -219,7 +219,7 @@ unsigned long net6_router_expire(struct net6_iface *iface)
 	return next;
 }
 
-/* Routers that do not answer come last (RFC 4861 6.3.6), also for the sources of their prefixes:
+/* Routers that do not answer come last (RFC 4861 6.3.6), also for the sources of their prefixes.
  * RFC 8028 3 prefers a router, it does not insist on it. Then those that have told the source's
  * prefix (3.2), then reachable ones, then by preference (RFC 4191 3.2).
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Source address selection, RFC 6724 sections 4 and 5: the candidates are the unicast
- * addresses of the outgoing interface; for destinations of a wider scope, if it has
- * none of that scope, those of the other interfaces too.
+/* Source address selection, RFC 6724 sections 4 and 5. Candidates are the unicast addresses of
+ * the outgoing interface. If it has none of the destination's wider scope, those of the other
+ * interfaces are, too.
  */
 #include <net/ipv6.h>
 

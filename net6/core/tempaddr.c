@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Temporary addresses, RFC 8981: beside the address that an interface has formed from a
- * prefix, one with a random identifier that is replaced from day to day.
+/* Temporary addresses, RFC 8981. An interface has formed an address from a prefix; beside it
+ * there is one with a random identifier that is replaced from day to day.
  */
 #include <linux/random.h>
 #include <net/ipv6.h>
@@ -33,7 +33,7 @@ static u32 net6_temp_advance(const struct net6_iface *iface)
 		   (u32)(READ_ONCE(iface->retrans) / HZ);
 }
 
-/* What is left of a bound that counts from the address' creation, and of @lifetime. */
+/* The rest of a bound that counts from the address' creation, and of @lifetime. */
 static u32 net6_temp_cap(const struct net6_addr *addr, u32 lifetime, u32 bound)
 {
 	return min(lifetime, net6_lifetime_left(bound, addr->created));
@@ -75,8 +75,8 @@ static void net6_temp_create(const struct net6_addr *public)
  * net6_temp_update() - a prefix was advertised that an address is formed from
  * @public: that address, its lifetimes renewed
  *
- * RFC 8981 3.4: temporary addresses in the prefix live as long, but not beyond their own
- * bounds; if there is none that will be replaced in time, there is one now.
+ * RFC 8981 3.4: temporary addresses in the prefix live as long, but not beyond their own bounds.
+ * If there is none that will be replaced in time, there is one now.
  * Context: nn->lock held.
  */
 void net6_temp_update(const struct net6_addr *public)

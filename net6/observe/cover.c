@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which code of net6 has run: only in builds for the fuzzer (NET6_KCOV=y). The compiler calls
- * __sanitizer_cov_trace_pc() in every basic block, as for KCOV. The kernel's own function of
- * that name notes what a task does in its system calls; most of a network stack runs in
- * softirqs, timers and work, so this one takes its place and notes all of them.
+ * __sanitizer_cov_trace_pc() in every basic block, as for KCOV. The kernel's own function of that
+ * name notes what a task does in its system calls. Most of a network stack runs in softirqs,
+ * timers and work. So this one takes its place and notes all of them.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Per-CPU counters of namespaces and interfaces: one list of names (RFC 4293 spelling where it
- * has one), from which enum, printing and netlink attributes are made.
+/* Per-CPU counters of namespaces and interfaces. Enum, printing and netlink attributes are made
+ * from one list of names (RFC 4293 spelling where it has one).
  */
 #ifndef _NET6_MIB_H
 #define _NET6_MIB_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Telling of changes: one call at the place where the change is made feeds the
- * tracepoints and, through a table that the operator's side registers, listeners.
- * Costs a call and two tests when nobody looks.
+/* Telling of changes. One call where the change is made feeds the tracepoints. Through a table
+ * that the operator's side registers it feeds listeners, too. Costs a call and two tests when
+ * nobody looks.
  */
 #ifndef _NET6_NOTE_H
 #define _NET6_NOTE_H

@@ -120,8 +120,8 @@ int net6_cmsg_send(struct sock *sk, struct msghdr *msg, struct net6_tx *tx)
 	return 0;
 }
 
-/* Extension headers of a received packet, from behind the IPv6 header to the transport
- * header: the core has pulled and checked them, so they are linear.
+/* Extension headers of a received packet, from behind the IPv6 header to the transport header.
+ * The core has pulled and checked them, so they are linear.
  */
 static void net6_cmsg_recv_exthdrs(struct sock *sk, struct msghdr *msg, struct sk_buff *skb)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What UDP and ping sockets have in common: connecting, and finding out where and how
- * one datagram is to be sent.
+/* UDP and ping sockets have this in common: connecting, and finding out where and how one
+ * datagram is to be sent.
  */
 #include <net/sock_reuseport.h>
 
@@ -212,8 +212,8 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 /* Octets left in a page that are worth a reference to it, as for sk_page_frag_refill(). */
 #define NET6_DGRAM_SLIVER	32U
 
-/* Who may be sending to get memory back must leave the task's page alone (sk_page_frag()), and
- * the socket's own one is for who has locked it: such a datagram has pages for itself.
+/* A sender that may be getting memory back must leave the task's page alone (sk_page_frag()). The
+ * socket's own page is for who has locked it. Such a datagram has pages for itself.
  */
 static bool net6_dgram_page(struct sock *sk, unsigned int left, struct page_frag *frag)
 {
@@ -376,9 +376,9 @@ int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_
 	return -EMSGSIZE;
 }
 
-/* Traffic class and flow label. Our own label depends on socket and destination port, so
- * that flows differ and each keeps its label (RFC 6437 section 3); 0 if
- * IPV6_AUTOFLOWLABEL is off.
+/* Traffic class and flow label. Our own label depends on socket and destination port, so that
+ * flows differ and each keeps its label (RFC 6437 section 3). It is 0 if IPV6_AUTOFLOWLABEL is
+ * off.
  */
 static __be32 net6_dgram_flowinfo(struct sock *sk, const struct net6_tx *tx)
 {

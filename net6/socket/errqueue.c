@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Errors told to programs: the queue read with MSG_ERRQUEUE (IPV6_RECVERR), and the
- * path MTU event of IPV6_RECVPATHMTU (RFC 3542 11.3), of which the last one counts.
+/* Errors told to programs: the queue read with MSG_ERRQUEUE (IPV6_RECVERR), and the path MTU
+ * event of IPV6_RECVPATHMTU (RFC 3542 11.3). Of events the last one counts.
  */
 #include <linux/errqueue.h>
 #include <linux/icmp.h>

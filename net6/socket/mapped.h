@@ -11,7 +11,7 @@
  * net6_sk_is_ipv4() - has a native IPv4 socket taken the place of ours?
  * @sk: the sock of a struct socket with our operations
  *
- * So it is behind connect() and bind() to a mapped address, and behind accept() of an IPv4
+ * That is behind connect() and bind() to a mapped address, and behind accept() of an IPv4
  * connection; stream sockets only. Context: any.
  */
 static inline bool net6_sk_is_ipv4(const struct sock *sk)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Datagram sockets that use IPv4: a native UDP socket beside ours sends for it, and what
- * that one receives is put in our queue, so that there is one queue, one buffer and one poll().
+/* Datagram sockets that use IPv4. A native UDP socket beside ours sends for it. What that one
+ * receives is put in our queue, so that there is one queue, one buffer and one poll().
  *
  * Limits: of ancillary data IPV6_PKTINFO goes both ways. IPv4 groups cannot be joined. While
  * connected to an IPv6 peer, IPv4 datagrams to our port are dropped without an answer.
@@ -25,7 +25,7 @@ static int net6_mapped_dgram_rcv(struct sock *inner, struct sk_buff *skb)
 	int ifindex = inet_iif(skb);
 	int bound = sk ? READ_ONCE(sk->sk_bound_dev_if) : 0;
 
-	/* What was set since the last datagram was sent the inner socket does not know. */
+	/* The inner socket does not know what was set since the last datagram was sent. */
 	if (unlikely(!sk || (bound && bound != ifindex && bound != inet_sdif(skb)) ||
 		     (sk->sk_state == TCP_ESTABLISHED &&
 		      !ipv6_addr_v4mapped(&sk->sk_v6_daddr)))) {

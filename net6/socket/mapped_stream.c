@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Stream sockets that use IPv4. Behind connect() or bind() to a mapped address the struct
- * socket's sock is a native IPv4 one, and stays it; behind accept() of an IPv4 connection it
- * is from the beginning. Our operations hand on to native ones and show addresses as mapped.
+ * socket's sock is a native IPv4 one, and stays it. Behind accept() of an IPv4 connection it is
+ * from the beginning. Our operations hand on to native ones and show addresses as mapped.
  *
  * The sock of ours that was replaced is kept until release: another thread may just use it,
  * and it holds what IPv6 options were set. Those have no effect on IPv4, as on Linux.

@@ -23,8 +23,8 @@ struct net6_sk_anycast {
 	kuid_t			uid;
 };
 
-/* The interface that a join without index means: where the address is joined already, where
- * packets to it go, or any where this is a router. RCU read lock held.
+/* The interface that a join without index means. That is where the address is joined already,
+ * where packets to it go, or any where this is a router. RCU read lock held.
  */
 static struct net6_iface *net6_sk_anycast_iface(struct net6_net *nn, const struct in6_addr *addr)
 {

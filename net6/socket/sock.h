@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every net6 socket has, and what the face to programs and the transports ask
- * of each other.
+/* Every net6 socket has this. The face to programs and the transports ask it of each other, too.
  */
 #ifndef _NET6_SOCK_H
 #define _NET6_SOCK_H
@@ -26,9 +25,9 @@ struct net6_icmp_error;
  * @inner: the native IPv4 socket beside this one (mapped.c), with a struct socket of its
  *	own that release() releases; NULL for most. Set once, under the socket lock
  *
- * The socket's IPv6 options are in the kernel's struct ipv6_pinfo (inet6_sk()),
- * its addresses in sk_v6_rcv_saddr, sk_v6_daddr and inet6_sk()->saddr, its ports in
- * inet_sk(): as the core, LSMs and BPF expect.
+ * The socket's IPv6 options are in the kernel's struct ipv6_pinfo (inet6_sk()), its ports in
+ * inet_sk(). Its addresses are in sk_v6_rcv_saddr, sk_v6_daddr and inet6_sk()->saddr. The core,
+ * LSMs and BPF expect it so.
  */
 struct net6_sk {
 	struct net6_dest	*dest;
@@ -163,8 +162,8 @@ static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
  * @shadow: the struct socket that keeps this one meanwhile
  * @pages: a connection's pages to send with (transport/tcp/engine/pages.c); NULL when it is closed
  *
- * What a listener, a child nobody has accepted, a replaced socket and a connection have shares its
- * place: eight bytes more, and a slab of 32 KB holds 12 of them, not 13.
+ * A listener, a child nobody has accepted, a replaced socket and a connection share one place for
+ * what is theirs. With eight bytes more a slab of 32 KB would hold 12 of them, not 13.
  */
 struct net6_tcp_sock {
 	struct tcp6_sock	tcp6;

@@ -337,8 +337,8 @@ static int net6_set_int(struct sock *sk, int optname, int val)
 	return err;
 }
 
-/* Options of level IPPROTO_IP that are the kernel's to keep, in its struct inet_sock: bind()
- * reads the first three, IPv4 through this socket (mapped.c) the others.
+/* Options of level IPPROTO_IP that the kernel keeps in its struct inet_sock. bind() reads the
+ * first three, IPv4 through this socket (mapped.c) the others.
  */
 static bool net6_opt_is_ipv4(const struct sock *sk, int optname)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Extension headers that programs send with datagrams, RFC 3542 sections 6 to 9: sticky
- * options of the socket, and ancillary data of one call, which take the place of all
- * sticky ones as on Linux. TCP has none.
+/* Extension headers that programs send with datagrams, RFC 3542 sections 6 to 9. There are sticky
+ * options of the socket, and ancillary data of one call. The latter take the place of all sticky
+ * ones, as on Linux. TCP has none.
  */
 #include <net/ipv6.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What netfilter's modules use of the kernel's own IPv6, which was built in and switched off:
+/* netfilter's modules use this of the kernel's own IPv6, which was built in and switched off:
  * routes, addresses, settings, counters and ICMPv6 errors. A rule as plain as `reject` asks for
- * them without looking and the kernel would fall over its empty tables, so net6 fills in what
- * it owns now, as little as is needed: one route a device (the way is net6's own look-up), one
- * routing rule, an address list with nothing in it. The ICMPv6 sender has private state; its
- * calls are led to net6's by a kprobe. Without that the hooks are not called at all.
+ * them without looking, and the kernel would fall over its empty tables. So net6 fills in what it
+ * owns now, as little as is needed. That is one route a device (the way is net6's own look-up),
+ * one routing rule, and an address list with nothing in it. The ICMPv6 sender has private state;
+ * its calls are led to net6's by a kprobe. Without that the hooks are not called at all.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

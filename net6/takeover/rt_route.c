@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: routes (ip -6 route, ip route get, ip monitor). net6 decides by addresses,
- * on-link prefixes and default routers; they are shown as the routes that native would
- * have made of them, the routing table's as they are. What can be added: prefixes with and
- * without a gateway, and default routers.
+/* rtnetlink: routes (ip -6 route, ip route get, ip monitor). net6 decides by addresses, on-link
+ * prefixes and default routers. They are shown as the routes that native would have made of them,
+ * the routing table's as they are. What can be added: prefixes with and without a gateway, and
+ * default routers.
  */
 #include <net/ip6_route.h>
 
@@ -42,7 +42,7 @@ static void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix
 	};
 }
 
-/* What a default router and a route to a prefix have in common. */
+/* A default router and a route to a prefix have this in common. */
 static void net6_rt_via(struct net6_rt_route *to, const struct net6_iface *iface,
 			const struct in6_addr *gateway, const struct net6_life *life,
 			bool manual, s8 preference)

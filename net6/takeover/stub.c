@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tables through which the kernel calls native IPv6 (net/ipv6_stubs.h), in takeover mode:
- * native, switched off, has left one of them null and holes in the other.
+/* The tables through which the kernel calls native IPv6 (net/ipv6_stubs.h), in takeover mode.
+ * Native, switched off, has left one of them null and holes in the other.
  *
  * Limits: routes, neighbors and tunnels of other modules stay as without IPv6, for which the
  * kernel's own entries say EAFNOSUPPORT.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What there is only where native IPv6 is switched off: its faces to programs (rtnetlink,
+/* This exists only where native IPv6 is switched off: its faces to programs (rtnetlink,
  * sock_diag, /proc), and what other parts of the kernel find in its place.
  */
 #ifndef _NET6_TAKEOVER_H

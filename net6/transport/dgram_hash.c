@@ -334,8 +334,8 @@ static struct sock *net6_dgram_nth(struct hlist_head *head, const struct net *ne
 	return sk;
 }
 
-/* The socket behind one that the caller holds; one reference. -ESTALE if that has left the
- * table: its place in the chain must be counted again.
+/* The socket behind one that the caller holds; one reference. -ESTALE if that has left the table.
+ * Then its place in the chain must be counted again.
  */
 static struct sock *net6_dgram_after(struct sock *sk, const struct net *net, int protocol)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Raw sockets (RFC 3542 section 3): a copy of every packet of one protocol, ICMPv6 with
- * a filter of types, and packets whose payload, or whole (IPV6_HDRINCL), the program
- * writes. There is no corking: MSG_MORE is ignored.
+/* Raw sockets (RFC 3542 section 3) get a copy of every packet of one protocol, ICMPv6 with a
+ * filter of types. The program writes the payload of its packets, or the whole (IPV6_HDRINCL).
+ * There is no corking: MSG_MORE is ignored.
  */
 #include <linux/icmpv6.h>
 #include <net/inet_common.h>
@@ -285,7 +285,7 @@ static bool net6_raw_match(const struct sock *sk, const struct net *net, u8 prot
 	       (ipv6_addr_is_multicast(laddr) && net6_sk_group_match(sk, laddr, faddr, dif));
 }
 
-/* RFC 3542 section 3.2. What is too short to have a type is blocked. */
+/* RFC 3542 section 3.2. A packet too short to have a type is blocked. */
 static bool net6_raw_blocked(const struct sock *sk, const struct sk_buff *skb)
 {
 	const __u32 *bits = net6_raw_sk(sk)->filter.data;

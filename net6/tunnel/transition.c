@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Transition without a word from the administrator: with `transition=auto` each IPv4
- * address of the machine has a 6over4 interface (RFC 2529), and automatic tunnels (RFC
- * 2893) are there with the v4-compatible addresses that follow from the IPv4 ones. Off
- * by default: Documentation/tunnels.rst says why.
+/* Transition without a word from the administrator. With `transition=auto` each IPv4 address of
+ * the machine has a 6over4 interface (RFC 2529). Automatic tunnels (RFC 2893) are there with the
+ * v4-compatible addresses that follow from the IPv4 ones. Off by default:
+ * Documentation/tunnels.rst says why.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

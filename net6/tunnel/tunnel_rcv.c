@@ -164,8 +164,8 @@ static int net6_tunnel_rcv_group(struct net6_net *nn, struct sk_buff *skb)
 	return 0;
 }
 
-/* In no tunnel of ours. If it is for an address of ours all the same, then its outer
- * source is not whom we have a tunnel with (RFC 4213 3.6: "silently discard").
+/* In no tunnel of ours. If it is for an address of ours all the same, we have no tunnel with its
+ * outer source (RFC 4213 3.6: "silently discard").
  */
 static int net6_tunnel_rcv_stranger(struct net6_net *nn, struct sk_buff *skb)
 {

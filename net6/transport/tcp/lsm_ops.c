@@ -2,9 +2,9 @@
 /* Security modules and BPF programs of control groups (BPF_PROG_TYPE_SOCK_OPS) are asked about
  * connections as native TCP asks them.
  *
- * Both know embryonic connections as struct request_sock, of which a struct net6_tcp_request
- * has the beginning only. What they would read and write behind it is in a copy of the kernel's
- * shape, on the stack while they are asked.
+ * Both know embryonic connections as struct request_sock, of which a struct net6_tcp_request has
+ * the beginning only. A copy of the kernel's shape, on the stack while they are asked, has what
+ * they would read and write behind it.
  *
  * Limits: programs are not asked about header options (BPF_SOCK_OPS_*_HDR_OPT*). A label that
  * a security module would have in the SYN-ACK (CALIPSO) is not sent: the SYN is refused.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What security modules and the administrator's BPF programs have to say about connections
- * (lsm_ops.c): where native TCP asks them, we do. Without a program of that kind on the machine
- * asking costs a jump that is not taken.
+/* Security modules and the administrator's BPF programs have a say about connections (lsm_ops.c):
+ * where native TCP asks them, we do. Without a program of that kind on the machine asking costs a
+ * jump that is not taken.
  */
 #ifndef _NET6_TCP_LSM_OPS_H
 #define _NET6_TCP_LSM_OPS_H

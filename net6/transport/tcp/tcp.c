@@ -138,8 +138,8 @@ static void net6_tcp_read_key(const struct sk_buff *skb, struct net6_tcp_key *ke
 	key->dif = TCP_SKB_CB(skb)->header.h6.iif;
 }
 
-/* The connection was closed while the segment was on its way to it: what took its place in
- * the table answers, or it meets no connection (RFC 9293 3.10.7.1).
+/* The connection was closed while the segment was on its way to it. What took its place in the
+ * table answers, or it meets no connection (RFC 9293 3.10.7.1).
  */
 static void net6_tcp_rcv_closed(struct sock *sk, struct sk_buff *skb)
 {
@@ -377,9 +377,9 @@ static int net6_tcp_purge_orphan(struct sock *sk, void *arg)
 	return 0;
 }
 
-/* Purge until none is left: entries come and go while they are walked, and one that
- * another CPU has just taken out is counted for a moment more. As for devices, what
- * takes unreasonably long is told.
+/* Purge until none is left. Entries come and go while they are walked, and one that another CPU
+ * has just taken out is counted for a moment more. As for devices, what takes unreasonably long
+ * is told.
  */
 static void net6_tcp_purge_all(struct net *net, const atomic_t *count, const char *what,
 			       void (*purge)(struct net *net))

@@ -3,14 +3,13 @@
  * connections and their states (conn.h), calls/ what programs and modules ask (calls.h); each
  * header says which file a function is in.
  *
- * State lives in the kernel's struct tcp_sock and
- * inet_connection_sock with the kernel's names, units and meaning (snd_una,
- * srtt_us << 3, snd_cwnd through tcp_snd_cwnd(), ...); the per-segment control block
- * is the kernel's TCP_SKB_CB(). The code that drives them is ours.
+ * State lives in the kernel's struct tcp_sock and inet_connection_sock, with the kernel's names,
+ * units and meaning (snd_una, srtt_us << 3, snd_cwnd through tcp_snd_cwnd(), ...). The
+ * per-segment control block is the kernel's TCP_SKB_CB(). The code that drives them is ours.
  *
- * Locking: a socket is processed under its lock: owned by a process
- * (lock_sock), or under its spinlock in softirq when nobody owns it; otherwise
- * segments go to the backlog. "sk locked" below means either.
+ * Locking: a socket is processed under its lock. A process owns it (lock_sock), or softirq has
+ * its spinlock when nobody owns it. Otherwise segments go to the backlog. "sk locked" below means
+ * either.
  */
 #ifndef _NET6_TCP_H
 #define _NET6_TCP_H
@@ -57,9 +56,9 @@ static inline struct net6_net *net6_tcp_nn_rcu(const struct sock *sk)
 	return net6_pernet_rcu(sock_net(sk));
 }
 
-/* Room in front of a TCP header on its way to @dest. What its device needs, and no more:
- * with the core's data behind it a segment without payload takes 512 bytes, not 1024, all
- * of which the kernel clears. Who finds too little makes room (skb_cow_head()).
+/* Room in front of a TCP header on its way to @dest. Room for what its device needs, and no more.
+ * With the core's data behind it a segment without payload takes 512 bytes, not 1024, all of
+ * which the kernel clears. Who finds too little makes room (skb_cow_head()).
  */
 static inline unsigned int net6_tcp_ip_headroom(const struct net6_dest *dest)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The user's SEND (RFC 9293 3.10.2): bytes into the write queue, in buffers of as many
- * segments as may go out at once, and the decision when to start sending. Short
- * messages lie behind the headers in one allocation, longer ones in page fragments,
- * pages given with MSG_ZEROCOPY or by sendfile() where they are.
+/* The user's SEND (RFC 9293 3.10.2). Bytes go into the write queue, in buffers of as many
+ * segments as may go out at once. Here is decided when to start sending. Short messages lie
+ * behind the headers in one allocation, longer ones in page fragments, pages given with
+ * MSG_ZEROCOPY or by sendfile() where they are.
  */
 #include <linux/uio.h>
 
@@ -13,8 +13,8 @@
 #include "calls.h"
 #include "sendmsg.h"
 
-/* A message up to this many bytes shares its buffer with the headers: with them it
- * fills the 1 KB that the allocator would give anyway.
+/* A message up to this many bytes shares its buffer with the headers. With them it fills the 1 KB
+ * that the allocator would give anyway.
  */
 #define NET6_TCP_LINEAR_MAX	256
 /* Bytes left in a page that are worth a fragment, as for sk_page_frag_refill(). */

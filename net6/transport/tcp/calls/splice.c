@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bytes that are not copied: pages into the write queue (sendfile, splice to a socket)
- * and out of the receive queue (splice from a socket, in-kernel readers).
+/* Bytes that are not copied. Pages go into the write queue (sendfile, splice to a socket) and out
+ * of the receive queue (splice from a socket, in-kernel readers).
  */
 #include <linux/pagemap.h>
 #include <linux/pipe_fs_i.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Options at level IPPROTO_TCP (tcp(7)). What is not listed is refused with
+/* Options at level IPPROTO_TCP (tcp(7)). Options that are not listed are refused with
  * ENOPROTOOPT: repair, MD5, upper-layer protocols, receive zero-copy.
  */
 #include <linux/inet_diag.h>

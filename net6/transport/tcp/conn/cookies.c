@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SYN cookies (RFC 4987 section 3.6): a listener whose queue is full keeps nothing and
- * finds what it needs in the third segment. The number has 5 bits of time, 3 bits that
- * name an MSS, 24 bits of a keyed hash; window scale, SACK and ECN ride in the low bits
- * of our timestamp, if the peer has timestamps.
+/* SYN cookies (RFC 4987 section 3.6): a listener whose queue is full keeps nothing and finds what
+ * it needs in the third segment. The number has 5 bits of time, 3 bits that name an MSS, and 24
+ * bits of a keyed hash. Window scale, SACK and ECN ride in the low bits of our timestamp, if the
+ * peer has timestamps.
  */
 #include <linux/siphash.h>
 

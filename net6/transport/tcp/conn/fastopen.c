@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP Fast Open (RFC 7413), the client: data that leave with the SYN, and the cookies that
- * allow it. The data are a copy beside the SYN; the original waits in the write queue until
- * the SYN-ACK tells what has arrived, so that a lost SYN, or a server that does not take
- * data, leaves an ordinary connection with something to send.
+/* TCP Fast Open (RFC 7413), the client: data that leave with the SYN, and the cookies that allow
+ * it. The data are a copy beside the SYN. The original waits in the write queue until the SYN-ACK
+ * tells what has arrived. So a lost SYN leaves an ordinary connection with something to send, and
+ * so does a server that does not take data.
  */
 #include <linux/slab.h>
 #include <net/inet_common.h>
@@ -14,8 +14,8 @@
 #include "fastopen.h"
 #include "focache.h"
 
-/* Room in the SYN for all options that there may be (RFC 7413 4.2.1 asks for less data than
- * the MSS says; middleboxes may add options).
+/* Room in the SYN for all options that there may be. RFC 7413 4.2.1 asks for less data than the
+ * MSS says: middleboxes may add options.
  */
 #define NET6_TCP_FO_OPTIONS	40
 
@@ -377,7 +377,7 @@ void net6_tcp_fastopen_synack(struct sock *sk, const struct net6_tcp_opts *o)
  * net6_tcp_fastopen_too_big() - Packet Too Big came, and the path MTU is lower now
  * @sk: connected socket
  *
- * What was too long for the path is a SYN with data; the bare one goes at once.
+ * Data too long for the path was a SYN with data; the bare one goes at once.
  */
 void net6_tcp_fastopen_too_big(struct sock *sk)
 {

@@ -13,8 +13,8 @@
 #define NET6_TCP_FO_SETS	64	/* power of 2 */
 #define NET6_TCP_FO_WAYS	4
 
-/* How long a destination gets no SYN with data that it, or the way to it, seems to drop: an
- * hour, twice as long each time it happens again, 32 hours at most.
+/* A destination gets no SYN with data for so long if it, or the way to it, seems to drop them.
+ * That is an hour, twice as long each time it happens again, 32 hours at most.
  */
 #define NET6_TCP_FO_OFF		3600
 #define NET6_TCP_FO_OFF_SHIFT	5

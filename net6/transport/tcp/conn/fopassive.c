@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP Fast Open (RFC 7413), the server: a SYN with a cookie of ours makes the child at once,
- * in SYN-RECEIVED, with the SYN's data before its reader and the SYN-ACK in its retransmission
- * queue, as after a simultaneous open. Until the handshake's ACK comes it counts in its
- * listener's queue of such requests (section 5.1 bounds what spoofed SYNs can cause); it
- * keeps the request, which holds the listener, in the kernel's fastopen_rsk.
+/* TCP Fast Open (RFC 7413), the server. A SYN with a cookie of ours makes the child at once, in
+ * SYN-RECEIVED. The SYN's data is before its reader. The SYN-ACK is in its retransmission queue,
+ * as after a simultaneous open. Until the handshake's ACK comes it counts in its listener's queue
+ * of such requests: section 5.1 bounds what spoofed SYNs can cause. It keeps the request, which
+ * holds the listener, in the kernel's fastopen_rsk.
  */
 #include <linux/slab.h>
 
@@ -13,8 +13,8 @@
 #include "conn.h"
 #include "fastopen.h"
 
-/* RFC 7413 5.1: a request that was reset counts this long, or a spoofer that gets its victim to
- * answer with resets would have a queue without bounds.
+/* RFC 7413 5.1: a request that was reset counts this long. Otherwise a spoofer whose victim
+ * answers with resets would have a queue without bounds.
  */
 #define NET6_TCP_FO_RST_TIME	(60 * HZ)
 
@@ -113,8 +113,8 @@ void net6_tcp_fastopen_stop(struct sock *listener)
 
 /* ---- birth ---- */
 
-/* Where the child differs from one whose handshake is done: its SYN is not acknowledged, and
- * the window of a SYN is not scaled (RFC 7323 2.2).
+/* The child differs from one whose handshake is done. Its SYN is not acknowledged, and the window
+ * of a SYN is not scaled (RFC 7323 2.2).
  */
 static void net6_tcp_fo_sequence(struct sock *child, const struct sk_buff *skb,
 				 const struct net6_tcp_request *req)

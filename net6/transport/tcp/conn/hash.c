@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tables that turn a segment into a socket: one of connections, where full
- * sockets, requests and TIME-WAIT entries stand side by side (all begin with struct
- * sock_common), and one of listeners by port. Readers use RCU; their slabs are
- * SLAB_TYPESAFE_BY_RCU, so a reader compares again after it has taken a reference.
+/* The tables that turn a segment into a socket. One has connections: full sockets, requests and
+ * TIME-WAIT entries stand side by side (all begin with struct sock_common). The other has
+ * listeners by port. Readers use RCU; their slabs are SLAB_TYPESAFE_BY_RCU, so a reader compares
+ * again after it has taken a reference.
  */
 #include <linux/jhash.h>
 #include <linux/mm.h>
@@ -15,8 +15,8 @@
 #include "conn.h"
 
 #define NET6_TCP_LISTEN_BUCKETS	512
-/* Nulls values of listener chains start here, those of connections below: a reader
- * that was carried into the other table by a socket that moved notices.
+/* Nulls values of listener chains start here, those of connections below. A reader whom a socket
+ * that moved has carried into the other table notices.
  */
 #define NET6_TCP_LISTEN_NULLS	BIT(29)
 #define NET6_TCP_MAX_LOCKS	4096
@@ -129,8 +129,8 @@ static struct net6_tcp_listen_bucket *net6_tcp_listen_bucket(const struct net *n
 	return &listeners[(net_hash_mix(net) + port) & (NET6_TCP_LISTEN_BUCKETS - 1)];
 }
 
-/* How well a listener fits, -1 if it does not: an address of its own counts more than
- * a device, a device more than the CPU it was made for.
+/* How well a listener fits, -1 if it does not. An address of its own counts more than a device, a
+ * device more than the CPU it was made for.
  */
 static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
 				 const struct net6_tcp_key *key, u16 port)
@@ -477,7 +477,7 @@ void net6_tcp_unhash(struct sock *sk)
 }
 
 /* Is a socket that the caller holds in this chain? The chain's lock is held. One that is just
- * entering another chain may be taken for a member: with BH disabled the walk goes astray then,
+ * entering another chain may be taken for a member. With BH disabled the walk goes astray then,
  * as a reader may, and the next batch does not follow it.
  */
 static bool net6_tcp_in_chain(const struct sock *sk, const struct hlist_nulls_head *head)
@@ -489,8 +489,8 @@ static bool net6_tcp_in_chain(const struct sock *sk, const struct hlist_nulls_he
 	return net6_tcp_head(sk->sk_hash) == head;
 }
 
-/* References on up to NET6_TCP_WALK_BATCH sockets of @net in a chain: those behind @last, or
- * after the first @skip if it has left the chain or is NULL.
+/* References on up to NET6_TCP_WALK_BATCH sockets of @net in a chain. They are those behind
+ * @last, or after the first @skip if it has left the chain or is NULL.
  */
 static unsigned int net6_tcp_walk_chain(struct net *net, struct hlist_nulls_head *head,
 					const struct sock *last, u32 skip, struct sock **batch)

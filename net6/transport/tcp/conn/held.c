@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The third segment of a handshake, which waits for the program that called connect(): its
- * first segment, be it a request or a FIN, carries the ACK (RFC 9293 3.10.7.3: "Data or
- * controls that were queued for transmission MAY be included"). It waits no longer than to
- * the end of the tick, or until the program reads from the connection or waits for it.
+/* The third segment of a handshake waits for the program that called connect(). The program's
+ * first segment, be it a request or a FIN, carries the ACK. RFC 9293 3.10.7.3: "Data or controls
+ * that were queued for transmission MAY be included". It waits no longer than to the end of the
+ * tick, or until the program reads from the connection or waits for it.
  *
- * Until then the peer's listener keeps a request, so at most one connection of a namespace
- * waits: it goes on when the next one begins, and when a listener of the same namespace is
+ * Until then the peer's listener keeps a request, so at most one connection of a namespace waits.
+ * It goes on when the next one begins. It also goes on when a listener of the same namespace is
  * asked for a connection and has none.
  */
 #include "../engine/engine.h"
@@ -57,8 +57,8 @@ void net6_tcp_held_flush(struct net6_net *nn)
 
 	local_bh_disable();
 	rcu_read_lock();
-	/* It stands here only as long as it lives, and its slab is SLAB_TYPESAFE_BY_RCU: if it
-	 * is another socket by now, that one has no such ACK, or sends it.
+	/* It stands here only as long as it lives, and its slab is SLAB_TYPESAFE_BY_RCU. If it is
+	 * another socket by now, that one has no such ACK, or sends it.
 	 */
 	sk = xchg(&nn->tcp->held, NULL);
 	if (sk && refcount_inc_not_zero(&sk->sk_refcnt)) {

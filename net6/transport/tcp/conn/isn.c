@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Initial sequence numbers (RFC 6528) and timestamp offsets (RFC 7323 section 5.4).
- * One keyed hash of the connection's name gives both: the offset then differs between
- * connections of a pair of hosts, but not between incarnations of one connection,
- * which is what RFC 6191 and PAWS need.
+/* Initial sequence numbers (RFC 6528) and timestamp offsets (RFC 7323 section 5.4). One keyed
+ * hash of the connection's name gives both. So the offset differs between connections of a pair
+ * of hosts, but not between incarnations of one connection. RFC 6191 and PAWS need that.
  */
 #include <linux/siphash.h>
 #include <linux/ktime.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Listeners: listen(), the queue of children that wait for accept(), the birth of a
- * child at the end of its handshake, and what becomes of them when a listener closes.
+/* Listeners: listen(), the queue of children that wait for accept(), and the birth of a child at
+ * the end of its handshake. A listener that closes decides what becomes of them.
  */
 #include <linux/sched/signal.h>
 #include <net6/tcp.h>
@@ -108,8 +108,8 @@ bool net6_tcp_accept_queue_wait(struct sock *listener)
 	return full;
 }
 
-/* One was taken out. What waits was noted with the queue locked and full: that was before,
- * and is seen here, or it is full again and the next accept() will see it.
+/* One was taken out. A wait was noted with the queue locked and full. That was before, and is
+ * seen here. Or it is full again, and the next accept() will see it.
  */
 static void net6_tcp_accept_queue_room(struct sock *listener)
 {

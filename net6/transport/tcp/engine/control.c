@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Segments that are not data of the write queue: SYN, SYN-ACK of a simultaneous open,
- * FIN, ACKs of all kinds with their rate limits, active RST, window probes.
+/* Segments that are not data of the write queue: SYN, SYN-ACK of a simultaneous open, FIN, active
+ * RST, window probes, and ACKs of all kinds with their rate limits.
  */
 #include <net/inet_ecn.h>
 
@@ -188,8 +188,8 @@ int net6_tcp_send_syn(struct sock *sk)
 		net6_tcp_fastopen_syn(sk, skb);
 	tp->packets_out++;
 	tp->pushed_seq = tp->write_seq;
-	/* The timer itself runs no longer than what will be sent next needs it: if that
-	 * comes soon, nobody has to set it again; else it goes on to the SYN's time.
+	/* The timer itself runs no longer than what will be sent next needs it. If that comes
+	 * soon, nobody has to set it again. Else it goes on to the SYN's time.
 	 */
 	net6_tcp_arm(sk, ICSK_TIME_RETRANS, TCP_RTO_MIN);
 	inet_csk(sk)->icsk_timeout = jiffies + inet_csk(sk)->icsk_rto;
@@ -258,8 +258,8 @@ static bool net6_tcp_queue_fin(struct sock *sk)
  * net6_tcp_send_fin() - no more data from us, RFC 9293 3.10.4
  * @sk: socket whose state has already moved on
  *
- * The FIN rides on the last unsent packet; under memory pressure, or without memory for one
- * of its own, also on the last sent one, whose retransmission will carry it. If there is
+ * The FIN rides on the last unsent packet. Under memory pressure, or without memory for one of
+ * its own, it also rides on the last sent one, whose retransmission will carry it. If there is
  * none it has its place in the sequence, and the timer sends it: net6_tcp_fin_owed().
  */
 void net6_tcp_send_fin(struct sock *sk)

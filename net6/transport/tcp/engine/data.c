@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The text of an acceptable segment (RFC 9293 3.10.7.4, seventh check), urgent data,
+/* The text of an acceptable segment (RFC 9293 3.10.7.4, seventh check), and urgent data. Here is
  * when all this is acknowledged (RFC 5681 4.2), and when its reader is told.
  */
 #include <net/inet_ecn.h>
@@ -32,11 +32,10 @@ void net6_tcp_quickack(struct sock *sk, unsigned int max)
 	inet_csk(sk)->icsk_ack.ato = TCP_ATO_MIN;
 }
 
-/* Tells a module that wants to know what a segment was marked with. When that changes, dctcp
- * (RFC 8257 3.2) and its like have a delayed ACK sent first, with the old state, and the
- * next one at once. The function they have for the former is the native stack's and knows
- * nothing of our sockets: they are not shown that an ACK waits, and what they would have sent
- * is sent here.
+/* Tells a module that wants to know what a segment was marked with. When that changes, dctcp (RFC
+ * 8257 3.2) and its like have a delayed ACK sent first, with the old state, and the next one at
+ * once. The function they have for the former is the native stack's and knows nothing of our
+ * sockets. So they are not shown that an ACK waits, and what they would have sent is sent here.
  */
 static void net6_tcp_ecn_tell(struct sock *sk, bool ce)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Beginning and end of the engine's state in a socket: as the kernel's TCP leaves a
- * new socket, so that TCP_INFO and congestion control modules find what they expect.
+/* Beginning and end of the engine's state in a socket. It is as the kernel's TCP leaves a new
+ * socket, so that TCP_INFO and congestion control modules find what they expect.
  */
 #include "../../../compat/timer.h"
 #include "../conn/conn.h"
 #include "engine.h"
 #include "../lsm_ops.h"
 
-/* What native's functions change of a socket in front of queue_xmit() and is to be as if they had
- * not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which the
- * next one tells the same: window, acknowledgment.
+/* Native's functions change this of a socket in front of queue_xmit(), and it is to be as if they
+ * had not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which
+ * the next one tells the same: window, acknowledgment.
  */
 static void net6_tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
 {

@@ -66,9 +66,8 @@ struct net6_tcp_ack_state {
 	const struct net6_tcp_opts	*opts;
 };
 
-/* ---- timers: lazily armed ----
- * A pending timer that fires too early finds icsk_timeout in the future and goes on
- * from there, so arming costs two stores unless the timer is idle or late.
+/* ---- timers: lazily armed ---- A pending timer that fires too early finds icsk_timeout in the
+ * future and goes on from there. So arming costs two stores, unless the timer is idle or late.
  */
 static inline void net6_tcp_arm(struct sock *sk, int what, unsigned long when)
 {

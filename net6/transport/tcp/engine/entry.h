@@ -155,9 +155,9 @@ bool net6_tcp_mem_force(struct sock *sk, int size);
 int  net6_tcp_wmem_schedule(struct sock *sk, int size);
 void net6_tcp_queue_skb(struct sock *sk, struct sk_buff *skb);
 void net6_tcp_unqueue_empty(struct sock *sk);
-/* A buffer for the write queue: @size bytes of room behind the headers' room, charged
- * to the socket's memory; NULL when there is none (pressure is entered). Payload may
- * be linear as well as in fragments: split with skb_split(). sk locked.
+/* A buffer for the write queue: @size bytes of room behind the headers' room, charged to the
+ * socket's memory. NULL when there is none (pressure is entered). Payload may be linear as well
+ * as in fragments: split with skb_split(). sk locked.
  */
 struct sk_buff *net6_tcp_alloc_skb(struct sock *sk, unsigned int size, gfp_t gfp, bool force);
 void net6_tcp_rtx_free(struct sock *sk, struct sk_buff *skb);

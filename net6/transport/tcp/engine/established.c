@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Segments for an ESTABLISHED connection: header prediction for the two common kinds
- * (pure ACKs for the sender, data in sequence for the receiver), everything else in
- * the order of RFC 9293 3.10.7.4.
+/* Segments for an ESTABLISHED connection. Header prediction is for the two common kinds: pure
+ * ACKs for the sender, data in sequence for the receiver. Everything else goes in the order of
+ * RFC 9293 3.10.7.4.
  */
 #include "engine.h"
 

@@ -53,8 +53,8 @@ void net6_tcp_mtup_init(struct sock *sk)
  * net6_tcp_mtup_black_hole() - time after time nothing came through, RFC 4821 7.7
  * @sk: socket whose first segment has been sent as often as tcp_retries1 says
  *
- * From now on segments are as long as the lower end of the search allows, which is halved
- * if that does not help, to 1280 octets at last.
+ * From now on segments are as long as the lower end of the search allows. If that does not help
+ * it is halved, to 1280 octets at last.
  */
 void net6_tcp_mtup_black_hole(struct sock *sk)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What arrives ahead of its turn: a tree of segments that do not overlap, ordered by
- * sequence number, and the SACK blocks that tell the peer (RFC 2018, RFC 2883). It is
- * bounded by the receive buffer: each segment counts with its true size.
+/* Segments that arrive ahead of their turn. They do not overlap, and are in a tree ordered by
+ * sequence number. SACK blocks tell the peer of them (RFC 2018, RFC 2883). It is bounded by the
+ * receive buffer: each segment counts with its true size.
  */
 #include "../conn/conn.h"
 #include "engine.h"

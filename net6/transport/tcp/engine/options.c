@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bytes of TCP options to their meaning and, for SYNs, back. Pure logic: no socket,
- * no clock; also compiled in user space. What segments of an established connection
- * carry is written by transmit.c, which knows the layout by heart.
+/* Bytes of TCP options to their meaning and, for SYNs, back. Pure logic: no socket, no clock;
+ * also compiled in user space. transmit.c writes the options of an established connection's
+ * segments: it knows the layout by heart.
  */
 #include <linux/errno.h>
 #include <linux/string.h>

@@ -3,13 +3,14 @@
  * ones costs the allocator's time, and with init_on_alloc that of clearing them, which is about
  * what copying the bytes costs.
  *
- * A kept page is used again when the reference taken here is its only one: the write queue, the
+ * A kept page is used again when the reference taken here is its only one. The write queue, the
  * device, a receiver on the same machine, a pipe and a packet socket have their own. Pages are
  * only those that net6_tcp_copy_frag() filled; what the user gave (MSG_ZEROCOPY, sendfile())
  * never comes here. They lie in the order in which they were filled, and only the oldest is
- * looked at. The connection has a page of its own to fill meanwhile, where others use their task's.
+ * looked at. The connection has a page of its own to fill meanwhile, where others use their
+ * task's.
  *
- * They count in the socket's memory, up to as much as its send buffer, and are given up when
+ * They count in the socket's memory, up to as much as its send buffer. They are given up when
  * none was taken or added for a while, under memory pressure, and with the write queue. Socket
  * locked throughout.
  */

@@ -126,8 +126,8 @@ void net6_tcp_rack_advance(struct tcp_sock *tp, u8 sacked, u32 end_seq, u64 sent
 {
 	u32 rtt = tcp_stamp_us_delta(tp->tcp_mstamp, sent_us);
 
-	/* Faster than any RTT: the ACK is for the original, not the retransmission. What
-	 * timestamps say about that the caller has looked at.
+	/* Faster than any RTT: the ACK is for the original, not the retransmission. The caller
+	 * has looked at what timestamps say about that.
 	 */
 	if (rtt < tcp_min_rtt(tp) && sacked & TCPCB_RETRANS)
 		return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The receive buffer: what window it lets us offer (RFC 9293 3.8.6.2.2, RFC 7323 2.3),
- * how it grows with the reader's pace, and when reading is worth an ACK.
+/* The receive buffer. It says what window we may offer (RFC 9293 3.8.6.2.2, RFC 7323 2.3), grows
+ * with the reader's pace, and knows when reading is worth an ACK.
  */
 #include "engine.h"
 
@@ -163,8 +163,8 @@ static u32 net6_tcp_segment_memory(const struct sock *sk)
  * net6_tcp_rcv_space_adjust() - let the buffer grow with what is read per round trip
  * @sk: socket
  *
- * Room for twice what the reader took in the last round trip (a sender in slow start
- * doubles), and in proportion more when its pace rises.
+ * Room for twice what the reader took in the last round trip, as a sender in slow start doubles.
+ * It is more in proportion when the reader's pace rises.
  * Context: sk locked; called by the reader.
  */
 void net6_tcp_rcv_space_adjust(struct sock *sk)
@@ -304,8 +304,8 @@ void net6_tcp_rcv_rtt_tstamp(struct sock *sk, const struct sk_buff *skb)
 						  max(ms, 1U) * USEC_PER_MSEC, false);
 }
 
-/* How far the window may open for a segment that wastes buffer: as long as several of
- * its kind would still fit what the buffer may become.
+/* How far the window may open for a segment that wastes buffer. Several of its kind must still
+ * fit what the buffer may become.
  */
 static int net6_tcp_grow_wasteful(const struct sock *sk, const struct sk_buff *skb)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Segments for a connection that is not (or not only) ESTABLISHED: RFC 9293 3.10.7.3
- * for SYN-SENT and 3.10.7.4 for the others, check by check; RFC 5961's answers to
- * blind attacks.
+/* Segments for a connection that is not (or not only) ESTABLISHED, check by check. RFC 9293
+ * 3.10.7.3 is for SYN-SENT and 3.10.7.4 for the others, RFC 5961 answers blind attacks.
  */
 #include <linux/security.h>
 
@@ -295,9 +294,9 @@ static void net6_tcp_synrecv_acked(struct sock *sk, struct sk_buff *skb)
 	net6_tcp_established(sk, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB, skb);
 }
 
-/* Data behind what the process has closed for ever, with close() or with shutdown() for
- * both directions, is lost: the peer must know (RFC 9293 3.6.1 "half-duplex close",
- * RFC 2525 2.17).
+/* The process has closed for ever, with close() or with shutdown() for both directions. Data
+ * behind that is lost, and the peer must know (RFC 9293 3.6.1 "half-duplex close", RFC 2525
+ * 2.17).
  */
 static bool net6_tcp_data_after_close(const struct sock *sk, const struct sk_buff *skb)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Loss recovery: the states Open, Disorder, CWR, Recovery and Loss and what an ACK
- * does in each (RFC 5681, 6582, 6675, 5682), cwnd on the way down by PRR (RFC 6937).
- * Which segments are lost is RACK's business (rack.c); without SACK, duplicate ACKs
- * stand for sacked segments.
+/* Loss recovery: the states Open, Disorder, CWR, Recovery and Loss. Here is what an ACK does in
+ * each (RFC 5681, 6582, 6675, 5682), and cwnd on the way down by PRR (RFC 6937). Which segments
+ * are lost is RACK's business (rack.c); without SACK, duplicate ACKs stand for sacked segments.
  */
 #include "engine.h"
 
@@ -284,8 +283,8 @@ void net6_tcp_enter_loss(struct sock *sk)
 		   (fresh || icsk->icsk_retransmits);
 }
 
-/* What is lost was too long, no sign of congestion: the window is kept, and nothing is to
- * be undone.
+/* The lost packets were too long, which is no sign of congestion: the window is kept, and nothing
+ * is to be undone.
  */
 static void net6_tcp_no_congestion(struct sock *sk)
 {

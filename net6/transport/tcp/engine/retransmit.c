@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sending again: one packet, what is marked lost as cwnd allows, tail loss probes
- * (RFC 8985 section 7), and the timer that stands behind it all (RFC 6298 section 5).
+/* Sending again: one packet, or what is marked lost as cwnd allows. Tail loss probes (RFC 8985
+ * section 7) and the timer that stands behind it all (RFC 6298 section 5) are here, too.
  */
 #include "engine.h"
 #include "../conn/fastopen.h"
@@ -188,8 +188,8 @@ void net6_tcp_retransmit_queue(struct sock *sk)
  * net6_tcp_rearm_rto() - RFC 6298 5.2 and 5.3
  * @sk: socket
  *
- * Off when nothing is outstanding, else from now; a probe or reordering timer that
- * stood in its place had already used up part of the time.
+ * Off when nothing is outstanding, else from now. A probe or reordering timer that stood in its
+ * place had already used up part of the time.
  */
 void net6_tcp_rearm_rto(struct sock *sk)
 {

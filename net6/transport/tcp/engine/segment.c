@@ -86,8 +86,8 @@ void net6_tcp_adjust_pcount(struct sock *sk, const struct sk_buff *skb, int decr
 		tp->sacked_out -= min_t(u32, tp->sacked_out, decr);
 }
 
-/* A queue of tiny pieces must not grow without bound because the peer names odd
- * ranges in SACKs; some slack for what sendmsg put in one packet too many.
+/* A queue of tiny pieces must not grow without bound because the peer names odd ranges in SACKs.
+ * There is some slack for what sendmsg put in one packet too many.
  */
 static bool net6_tcp_fragment_allowed(struct sock *sk, bool in_rtx, const struct sk_buff *skb)
 {
@@ -278,8 +278,8 @@ int net6_tcp_mtu_to_mss(const struct sock *sk, u32 mtu)
  * @sk: socket
  * @pmtu: bytes
  *
- * RFC 9293 MUST-16: the smaller of what the peer takes and what the path carries,
- * less our options (RFC 6691), at most half of the largest window seen.
+ * RFC 9293 MUST-16: the smaller of what the peer takes and what the path carries, less our
+ * options (RFC 6691). It is at most half of the largest window seen.
  * Return: bytes of data per segment, SACK blocks not deducted.
  */
 unsigned int net6_tcp_sync_mss(struct sock *sk, u32 pmtu)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffers of the write queue that are used again. Of what a short segment costs its sender a
- * fifth was the allocator's: two objects for its buffer, cleared where the kernel clears what it
- * allocates (init_on_alloc), and given back with its ACK. A buffer that an ACK frees is kept
- * here instead, for whichever connection sends next: with a request and its reply that is mostly
- * the next segment.
+/* Buffers of the write queue that are used again. A fifth of what a short segment costs its
+ * sender was the allocator's. It gives two objects for a buffer, clears them where the kernel
+ * clears what it allocates (init_on_alloc), and takes them back with the ACK. A buffer that an
+ * ACK frees is kept here instead, for whichever connection sends next. With a request and its
+ * reply that is mostly the next segment.
  *
  * There are a few for each CPU, of two sizes. They are charged to nobody while they are here, as
  * those of the kernel's own caches for receiving are not (napi_build_skb()). Who takes or gives

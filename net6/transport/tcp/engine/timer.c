@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Timers of a connection: retransmission (RFC 6298), zero-window probes, delayed ACK,
- * keepalive (RFC 9293 3.8.4) and the end of FIN-WAIT-2. What a loss means is decided
- * elsewhere; here is when, and when to give up (RFC 9293 3.8.3).
+/* Timers of a connection: retransmission (RFC 6298), zero-window probes, delayed ACK, keepalive
+ * (RFC 9293 3.8.4) and the end of FIN-WAIT-2. The meaning of a loss is decided elsewhere; here is
+ * when, and when to give up (RFC 9293 3.8.3).
  */
 #include "../../../compat/timer.h"
 #include "../conn/conn.h"
@@ -99,10 +99,10 @@ static bool net6_tcp_write_timeout(struct sock *sk)
 	return true;
 }
 
-/* The window closed although data is on the way: ask again, but do not time out as
- * long as the peer answers (RFC 9293 3.8.6.1), unless the user's time is over (RFC 5482 3.1).
- * Returns true when it does not. An answer to the last probe may be as old as the longest
- * time-out, and a bit for timers are late: that alone is no silence.
+/* The window closed although data is on the way. Ask again, but do not time out as long as the
+ * peer answers (RFC 9293 3.8.6.1), unless the user's time is over (RFC 5482 3.1). Returns true
+ * when it does not. An answer to the last probe may be as old as the longest time-out, and a bit
+ * because timers are late. That alone is no silence.
  */
 static bool net6_tcp_window_gone(struct sock *sk, const struct sk_buff *skb)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sending: one segment with its header (net6_tcp_transmit), and the loop that decides
- * how much of the write queue may leave now (net6_tcp_write_xmit): windows, Nagle
- * (RFC 9293 3.7.4 with Minshall's change), super-packet size, pacing, small queue.
+/* Sending: one segment with its header (net6_tcp_transmit), and the loop that decides how much of
+ * the write queue may leave now (net6_tcp_write_xmit). It knows windows, Nagle (RFC 9293 3.7.4
+ * with Minshall's change), super-packet size, pacing and small queues.
  */
 #include <linux/skbuff.h>
 #include <net/inet_ecn.h>
@@ -443,8 +443,8 @@ static unsigned int net6_tcp_split_point(const struct sock *sk, const struct sk_
 	return net6_tcp_nagle_holds(partial != 0, tp, nonagle) ? needed - partial : needed;
 }
 
-/* Wait for more room before a super-packet is cut: only when the next ACK is near
- * and would open it (a third of the window is worth sending in any case).
+/* Wait for more room before a super-packet is cut, but only when the next ACK is near and would
+ * open it. A third of the window is worth sending in any case.
  */
 static bool net6_tcp_tso_defer(struct sock *sk, struct sk_buff *skb, u32 max_segs, u32 *stopped)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Taking back a congestion response that was not deserved: all retransmissions turned
- * out as duplicates (DSACK, RFC 3708), or the ACK is older than the first
- * retransmission (Eifel by timestamps, RFC 3522), or F-RTO says so (RFC 5682).
+/* Taking back a congestion response that was not deserved. All retransmissions turned out as
+ * duplicates (DSACK, RFC 3708), or the ACK is older than the first retransmission (Eifel by
+ * timestamps, RFC 3522), or F-RTO says so (RFC 5682).
  */
 #include "engine.h"
 
