@@ -20,8 +20,8 @@ void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *f
 	to->gateway = from->gateway;
 	to->ifindex = from->iface->ifindex;
 	to->plen = from->plen;
-	to->preference = from->preference;
-	to->manual = from->manual;
+	to->preference = from->attrs.preference;
+	to->manual = from->attrs.manual;
 	to->lifetime = net6_life_left(&from->life);
 }
 
@@ -131,8 +131,8 @@ static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ROUTE_IFINDEX, &err);
 	if (iface) {
-		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway, r.preference,
-				      lifetime, true);
+		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway,
+				      &NET6_ROUTE_BY_HAND(r.preference), lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ROUTE_ADDRESS],
 					    "no such route");

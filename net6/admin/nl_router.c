@@ -18,8 +18,8 @@ void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *fr
 {
 	to->addr = from->addr;
 	to->ifindex = from->iface->ifindex;
-	to->preference = from->preference;
-	to->manual = from->manual;
+	to->preference = from->attrs.preference;
+	to->manual = from->attrs.manual;
 	to->neigh_state = READ_ONCE(from->neigh->state);
 	to->lifetime = net6_life_left(&from->life);
 }
@@ -107,7 +107,8 @@ static int net6_nl_router_change(struct genl_info *info, u32 lifetime)
 		NL_SET_ERR_MSG(info->extack, "this link has no routers");
 		err = -EINVAL;
 	} else if (iface) {
-		err = net6_router_update(iface, &addr, preference, lifetime, true);
+		err = net6_router_update(iface, &addr, &NET6_ROUTE_BY_HAND(preference),
+					 lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTER_ADDRESS],
 					    "no such router");

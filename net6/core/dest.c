@@ -153,7 +153,11 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	dest->flags = nh->flags;
 	dest->iface = net6_iface_get(nh->iface);
 	dest->ifindex = nh->ifindex;
-	dest->pmtu = max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU);
+	dest->own_hops = nh->hop_limit;
+	dest->hops = nh->hop_limit ? &dest->own_hops : &nh->iface->cur_hop_limit;
+	dest->advmss = nh->advmss;
+	dest->route_mtu = nh->mtu ? max_t(u32, nh->mtu, NET6_MIN_MTU) : U32_MAX;
+	dest->pmtu = min(dest->route_mtu, max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU));
 	dest->used = jiffies;
 	/* A full bucket, whatever its size: the first error must not be lost. */
 	dest->icmp_tokens = U32_MAX;
@@ -405,6 +409,9 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 		.addr		= *target,
 		.ifindex	= old->ifindex,
 		.flags		= NET6_DEST_REDIRECTED,
+		.hop_limit	= old->own_hops,
+		.advmss		= old->advmss,
+		.mtu		= old->route_mtu == U32_MAX ? 0 : old->route_mtu,
 	};
 	struct net6_dest *dest;
 

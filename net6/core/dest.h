@@ -43,11 +43,15 @@ struct net6_dest_key {
  * @ifindex: of that interface; if LOCAL of the one that has the address, where a packet is
  *	received
  * @neigh: next hop, reference held; NULL if LOCAL
+ * @hops: hop limit of unicast packets that we send: @iface's, or @own_hops
  * @saddr: source address by RFC 6724, if there is one
  * @has_saddr: @saddr has been chosen, and does not change any more; written under nn->dest_lock.
  *	It is chosen when a sender first wants it. What that costs grows with the addresses of
  *	the interface, and strangers choose who is answered and forwarded to.
  * @via: if REDIRECTED the router that packets went to before any Redirect
+ * @route_mtu: most bytes by the route, U32_MAX if it does not say; 1280 at least
+ * @advmss: what TCP announces by the route, 0 if it does not say
+ * @own_hops: the route's hop limit, 0 if it does not say
  * @used: jiffies of the last look-up, for eviction
  * @nn: namespace
  * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
@@ -65,12 +69,16 @@ struct net6_dest {
 	int			ifindex;
 	struct net6_iface	*iface;
 	struct net6_neigh	*neigh;
+	const u8		*hops;
 	struct in6_addr		saddr;
 	struct in6_addr		via;
 	bool			has_saddr;
+	u8			own_hops;
+	u16			advmss;
+	u32			route_mtu;
+	struct net6_net		*nn;
 	unsigned long		pmtu_expires;
 	unsigned long		used;
-	struct net6_net		*nn;
 	u32			icmp_tokens;
 	unsigned long		icmp_stamp;
 	struct list_head	lru;
@@ -129,7 +137,13 @@ static inline bool net6_dest_valid(const struct net6_dest *dest)
 	return likely(dest->gen == atomic_read(&dest->nn->dest_gen));
 }
 
+static inline u8 net6_dest_hop_limit(const struct net6_dest *dest)
+{
+	return READ_ONCE(*dest->hops);
+}
+
 u32 net6_dest_mtu(struct net6_dest *dest);
+u32 net6_dest_advmss(const struct net6_dest *dest);
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu);
 void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err);
 void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *target);
@@ -159,6 +173,9 @@ struct net6_nexthop {
 	int			ifindex;	/* as in struct net6_dest */
 	u32			flags;		/* NET6_DEST_* */
 	bool			router;		/* a default router */
+	u8			hop_limit;	/* the route's words, 0: none */
+	u16			advmss;
+	u32			mtu;
 };
 
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,

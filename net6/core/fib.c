@@ -19,7 +19,7 @@ static void net6_fib_free(struct net6_fib_route *r)
 	list_del_rcu(&r->life.list);
 	list_del_rcu(&r->item);
 	net6_trie_prune(&nn->fib, &r->prefix, r->plen);
-	if (!r->manual)
+	if (!r->attrs.manual)
 		r->iface->n_routes--;
 	nn->fib_count--;
 	net6_note_route(r, NET6_NOTE_DEL);
@@ -32,9 +32,10 @@ static void net6_fib_end(struct net6_life *life)
 	net6_fib_free(container_of(life, struct net6_fib_route, life));
 }
 
+/* The first of any metric if that is 0. */
 static struct net6_fib_route *net6_fib_find(struct net6_iface *iface,
 					    const struct in6_addr *prefix, u8 plen,
-					    const struct in6_addr *gateway)
+					    const struct in6_addr *gateway, u32 metric)
 {
 	struct net6_trie_node *node = net6_trie_find(&iface->nn->fib, prefix, plen);
 	struct net6_fib_route *r;
@@ -42,18 +43,25 @@ static struct net6_fib_route *net6_fib_find(struct net6_iface *iface,
 	if (!node)
 		return NULL;
 	list_for_each_entry(r, &node->items, item)
-		if (r->iface == iface && ipv6_addr_equal(&r->gateway, gateway))
+		if (r->iface == iface && ipv6_addr_equal(&r->gateway, gateway) &&
+		    (!metric || r->attrs.metric == metric))
 			return r;
 	return NULL;
 }
 
-/* Behind those of the same preference or a better one. */
+/* Is it taken before another one, if the routers of both are reachable? */
+static bool net6_fib_before(const struct net6_route_attrs *a, const struct net6_route_attrs *b)
+{
+	return a->metric != b->metric ? a->metric < b->metric : a->preference > b->preference;
+}
+
+/* Behind those that are as good or better. */
 static void net6_fib_link(struct net6_trie_node *node, struct net6_fib_route *new)
 {
 	struct net6_fib_route *r;
 
 	list_for_each_entry(r, &node->items, item)
-		if (r->preference < new->preference)
+		if (net6_fib_before(&new->attrs, &r->attrs))
 			break;
 	list_add_tail_rcu(&new->item, &r->item);
 }
@@ -71,18 +79,18 @@ static bool net6_fib_full(struct net6_iface *iface, bool manual)
 
 /* In place of @old if there is one, which stays when there is no memory. */
 static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-			const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual,
-			struct net6_fib_route *old)
+			const struct in6_addr *gateway, const struct net6_route_attrs *attrs,
+			u32 lifetime, struct net6_fib_route *old)
 	__must_hold(&iface->nn->lock)
 {
 	struct net6_net *nn = iface->nn;
-	int err = net6_iface_refuses_from(iface, manual);
+	int err = net6_iface_refuses_from(iface, attrs->manual);
 	struct net6_trie_node *node;
 	struct net6_fib_route *r;
 
 	if (err)
 		return err;
-	if (!old && net6_fib_full(iface, manual))
+	if (!old && net6_fib_full(iface, attrs->manual))
 		return -ENOSPC;
 	r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!r)
@@ -96,13 +104,12 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	r->plen = plen;
 	r->gateway = *gateway;
 	r->iface = iface;
-	r->preference = preference;
-	r->manual = manual;
+	r->attrs = *attrs;
 	net6_life_set(&r->life, lifetime);
 	net6_fib_link(node, r);
 	list_add_tail_rcu(&r->life.list, &iface->routes);
 	nn->fib_count++;
-	if (!manual)
+	if (!attrs->manual)
 		iface->n_routes++;
 	if (old)
 		net6_fib_free(old);
@@ -117,30 +124,30 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
  * @prefix: prefix, bits beyond @plen zero
  * @plen: 1..128
  * @gateway: router on @iface, or :: if the prefix is on-link
- * @preference: 1 high, 0 medium, -1 low
+ * @attrs: what else is said of it
  * @lifetime: seconds, NET6_LIFETIME_INFINITE
- * @manual: set by the administrator; advertisements do not change it
  *
  * Context: process or softirq; takes nn->lock.
  * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENETDOWN
  * (told only), -ENOMEM.
  */
 int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-		    const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual)
+		    const struct in6_addr *gateway, const struct net6_route_attrs *attrs,
+		    u32 lifetime)
 {
 	struct net6_fib_route *r;
 	int err = 0;
 
 	spin_lock_bh(&iface->nn->lock);
-	r = net6_fib_find(iface, prefix, plen, gateway);
-	if (r && r->manual && !manual)
+	r = net6_fib_find(iface, prefix, plen, gateway, attrs->metric);
+	if (r && r->attrs.manual && !attrs->manual)
 		goto unlock;
 	if (!r && !lifetime)
 		err = -ENOENT;
-	else if (r && r->preference == preference && r->manual == manual && lifetime)
+	else if (r && lifetime && net6_route_attrs_equal(&r->attrs, attrs))
 		net6_life_set(&r->life, lifetime);
 	else if (lifetime)
-		err = net6_fib_new(iface, prefix, plen, gateway, preference, lifetime, manual, r);
+		err = net6_fib_new(iface, prefix, plen, gateway, attrs, lifetime, r);
 	else
 		net6_fib_free(r);
 	net6_nd_await_end(iface, lifetime);
@@ -170,7 +177,7 @@ void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway)
 
 	lockdep_assert_held(&iface->nn->lock);
 	list_for_each_entry_safe(r, next, &iface->routes, life.list)
-		if (!r->manual && ipv6_addr_equal(&r->gateway, gateway))
+		if (!r->attrs.manual && ipv6_addr_equal(&r->gateway, gateway))
 			net6_fib_free(r);
 }
 
@@ -181,7 +188,7 @@ void net6_fib_forget_all(struct net6_iface *iface, bool manual)
 
 	lockdep_assert_held(&iface->nn->lock);
 	list_for_each_entry_safe(r, next, &iface->routes, life.list)
-		if (manual || !r->manual)
+		if (manual || !r->attrs.manual)
 			net6_fib_free(r);
 }
 
@@ -226,7 +233,7 @@ static struct net6_fib_route *net6_fib_best(struct net6_trie_node *node, int oif
  * @oif: interface it must be on, 0 for any
  * @reachable: is its router reachable, as far as is known?
  *
- * RFC 4191 3.2: by length of the prefix, then by preference; routes through routers
+ * RFC 4191 3.2: by length of the prefix, then by metric and preference; routes through routers
  * that are not reachable only if there is no other. Context: RCU read lock held.
  * Return: borrowed; NULL if no prefix matches.
  */

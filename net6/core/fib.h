@@ -6,20 +6,58 @@
 #ifndef _NET6_FIB_H
 #define _NET6_FIB_H
 
+#include <linux/rtnetlink.h>
+
 #include "iface.h"
 #include "life.h"
 #include "trie.h"
 
+#define NET6_METRIC_DEFAULT	1024	/* as native's: of routers, and of who asks for none */
+
+/**
+ * struct net6_route_attrs - what is said of a route beside where it leads
+ * @metric: of several ways the lower one wins; part of what tells routes apart. To remove, 0: any
+ * @mtu: most bytes of a packet, 0: the link's
+ * @advmss: what TCP announces as its segment size, 0: by the MTU
+ * @hop_limit: of the unicast packets that we send, 0: the interface's
+ * @protocol: RTPROT_* of who has set it; it is told only
+ * @preference: RFC 4191: 1 high, 0 medium, -1 low
+ * @manual: set by the administrator: no advertisement changes it
+ */
+struct net6_route_attrs {
+	u32	metric;
+	u32	mtu;
+	u16	advmss;
+	u8	hop_limit;
+	u8	protocol;
+	s8	preference;
+	bool	manual;
+};
+
+/* What a router has told, and what is set without more words. */
+#define NET6_ROUTE_TOLD(pref)	((const struct net6_route_attrs) {		\
+	.metric = NET6_METRIC_DEFAULT, .protocol = RTPROT_RA, .preference = (pref) })
+#define NET6_ROUTE_BY_HAND(pref)	((const struct net6_route_attrs) {	\
+	.metric = NET6_METRIC_DEFAULT, .protocol = RTPROT_BOOT, .preference = (pref),	\
+	.manual = true })
+
+static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
+					  const struct net6_route_attrs *b)
+{
+	return a->metric == b->metric && a->mtu == b->mtu && a->advmss == b->advmss &&
+	       a->hop_limit == b->hop_limit && a->protocol == b->protocol &&
+	       a->preference == b->preference && a->manual == b->manual;
+}
+
 /**
  * struct net6_fib_route - a route
  * @life: in iface->routes
- * @item: in its prefix' node of nn->fib, best preference first
+ * @item: in its prefix' node of nn->fib, lowest metric first, then best preference
  * @prefix: bits beyond @plen zero
  * @gateway: router on @iface, link-local or not; :: if the prefix is on-link
  * @iface: borrowed: its routes go with it
  * @plen: 1..128; the default route is in the Default Router List
- * @preference: RFC 4191: 1 high, 0 medium, -1 low
- * @manual: set by the administrator: no advertisement changes it
+ * @attrs: constant
  * @rcu: freed after a grace period
  */
 struct net6_fib_route {
@@ -29,8 +67,7 @@ struct net6_fib_route {
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
 	u8			plen;
-	s8			preference;
-	bool			manual;
+	struct net6_route_attrs	attrs;
 	struct rcu_head		rcu;
 };
 
@@ -40,7 +77,8 @@ struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_add
 
 /* Takes nn->lock. A lifetime of 0 removes. */
 int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-		    const struct in6_addr *gateway, s8 preference, u32 lifetime, bool manual);
+		    const struct in6_addr *gateway, const struct net6_route_attrs *attrs,
+		    u32 lifetime);
 
 /* nn->lock held. */
 unsigned long net6_fib_expire(struct net6_iface *iface);

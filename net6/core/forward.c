@@ -191,7 +191,7 @@ static void net6_forward_to(struct net6_iface *iface, struct net6_dest *dest,
 		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
 		return;
 	}
-	mtu = READ_ONCE(dest->iface->mtu);
+	mtu = min(READ_ONCE(dest->iface->mtu), dest->route_mtu);
 	if (!reassembled && net6_forward_too_big(skb, mtu)) {
 		net6_icmp_send(skb, ICMPV6_PKT_TOOBIG, 0, mtu);
 		net6_drop(nn, skb, NET6_DROP_FORWARD_TOO_BIG);

@@ -229,7 +229,7 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
 	net6_icmp_count(dest->iface, h->icmp6_type);
 	skb->ip_summed = CHECKSUM_NONE;
 	skb->ignore_df = 1;
-	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, READ_ONCE(dest->iface->cur_hop_limit),
+	net6_push_header(skb, saddr, daddr, IPPROTO_ICMPV6, net6_dest_hop_limit(dest),
 			 htonl(tclass << 20));
 	net6_output(skb, dest);
 }

@@ -15,8 +15,7 @@
  * struct net6_router - a default router [RLE]
  * @addr: its link-local address
  * @iface: borrowed: its routers go with it
- * @manual: set by the administrator: no advertisement changes it
- * @preference: RFC 4191: 1 high, 0 medium, -1 low
+ * @attrs: written under nn->lock; its metric is constant
  * @life: in iface->routers
  * @neigh: its neighbor entry, reference held
  * @id: of the namespace's routers, never 0; another one's when it comes back
@@ -27,8 +26,7 @@ struct net6_router {
 	struct in6_addr		addr;
 	struct net6_iface	*iface;
 	struct net6_neigh	*neigh;
-	s8			preference;
-	bool			manual;
+	struct net6_route_attrs	attrs;
 	u32			id;
 	u32			n_told;
 	struct list_head	told;
@@ -86,8 +84,8 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 		       u32 valid_lft, enum net6_prefix_owner owner);
 int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			      u32 valid_lft, enum net6_prefix_owner owner);	/* holds it */
-int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
-		       u32 lifetime, bool manual);
+int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr,
+		       const struct net6_route_attrs *attrs, u32 lifetime);
 void net6_nd_iface_up(struct net6_iface *iface);	/* starts router solicitation */
 void net6_nd_iface_down(struct net6_iface *iface, bool all);	/* forgets routers and prefixes */
 

@@ -2,6 +2,9 @@
 /* Path MTU, RFC 8201: lowered by Packet Too Big messages, back to the link's after
  * settings.mtu_expires.
  */
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+
 #include "dest.h"
 #include "ip.h"
 
@@ -18,9 +21,24 @@ u32 net6_dest_mtu(struct net6_dest *dest)
 
 	if (unlikely(expires) && time_after_eq(jiffies, expires)) {
 		WRITE_ONCE(dest->pmtu_expires, 0);
-		WRITE_ONCE(dest->pmtu, link);
+		WRITE_ONCE(dest->pmtu, min(link, dest->route_mtu));
 	}
 	return min(READ_ONCE(dest->pmtu), link);
+}
+
+/**
+ * net6_dest_advmss() - the segment size that TCP announces
+ * @dest: where the peer is
+ *
+ * RFC 9293 MUST-67: what we can receive, not what the path carries; less if the route says so.
+ * Context: a reference owned, or RCU read lock held. Return: bytes.
+ */
+u32 net6_dest_advmss(const struct net6_dest *dest)
+{
+	u32 mtu = min(READ_ONCE(dest->iface->mtu), dest->route_mtu);
+
+	return dest->advmss ?: min_t(u32, mtu, 65535) - sizeof(struct ipv6hdr) -
+			       sizeof(struct tcphdr);
 }
 
 /**

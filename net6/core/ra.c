@@ -305,7 +305,7 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 
 	net6_neigh_learn(iface, addr, &news);
 	if (net6_ra_default(iface, ra, opts, &info))
-		net6_router_update(iface, addr, info.preference, info.lifetime, false);
+		net6_router_update(iface, addr, &NET6_ROUTE_TOLD(info.preference), info.lifetime);
 	if (!ra->icmp.icmp6_rt_lifetime)
 		return;
 	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */
@@ -357,7 +357,8 @@ static void net6_ra_route(struct net6_iface *iface, const struct in6_addr *route
 	ipv6_addr_prefix(&prefix, &raw, info.plen);
 	if (ipv6_addr_type(&prefix) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST))
 		return;
-	net6_fib_update(iface, &prefix, info.plen, router, info.preference, info.lifetime, false);
+	net6_fib_update(iface, &prefix, info.plen, router, &NET6_ROUTE_TOLD(info.preference),
+			info.lifetime);
 }
 
 static void net6_ra_dns(struct net6_iface *iface, const struct in6_addr *router,

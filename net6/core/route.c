@@ -21,7 +21,19 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->ifindex = iface->ifindex;
 	nh->flags = flags;
 	nh->router = false;
+	nh->hop_limit = 0;
+	nh->advmss = 0;
+	nh->mtu = 0;
 	return nh->flags;
+}
+
+/* What the route says of packets that take it. */
+static int net6_route_by(const struct net6_route_attrs *attrs, struct net6_nexthop *nh, int err)
+{
+	nh->hop_limit = READ_ONCE(attrs->hop_limit);
+	nh->advmss = READ_ONCE(attrs->advmss);
+	nh->mtu = READ_ONCE(attrs->mtu);
+	return err;
 }
 
 static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *daddr,
@@ -72,9 +84,11 @@ static int net6_route_local(struct net6_net *nn, const struct net6_accept *accep
 static int net6_route_via(const struct net6_fib_route *route, const struct in6_addr *daddr,
 			  struct net6_nexthop *nh)
 {
-	if (ipv6_addr_any(&route->gateway))
-		return net6_route_direct(route->iface, daddr, NET6_DEST_ONLINK, nh);
-	return net6_route_direct(route->iface, &route->gateway, 0, nh);
+	bool direct = ipv6_addr_any(&route->gateway);
+	int err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
+				    direct ? NET6_DEST_ONLINK : 0, nh);
+
+	return net6_route_by(&route->attrs, nh, err);
 }
 
 static int net6_route_default(const struct net6_router *router, struct net6_nexthop *nh)
@@ -82,7 +96,7 @@ static int net6_route_default(const struct net6_router *router, struct net6_next
 	int err = net6_route_direct(router->iface, &router->addr, 0, nh);
 
 	nh->router = true;
-	return err;
+	return net6_route_by(&router->attrs, nh, err);
 }
 
 /* The longest of on-link prefix and route wins, an on-link one at the same length. A router that

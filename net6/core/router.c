@@ -27,6 +27,20 @@ struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_
 	return NULL;
 }
 
+/* The one that an update is about: of any metric if that is 0. nn->lock held. */
+static struct net6_router *net6_router_find_metric(struct net6_iface *iface,
+						   const struct in6_addr *addr, u32 metric)
+	__must_hold(&iface->nn->lock)
+{
+	struct net6_router *router;
+
+	list_for_each_entry(router, &iface->routers, life.list)
+		if (ipv6_addr_equal(&router->addr, addr) &&
+		    (!metric || router->attrs.metric == metric))
+			return router;
+	return NULL;
+}
+
 /* nn->lock held. RFC 4861 6.3.5: destinations that used it choose again. */
 static void net6_router_free(struct net6_router *router)
 	__must_hold(&router->iface->nn->lock)
@@ -35,11 +49,11 @@ static void net6_router_free(struct net6_router *router)
 
 	list_del_rcu(&router->life.list);
 	net6_note_router(router, NET6_NOTE_DEL);
-	iface->n_routers -= !router->manual;
-	iface->n_manual -= router->manual;
+	iface->n_routers -= !router->attrs.manual;
+	iface->n_manual -= router->attrs.manual;
 	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers - 1);
 	net6_told_forget(router);
-	net6_neigh_set_router(router->neigh, false);
+	net6_neigh_set_router(router->neigh, net6_router_find(iface, &router->addr));
 	net6_neigh_put(router->neigh);
 	net6_dest_flush(iface->nn);
 	kfree_rcu(router, rcu);
@@ -54,12 +68,13 @@ static u32 net6_router_next_id(struct net6_net *nn)
 }
 
 /* nn->lock held; takes over the reference on @neigh. */
-static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s8 preference,
-			   u32 lifetime, bool manual)
+static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
+			   const struct net6_route_attrs *attrs, u32 lifetime)
 	__must_hold(&iface->nn->lock)
 {
-	struct net6_router *router;
+	bool manual = attrs->manual;
 	int err = net6_iface_refuses_from(iface, manual);
+	struct net6_router *router;
 
 	if (err)
 		return err;
@@ -75,8 +90,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh, s
 	router->addr = neigh->addr;
 	router->iface = iface;
 	router->neigh = neigh;
-	router->preference = preference;
-	router->manual = manual;
+	router->attrs = *attrs;
 	router->id = net6_router_next_id(iface->nn);
 	INIT_LIST_HEAD(&router->told);
 	net6_life_set(&router->life, lifetime);
@@ -105,22 +119,28 @@ static struct net6_neigh *net6_router_swap_neigh(struct net6_router *router,
 }
 
 /* nn->lock held. An advertisement does not change what the administrator has set. */
-static int net6_router_renew(struct net6_router *router, s8 preference, u32 lifetime, bool manual)
+static int net6_router_renew(struct net6_router *router, const struct net6_route_attrs *attrs,
+			     u32 lifetime)
 	__must_hold(&router->iface->nn->lock)
 {
+	bool became = attrs->manual && !router->attrs.manual;
 	bool changed;
 
-	if (router->manual && !manual)
+	if (router->attrs.manual && !attrs->manual)
 		return 0;
 	if (!lifetime) {
 		net6_router_free(router);
 		return 0;
 	}
-	changed = router->preference != preference || router->manual != manual;
-	WRITE_ONCE(router->preference, preference);
-	router->iface->n_routers -= manual && !router->manual;
-	router->iface->n_manual += manual && !router->manual;
-	router->manual = manual;
+	changed = !net6_route_attrs_equal(&router->attrs, attrs);
+	WRITE_ONCE(router->attrs.preference, attrs->preference);
+	WRITE_ONCE(router->attrs.mtu, attrs->mtu);
+	WRITE_ONCE(router->attrs.advmss, attrs->advmss);
+	WRITE_ONCE(router->attrs.hop_limit, attrs->hop_limit);
+	router->iface->n_routers -= became;
+	router->iface->n_manual += became;
+	router->attrs.protocol = attrs->protocol;
+	router->attrs.manual = attrs->manual;
 	net6_life_set(&router->life, lifetime);
 	if (!changed)
 		return 0;
@@ -132,17 +152,16 @@ static int net6_router_renew(struct net6_router *router, s8 preference, u32 life
 /**
  * net6_router_update() - add, renew or (lifetime 0) remove a default router
  * @iface: its interface
- * @addr: its link-local address
- * @preference: 1 high, 0 medium, -1 low
+ * @addr: its address; link-local if it is told
+ * @attrs: what else is said of it; manual ones are counted against the limit of such
  * @lifetime: seconds; NET6_LIFETIME_INFINITE only for manual ones
- * @manual: set by the administrator; never ends, counted against the limit of such
  *
  * Context: process or softirq, no locks of net6 held; takes nn->lock.
  * Return: 0, -ENOENT (nothing to remove), -ENOSPC (limit), -ENODEV, -EACCES (disabled), -ENETDOWN
  * (told only), -ENOMEM.
  */
-int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8 preference,
-		       u32 lifetime, bool manual)
+int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr,
+		       const struct net6_route_attrs *attrs, u32 lifetime)
 {
 	struct net6_neigh *neigh = NULL;
 	struct net6_router *router;
@@ -154,14 +173,14 @@ int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr, s8
 	rcu_read_unlock_bh();
 
 	spin_lock_bh(&iface->nn->lock);
-	router = net6_router_find(iface, addr);
+	router = net6_router_find_metric(iface, addr, attrs->metric);
 	if (router) {
 		neigh = net6_router_swap_neigh(router, neigh);
-		err = net6_router_renew(router, preference, lifetime, manual);
+		err = net6_router_renew(router, attrs, lifetime);
 	} else if (!lifetime) {
 		err = -ENOENT;
 	} else {
-		err = neigh ? net6_router_new(iface, neigh, preference, lifetime, manual) : -ENOMEM;
+		err = neigh ? net6_router_new(iface, neigh, attrs, lifetime) : -ENOMEM;
 		if (!err)
 			neigh = NULL;
 	}
@@ -184,8 +203,8 @@ void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
 	struct net6_router *router;
 
 	spin_lock_bh(&iface->nn->lock);
-	router = net6_router_find(iface, addr);
-	if (router && !router->manual)
+	router = net6_router_find_metric(iface, addr, NET6_METRIC_DEFAULT);
+	if (router && !router->attrs.manual)
 		net6_router_free(router);
 	net6_fib_forget(iface, addr);
 	spin_unlock_bh(&iface->nn->lock);
@@ -198,7 +217,7 @@ void net6_router_forget_all(struct net6_iface *iface, bool manual)
 
 	lockdep_assert_held(&iface->nn->lock);
 	list_for_each_entry_safe(router, next, &iface->routers, life.list)
-		if (manual || !router->manual)
+		if (manual || !router->attrs.manual)
 			net6_router_free(router);
 }
 
@@ -220,17 +239,21 @@ unsigned long net6_router_expire(struct net6_iface *iface)
 }
 
 /* Routers that do not answer come last (RFC 4861 6.3.6), also for the sources of their prefixes.
- * RFC 8028 3 prefers a router, it does not insist on it. Then those that have told the source's
- * prefix (3.2), then reachable ones, then by preference (RFC 4191 3.2).
+ * RFC 8028 3 prefers a router, it does not insist on it. Then the metric decides, which is the
+ * administrator's word: advertised routers have all the same one. Then those that have told the
+ * source's prefix (3.2), then reachable ones, then by preference (RFC 4191 3.2).
  */
 #define NET6_ROUTER_REACHABLE	4
 #define NET6_ROUTER_TOLD	8
-#define NET6_ROUTER_ALIVE	16
+#define NET6_ROUTER_METRIC	4	/* bits from here on: what is not of the metric */
+#define NET6_ROUTER_ALIVE	BIT_ULL(NET6_ROUTER_METRIC + 32)
 
-static int net6_router_score(const struct net6_router *router, const struct in6_addr *saddr)
+static s64 net6_router_score(const struct net6_router *router, const struct in6_addr *saddr)
 {
 	const struct net6_neigh *neigh = READ_ONCE(router->neigh);
-	int score = READ_ONCE(router->preference) + 1;
+	s64 score = (u64)(U32_MAX - router->attrs.metric) << NET6_ROUTER_METRIC;
+
+	score += READ_ONCE(router->attrs.preference) + 1;
 
 	if (!net6_neigh_lost(neigh))
 		score += NET6_ROUTER_ALIVE;
@@ -250,7 +273,7 @@ static bool net6_router_serves(const struct net6_iface *iface, int oif)
  * RFC 4191 3.2 within a preference).
  */
 static struct net6_router *net6_router_turn(struct net6_net *nn, int oif,
-					    const struct in6_addr *saddr, int score, int n)
+					    const struct in6_addr *saddr, s64 score, int n)
 {
 	unsigned int turn = (unsigned int)atomic_read(&nn->dest_gen) % n;
 	struct net6_router *router, *last = NULL;
@@ -272,12 +295,12 @@ static struct net6_router *net6_router_turn(struct net6_net *nn, int oif,
 
 /* RFC 4191 3.5: each router that would be taken instead of @best if it answered is asked. */
 static void net6_router_probe(struct net6_net *nn, int oif, const struct in6_addr *saddr,
-			      const struct net6_router *best, int best_score)
+			      const struct net6_router *best, s64 best_score)
 {
 	const struct net6_router *router;
 	struct net6_iface *iface;
 	bool before = true;
-	int score;
+	s64 score;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))
@@ -305,14 +328,14 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struc
 	struct net6_router *router, *best = NULL;
 	struct net6_iface *iface;
 	bool silent = false;
-	int best_score = -1;
+	s64 best_score = -1;
 	int n = 0;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
-			int score = net6_router_score(router, saddr);
+			s64 score = net6_router_score(router, saddr);
 
 			silent |= !(score & NET6_ROUTER_REACHABLE);
 			if (score > best_score) {

@@ -54,7 +54,7 @@ int net6_proto_route(struct net *net, struct net6_proto_path *path)
 		path->saddr = dest->saddr;
 	if (!path->hop_limit)
 		path->hop_limit = dest->flags & NET6_DEST_MULTICAST ? 1 :
-				  READ_ONCE(dest->iface->cur_hop_limit);
+				  net6_dest_hop_limit(dest);
 	path->mtu = net6_dest_mtu(dest);
 	net6_dest_put(dest);
 	return 0;

@@ -104,7 +104,7 @@ void net6_note_router(const struct net6_router *router, enum net6_note_event eve
 {
 	const struct net6_note_ops *ops = net6_note_listener();
 
-	trace_net6_router(router->iface->ifindex, &router->addr, event, router->preference,
+	trace_net6_router(router->iface->ifindex, &router->addr, event, router->attrs.preference,
 			  router->life.lifetime);
 	if (ops)
 		ops->router(router, event);
@@ -141,7 +141,7 @@ void net6_note_route(const struct net6_fib_route *route, enum net6_note_event ev
 	const struct net6_note_ops *ops = net6_note_listener();
 
 	trace_net6_route(route->iface->ifindex, &route->prefix, route->plen, &route->gateway, event,
-			 route->preference, route->life.lifetime);
+			 route->attrs.preference, route->life.lifetime);
 	if (ops)
 		ops->route(route, event);
 }

@@ -400,7 +400,7 @@ static u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx,
 		hops = dest->flags & NET6_DEST_MULTICAST ? inet6_sk(sk)->mcast_hops :
 			inet6_sk(sk)->hop_limit;
 	if (hops < 0)
-		hops = READ_ONCE(dest->iface->cur_hop_limit);
+		hops = net6_dest_hop_limit(dest);
 	return hops;
 }
 

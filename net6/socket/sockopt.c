@@ -453,7 +453,7 @@ static int net6_get_hops(struct sock *sk, int val)
 	rcu_read_lock();
 	dest = READ_ONCE(net6_sk(sk)->dest);
 	if (dest && sk->sk_state == TCP_ESTABLISHED)
-		val = dest->iface->cur_hop_limit;
+		val = net6_dest_hop_limit(dest);
 	rcu_read_unlock();
 	return val;
 }

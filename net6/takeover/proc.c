@@ -312,7 +312,7 @@ static int net6_proc_route_one(const struct net6_rt_route *route, void *arg)
 		flags |= RTF_GATEWAY;
 	/* Routes by source do not exist, and nobody counts uses. */
 	seq_printf(seq, "%pi6 %02x %pi6 %02x %pi6 %08x %08x %08x %08x %8s\n", &route->dst,
-		   route->plen, &in6addr_any, 0, &route->gateway, route->metric, 1, 0, flags,
+		   route->plen, &in6addr_any, 0, &route->gateway, route->attrs.metric, 1, 0, flags,
 		   route->dev->name);
 	return 0;
 }

@@ -10,29 +10,37 @@
 #include "../core/nd.h"
 #include "../observe/note.h"
 
+/* Where net6 keeps what is shown as a route. */
+enum net6_rt_kind {
+	NET6_RT_IMPLIED,	/* nowhere: an address' own, or what each link has */
+	NET6_RT_PREFIX,		/* Prefix List */
+	NET6_RT_ENTRY,		/* routing table */
+	NET6_RT_ROUTER,		/* Default Router List */
+};
+
 /**
  * struct net6_rt_route - a route as rtnetlink and /proc/net/ipv6_route show it
  * @dst: destination; @plen: its length in bits
  * @gateway: next hop, :: if the destination is on-link
  * @dev: outgoing device
- * @metric: as native's: 0 for own addresses, 256 for prefixes, 1024 for routers
+ * @attrs: what else is said of it; its metric is as native's: 0 for own addresses, 256 for prefixes,
+ *	1024 for routers
  * @expires: seconds left, NET6_LIFETIME_INFINITE
  * @rtf_flags: RTF_*, for /proc
- * @table, @type, @protocol: RT_TABLE_*, RTN_*, RTPROT_*
- * @pref: RFC 4191 preference as its two bits
+ * @table, @type: RT_TABLE_*, RTN_*
+ * @kind: enum net6_rt_kind
  */
 struct net6_rt_route {
 	struct in6_addr			dst;
 	struct in6_addr			gateway;
 	const struct net_device		*dev;
-	u32				metric;
+	struct net6_route_attrs		attrs;
 	u32				expires;
 	u32				rtf_flags;
 	u8				plen;
 	u8				table;
 	u8				type;
-	u8				protocol;
-	u8				pref;
+	u8				kind;
 };
 
 /* Calls @fn for each route until it returns non-zero, and returns that. Context:
@@ -49,11 +57,15 @@ u32 net6_rt_addr_flags(const struct net6_addr *addr);
  * @skb: message
  * @cb: the dump; args[0] counts the objects that were sent
  * @idx: of the object at hand
+ * @oif: interface that is asked for, 0 for all
+ * @table: alike
  */
 struct net6_rt_dump {
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
 	long			idx;
+	u32			oif;
+	u32			table;
 };
 
 /* Is the object at hand still to be sent? */

@@ -4,7 +4,9 @@
  * the routing table's as they are. What can be added: prefixes with and without a gateway, and
  * default routers.
  */
+#include <linux/tcp.h>
 #include <net/ip6_route.h>
+#include <net/tcp.h>
 
 #include "../core/dest.h"
 #include "rt.h"
@@ -33,30 +35,30 @@ static void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix
 		.dst		= from->prefix,
 		.plen		= from->plen,
 		.dev		= from->iface->dev,
-		.metric		= added ? IP6_RT_PRIO_USER : IP6_RT_PRIO_ADDRCONF,
+		.attrs.metric	= added ? IP6_RT_PRIO_USER : IP6_RT_PRIO_ADDRCONF,
+		.attrs.protocol	= added ? RTPROT_BOOT : RTPROT_KERNEL,
 		.expires	= net6_life_left(&from->life),
 		.rtf_flags	= RTF_UP,
 		.table		= RT_TABLE_MAIN,
 		.type		= RTN_UNICAST,
-		.protocol	= added ? RTPROT_BOOT : RTPROT_KERNEL,
+		.kind		= NET6_RT_PREFIX,
 	};
 }
 
 /* A default router and a route to a prefix have this in common. */
 static void net6_rt_via(struct net6_rt_route *to, const struct net6_iface *iface,
 			const struct in6_addr *gateway, const struct net6_life *life,
-			bool manual, s8 preference)
+			const struct net6_route_attrs *attrs)
 {
 	*to = (struct net6_rt_route) {
 		.gateway	= *gateway,
 		.dev		= iface->dev,
-		.metric		= IP6_RT_PRIO_USER,
+		.attrs		= *attrs,
 		.expires	= net6_life_left(life),
 		.rtf_flags	= RTF_UP,
 		.table		= RT_TABLE_MAIN,
 		.type		= RTN_UNICAST,
-		.protocol	= manual ? RTPROT_BOOT : RTPROT_RA,
-		.pref		= preference & 3,
+		.kind		= NET6_RT_ENTRY,
 	};
 	if (to->expires != NET6_LIFETIME_INFINITE)
 		to->rtf_flags |= RTF_EXPIRES;
@@ -64,18 +66,18 @@ static void net6_rt_via(struct net6_rt_route *to, const struct net6_iface *iface
 
 static void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from)
 {
-	net6_rt_via(to, from->iface, &from->addr, &from->life, from->manual, from->preference);
-	if (!from->manual)
+	net6_rt_via(to, from->iface, &from->addr, &from->life, &from->attrs);
+	to->kind = NET6_RT_ROUTER;
+	if (!from->attrs.manual)
 		to->rtf_flags |= RTF_DEFAULT | RTF_ADDRCONF;
 }
 
 static void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
 {
-	net6_rt_via(to, from->iface, &from->gateway, &from->life, from->manual,
-		    from->preference);
+	net6_rt_via(to, from->iface, &from->gateway, &from->life, &from->attrs);
 	to->dst = from->prefix;
 	to->plen = from->plen;
-	if (!from->manual)
+	if (!from->attrs.manual)
 		to->rtf_flags |= RTF_ROUTEINFO;
 }
 
@@ -89,7 +91,7 @@ static void net6_rt_of_addr(struct net6_rt_route *to, const struct net6_addr *fr
 		.rtf_flags	= RTF_UP | RTF_LOCAL | RTF_NONEXTHOP,
 		.table		= RT_TABLE_LOCAL,
 		.type		= RTN_LOCAL,
-		.protocol	= RTPROT_KERNEL,
+		.attrs.protocol	= RTPROT_KERNEL,
 	};
 }
 
@@ -100,12 +102,12 @@ static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *
 		.dst		= group ? net6_rt_multicast : net6_rt_linklocal,
 		.plen		= group ? 8 : 64,
 		.dev		= from->dev,
-		.metric		= IP6_RT_PRIO_ADDRCONF,
+		.attrs.metric	= IP6_RT_PRIO_ADDRCONF,
+		.attrs.protocol	= RTPROT_KERNEL,
 		.expires	= NET6_LIFETIME_INFINITE,
 		.rtf_flags	= RTF_UP,
 		.table		= group ? RT_TABLE_LOCAL : RT_TABLE_MAIN,
 		.type		= group ? RTN_MULTICAST : RTN_UNICAST,
-		.protocol	= RTPROT_KERNEL,
 	};
 }
 
@@ -187,10 +189,25 @@ static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
 	rtm->rtm_family = AF_INET6;
 	rtm->rtm_dst_len = route->plen;
 	rtm->rtm_table = route->table;
-	rtm->rtm_protocol = route->protocol;
+	rtm->rtm_protocol = route->attrs.protocol;
 	rtm->rtm_scope = RT_SCOPE_UNIVERSE;
 	rtm->rtm_type = route->type;
 	return nlh;
+}
+
+static int net6_rt_put_metrics(struct sk_buff *skb, const struct net6_route_attrs *attrs)
+{
+	struct nlattr *nest;
+
+	if (!attrs->mtu && !attrs->advmss && !attrs->hop_limit)
+		return 0;
+	nest = nla_nest_start_noflag(skb, RTA_METRICS);
+	if (!nest || (attrs->mtu && nla_put_u32(skb, RTAX_MTU, attrs->mtu)) ||
+	    (attrs->advmss && nla_put_u32(skb, RTAX_ADVMSS, attrs->advmss)) ||
+	    (attrs->hop_limit && nla_put_u32(skb, RTAX_HOPLIMIT, attrs->hop_limit)))
+		return -EMSGSIZE;	/* the caller cancels the whole message */
+	nla_nest_end(skb, nest);
+	return 0;
 }
 
 static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
@@ -202,12 +219,13 @@ static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *
 							  INT_MAX));
 	if (nla_put_u32(skb, RTA_TABLE, route->table) ||
 	    (route->plen && nla_put_in6_addr(skb, RTA_DST, &route->dst)) ||
-	    nla_put_u32(skb, RTA_PRIORITY, route->metric) ||
+	    nla_put_u32(skb, RTA_PRIORITY, route->attrs.metric) ||
+	    net6_rt_put_metrics(skb, &route->attrs) ||
 	    (!ipv6_addr_any(&route->gateway) &&
 	     nla_put_in6_addr(skb, RTA_GATEWAY, &route->gateway)) ||
 	    nla_put_u32(skb, RTA_OIF, route->dev->ifindex) ||
 	    nla_put(skb, RTA_CACHEINFO, sizeof(ci), &ci) ||
-	    nla_put_u8(skb, RTA_PREF, route->pref))
+	    nla_put_u8(skb, RTA_PREF, route->attrs.preference & 3))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -236,8 +254,9 @@ static int net6_rt_route_dump_one(const struct net6_rt_route *route, void *arg)
 		return 0;
 	/* Only a strict request means what its header says. */
 	if (d->cb->strict_check &&
-	    ((rtm->rtm_table && rtm->rtm_table != route->table) ||
-	     (rtm->rtm_protocol && rtm->rtm_protocol != route->protocol) ||
+	    ((d->table && d->table != route->table) ||
+	     (d->oif && d->oif != route->dev->ifindex) ||
+	     (rtm->rtm_protocol && rtm->rtm_protocol != route->attrs.protocol) ||
 	     (rtm->rtm_type && rtm->rtm_type != route->type)))
 		return 0;
 	if (net6_rt_route_fill(d->skb, route, NETLINK_CB(d->cb->skb).portid,
@@ -248,31 +267,57 @@ static int net6_rt_route_dump_one(const struct net6_rt_route *route, void *arg)
 	return 0;
 }
 
+static const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
+	[RTA_DST]	= { .len = sizeof(struct in6_addr) },
+	[RTA_SRC]	= { .len = sizeof(struct in6_addr) },
+	[RTA_GATEWAY]	= { .len = sizeof(struct in6_addr) },
+	[RTA_OIF]	= { .type = NLA_U32 },
+	[RTA_PRIORITY]	= { .type = NLA_U32 },
+	[RTA_METRICS]	= { .type = NLA_NESTED },
+	[RTA_ENCAP_TYPE] = { .type = NLA_U16 },
+	[RTA_TABLE]	= { .type = NLA_U32 },
+	[RTA_PREF]	= { .type = NLA_U8 },
+	[RTA_EXPIRES]	= { .type = NLA_U32 },
+};
+
+/* A strict request may also name an interface, or a table by its full number. */
+static int net6_rt_route_filter(struct net6_rt_dump *d)
+{
+	const struct rtmsg *rtm = nlmsg_data(d->cb->nlh);
+	struct nlattr *tb[RTA_MAX + 1];
+	int err;
+
+	if (!d->cb->strict_check)
+		return 0;
+	err = nlmsg_parse_deprecated(d->cb->nlh, sizeof(*rtm), tb, RTA_MAX,
+				     net6_rt_route_policy, d->cb->extack);
+	if (err)
+		return err;
+	d->table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
+	d->oif = tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0;
+	return 0;
+}
+
 int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct rtmsg *rtm = nlmsg_data(cb->nlh);
 	struct net6_rt_dump d = { .skb = skb, .cb = cb };
+	int err;
 
 	if (nlmsg_len(cb->nlh) < sizeof(*rtm)) {
 		if (cb->strict_check)
 			return -EINVAL;
 	} else if (rtm->rtm_flags & RTM_F_CLONED) {
 		return skb->len;	/* there are none */
+	} else {
+		err = net6_rt_route_filter(&d);
+		if (err)
+			return err;
 	}
 	net6_rt_routes_walk(net6_pernet(sock_net(skb->sk)), net6_rt_route_dump_one, &d);
 	cb->args[0] = d.idx;
 	return skb->len;
 }
-
-static const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
-	[RTA_DST]	= { .len = sizeof(struct in6_addr) },
-	[RTA_SRC]	= { .len = sizeof(struct in6_addr) },
-	[RTA_GATEWAY]	= { .len = sizeof(struct in6_addr) },
-	[RTA_OIF]	= { .type = NLA_U32 },
-	[RTA_TABLE]	= { .type = NLA_U32 },
-	[RTA_PREF]	= { .type = NLA_U8 },
-	[RTA_EXPIRES]	= { .type = NLA_U32 },
-};
 
 /**
  * struct net6_rt_best - looking for the route that was decided by
@@ -297,7 +342,9 @@ static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
 	if (!ipv6_prefix_equal(&route->dst, best->daddr, route->plen) ||
 	    !ipv6_addr_equal(&route->gateway, &best->gateway) ||
 	    (best->dev ? route->dev != best->dev : route->type != RTN_LOCAL) ||
-	    (best->found && route->plen <= best->route.plen))
+	    (best->found && (route->plen < best->route.plen ||
+			     (route->plen == best->route.plen &&
+			      route->attrs.metric >= best->route.attrs.metric))))
 		return 0;
 	best->route = *route;
 	best->found = true;
@@ -318,11 +365,11 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 	if (!best.found)	/* a Redirect's, or gone meanwhile */
 		best.route = (struct net6_rt_route) {
 			.gateway	= best.gateway,
-			.metric		= IP6_RT_PRIO_ADDRCONF,
+			.attrs.metric	= IP6_RT_PRIO_ADDRCONF,
+			.attrs.protocol	= RTPROT_REDIRECT,
 			.expires	= NET6_LIFETIME_INFINITE,
 			.table		= RT_TABLE_MAIN,
 			.type		= RTN_UNICAST,
-			.protocol	= RTPROT_REDIRECT,
 		};
 	*route = best.route;
 	route->dev = dest->iface->dev;
@@ -385,6 +432,15 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	return err;
 }
 
+/* What a request may ask for in vain. */
+enum net6_rt_lack {
+	NET6_RT_LACKS_NOTHING,
+	NET6_RT_LACKS_METRIC,
+	NET6_RT_LACKS_SOURCE,
+	NET6_RT_LACKS_ENCAP,
+	NET6_RT_LACKS_NEXTHOP,
+};
+
 /**
  * struct net6_rt_change - a request to add or remove a route
  * @dst: destination
@@ -392,8 +448,8 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
  * @gateway: next hop, :: without
  * @iface: outgoing interface; NULL: any, to remove
  * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
- * @refused: it is to be a route of a kind that there is not; nobody minds when one is removed
- * @pref: RFC 4191 preference, -1..1
+ * @lacks: what net6 has not of what is asked for; nobody minds when a route is removed
+ * @attrs: what else is said of it; to remove, a metric and a protocol of 0 stand for any
  * @route: what was found
  * @found: there is such a route
  */
@@ -401,53 +457,118 @@ struct net6_rt_change {
 	struct in6_addr		dst;
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
-	struct net6_rt_route	route;
 	u32			lifetime;
 	u8			plen;
-	s8			pref;
-	bool			refused;
 	bool			found;
+	enum net6_rt_lack	lacks;
+	struct net6_route_attrs	attrs;
+	struct net6_rt_route	route;
 };
 
 /* A gateway tells its interface, if it is on one of ours. */
 static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struct in6_addr *addr)
 {
-	struct net6_iface *iface;
-	struct net6_prefix *prefix;
+	const struct net6_fib_route *entry;
+	const struct net6_prefix *prefix;
+	struct net6_iface *iface = NULL;
+	bool reachable;
 
 	rcu_read_lock();
 	prefix = net6_prefix_match(nn, addr, 0);
+	entry = net6_fib_lookup(nn, addr, 0, &reachable);
 	/* RTNL keeps the interface, not the prefix. */
-	iface = prefix ? prefix->iface : NULL;
+	if (entry && ipv6_addr_any(&entry->gateway) && (!prefix || entry->plen > prefix->plen))
+		iface = entry->iface;
+	else if (prefix)
+		iface = prefix->iface;
 	rcu_read_unlock();
 	return iface;
 }
 
-static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
-			       struct net6_rt_change *c, struct netlink_ext_ack *extack)
+/* One of RTA_METRICS; as native, what is too large is cut. */
+static void net6_rt_metric(struct net6_rt_change *c, int type, u32 value)
 {
-	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
-	const struct rtmsg *rtm = nlmsg_data(nlh);
-	struct nlattr *tb[RTA_MAX + 1];
-	struct in6_addr dst = {};
-	u32 table;
-	int err;
+	if (!value)
+		return;
+	if (type == RTAX_MTU)
+		c->attrs.mtu = min(value, 65535U - 15);
+	else if (type == RTAX_ADVMSS)
+		c->attrs.advmss = clamp_t(u32, value, TCP_MIN_MSS, 65535 - 40);
+	else if (type == RTAX_HOPLIMIT)
+		c->attrs.hop_limit = min(value, 255U);
+	else
+		c->lacks = NET6_RT_LACKS_METRIC;
+}
 
-	ASSERT_RTNL();
-	memset(c, 0, sizeof(*c));
-	err = nlmsg_parse_deprecated(nlh, sizeof(*rtm), tb, RTA_MAX, net6_rt_route_policy,
-				     extack);
-	if (err)
-		return err;
-	if (rtm->rtm_dst_len > 128)
-		return -EINVAL;
-	table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
-	if ((table && table != RT_TABLE_MAIN) || rtm->rtm_src_len || tb[RTA_MULTIPATH] ||
-	    (rtm->rtm_type && rtm->rtm_type != RTN_UNICAST)) {
-		NL_SET_ERR_MSG(extack, "net6 has unicast routes of the main table only");
-		return -EOPNOTSUPP;
+static int net6_rt_metrics(struct net6_rt_change *c, const struct nlattr *metrics,
+			   struct netlink_ext_ack *extack)
+{
+	struct nlattr *nla;
+	int rem;
+
+	if (!metrics)
+		return 0;
+	nla_for_each_nested(nla, metrics, rem) {
+		int type = nla_type(nla);
+
+		if (type > RTAX_MAX || (type && type != RTAX_CC_ALGO && nla_len(nla) != 4)) {
+			NL_SET_ERR_MSG_ATTR(extack, nla, "not a metric of a route");
+			return -EINVAL;
+		}
+		if (type)
+			net6_rt_metric(c, type, type == RTAX_CC_ALGO ? 1 : nla_get_u32(nla));
 	}
-	c->plen = rtm->rtm_dst_len;
+	return 0;
+}
+
+static enum net6_rt_lack net6_rt_route_lacks(struct nlattr **tb)
+{
+	if (tb[RTA_PREFSRC])
+		return NET6_RT_LACKS_SOURCE;
+	if (tb[RTA_ENCAP] || (tb[RTA_ENCAP_TYPE] && nla_get_u16(tb[RTA_ENCAP_TYPE])))
+		return NET6_RT_LACKS_ENCAP;
+	return tb[RTA_NH_ID] || tb[RTA_VIA] ? NET6_RT_LACKS_NEXTHOP : NET6_RT_LACKS_NOTHING;
+}
+
+static int net6_rt_route_refuse(enum net6_rt_lack lack, struct netlink_ext_ack *extack)
+{
+	switch (lack) {
+	case NET6_RT_LACKS_NOTHING:
+		return 0;
+	case NET6_RT_LACKS_METRIC:
+		NL_SET_ERR_MSG(extack, "net6: of a route's metrics mtu, advmss and hoplimit only");
+		break;
+	case NET6_RT_LACKS_SOURCE:
+		NL_SET_ERR_MSG(extack, "net6 has no routes with a source address");
+		break;
+	case NET6_RT_LACKS_ENCAP:
+		NL_SET_ERR_MSG(extack, "net6 has no routes with encapsulation");
+		break;
+	case NET6_RT_LACKS_NEXTHOP:
+		NL_SET_ERR_MSG(extack, "net6 has no next hop objects, and IPv6 gateways only");
+		break;
+	}
+	return -EOPNOTSUPP;
+}
+
+static int net6_rt_route_main(const struct rtmsg *rtm, struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	u32 table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
+
+	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len && !tb[RTA_MULTIPATH] &&
+	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST))
+		return 0;
+	NL_SET_ERR_MSG(extack, "net6 has unicast routes of the main table only");
+	return -EOPNOTSUPP;
+}
+
+/* What says where it leads and how. */
+static int net6_rt_route_read(struct net6_net *nn, struct net6_rt_change *c, struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	struct in6_addr dst = {};
+
 	if (tb[RTA_DST])
 		nla_memcpy(&dst, tb[RTA_DST], sizeof(dst));
 	ipv6_addr_prefix(&c->dst, &dst, c->plen);
@@ -456,18 +577,48 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	c->lifetime = NET6_LIFETIME_INFINITE;
 	if (tb[RTA_EXPIRES] && nla_get_u32(tb[RTA_EXPIRES]))
 		c->lifetime = nla_get_u32(tb[RTA_EXPIRES]);
-	c->refused = tb[RTA_METRICS] || tb[RTA_PREFSRC] || tb[RTA_ENCAP] ||
-		     tb[RTA_ENCAP_TYPE] || tb[RTA_NH_ID] || tb[RTA_VIA];
-	if (tb[RTA_PREF])
-		c->pref = (s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6;
+	if (tb[RTA_PRIORITY])
+		c->attrs.metric = nla_get_u32(tb[RTA_PRIORITY]);
 	/* RFC 4191 2.1: the reserved value is medium. */
-	if (c->pref < -1)
-		c->pref = 0;
+	if (tb[RTA_PREF])
+		c->attrs.preference = max((s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6, -2);
+	if (c->attrs.preference < -1)
+		c->attrs.preference = 0;
 	if (tb[RTA_OIF])
 		c->iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
-	if (tb[RTA_OIF] && !c->iface)
+	if (tb[RTA_OIF] && !c->iface) {
+		NL_SET_ERR_MSG(extack, "net6 has no such interface");
 		return -ENODEV;
-	return 0;
+	}
+	return net6_rt_metrics(c, tb[RTA_METRICS], extack);
+}
+
+static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
+			       struct net6_rt_change *c, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	const struct rtmsg *rtm = nlmsg_data(nlh);
+	struct nlattr *tb[RTA_MAX + 1];
+	int err;
+
+	ASSERT_RTNL();
+	memset(c, 0, sizeof(*c));
+	err = nlmsg_parse_deprecated(nlh, sizeof(*rtm), tb, RTA_MAX, net6_rt_route_policy,
+				     extack);
+	if (err)
+		return err;
+	if (rtm->rtm_dst_len > 128) {
+		NL_SET_ERR_MSG(extack, "a prefix length is 128 at most");
+		return -EINVAL;
+	}
+	err = net6_rt_route_main(rtm, tb, extack);
+	if (err)
+		return err;
+	c->plen = rtm->rtm_dst_len;
+	c->attrs.protocol = rtm->rtm_protocol;
+	c->attrs.manual = true;
+	c->lacks = net6_rt_route_lacks(tb);
+	return net6_rt_route_read(nn, c, tb, extack);
 }
 
 /* What has to be said of a route that is to be added. */
@@ -475,15 +626,16 @@ static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 			       struct netlink_ext_ack *extack)
 {
 	bool direct = ipv6_addr_any(&c->gateway);
+	int err = net6_rt_route_refuse(c->lacks, extack);
 
-	if (c->refused) {
-		NL_SET_ERR_MSG(extack, "net6: no metrics, source, encapsulation, nexthop object");
-		return -EOPNOTSUPP;
-	}
+	if (err)
+		return err;
 	if (!c->iface && !direct)
 		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
-	if (!c->iface)
+	if (!c->iface) {
+		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
 		return -EHOSTUNREACH;
+	}
 	if (direct && !c->plen) {
 		NL_SET_ERR_MSG(extack, "net6 has default routes by gateway only");
 		return -EOPNOTSUPP;
@@ -497,67 +649,112 @@ static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 		NL_SET_ERR_MSG(extack, "net6 routes no link-local and multicast prefixes");
 		return -EOPNOTSUPP;
 	}
+	if (!c->attrs.metric)
+		c->attrs.metric = IP6_RT_PRIO_USER;
 	return 0;
 }
 
-/* The first that the request means. */
+/* Is it a route to that destination, as far as somebody can set one? */
+static bool net6_rt_route_to(const struct net6_rt_route *route, const struct net6_rt_change *c)
+{
+	return route->table == RT_TABLE_MAIN && route->plen == c->plen &&
+	       ipv6_addr_equal(&route->dst, &c->dst);
+}
+
+static int net6_rt_route_took(struct net6_rt_change *c, const struct net6_rt_route *route)
+{
+	c->route = *route;
+	c->found = true;
+	return 1;
+}
+
+/* To remove: the first that the request means. */
+static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_change *c = arg;
+
+	if (!net6_rt_route_to(route, c) ||
+	    (!ipv6_addr_any(&c->gateway) && !ipv6_addr_equal(&route->gateway, &c->gateway)) ||
+	    (c->iface && route->dev != c->iface->dev) ||
+	    (c->attrs.metric && route->attrs.metric != c->attrs.metric) ||
+	    (c->attrs.protocol && route->attrs.protocol != c->attrs.protocol))
+		return 0;
+	return net6_rt_route_took(c, route);
+}
+
+/* An entry that leads the same way. What the Prefix List has is not one that a request made. */
+static bool net6_rt_route_is(const struct net6_rt_route *route, const struct net6_rt_change *c)
+{
+	return route->kind > NET6_RT_PREFIX && route->attrs.metric == c->attrs.metric &&
+	       route->dev == c->iface->dev && ipv6_addr_equal(&route->gateway, &c->gateway);
+}
+
 static int net6_rt_route_same(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
 
-	if (route->type != RTN_UNICAST || route->table != RT_TABLE_MAIN ||
-	    route->plen != c->plen || !ipv6_addr_equal(&route->dst, &c->dst) ||
-	    (!ipv6_addr_any(&c->gateway) && !ipv6_addr_equal(&route->gateway, &c->gateway)) ||
-	    (c->iface && route->dev != c->iface->dev))
-		return 0;
-	c->route = *route;
-	c->found = true;
-	return 1;
+	return net6_rt_route_to(route, c) && net6_rt_route_is(route, c) ?
+	       net6_rt_route_took(c, route) : 0;
 }
 
-/* Another way to the same destination that somebody has set. */
+/* As native: one of the same metric is in its place. */
 static int net6_rt_route_other(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
 
-	if (route->type != RTN_UNICAST || route->table != RT_TABLE_MAIN ||
-	    route->protocol != RTPROT_BOOT || route->plen != c->plen ||
-	    !ipv6_addr_equal(&route->dst, &c->dst) ||
-	    (ipv6_addr_equal(&route->gateway, &c->gateway) && c->iface &&
-	     route->dev == c->iface->dev))
-		return 0;
-	c->route = *route;
-	c->found = true;
-	return 1;
+	return net6_rt_route_to(route, c) && route->attrs.metric == c->attrs.metric &&
+	       !net6_rt_route_is(route, c) ? net6_rt_route_took(c, route) : 0;
 }
 
-static int net6_rt_route_change(struct net6_iface *iface, const struct net6_rt_change *c,
-				const struct in6_addr *gateway, u32 lifetime)
+static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c,
+			       int (*fn)(const struct net6_rt_route *route, void *arg))
 {
-	int err;
+	c->found = false;
+	net6_rt_routes_walk(nn, fn, c);
+	return c->found;
+}
 
+static int net6_rt_route_set(struct net6_iface *iface, const struct net6_rt_change *c,
+			     const struct net6_route_attrs *attrs, u32 lifetime)
+{
 	if (!c->plen)
-		return net6_router_update(iface, gateway, c->pref, lifetime, true);
-	if (!ipv6_addr_any(gateway))
-		return net6_fib_update(iface, &c->dst, c->plen, gateway, c->pref, lifetime, true);
-	err = net6_prefix_update(iface, &c->dst, c->plen, lifetime, NET6_PREFIX_BY_HAND);
-	/* net6ctl puts on-link prefixes into the table as well. */
-	if (err == -ENOENT)
-		err = net6_fib_update(iface, &c->dst, c->plen, gateway, c->pref, lifetime, true);
-	return err;
+		return net6_router_update(iface, &c->gateway, attrs, lifetime);
+	return net6_fib_update(iface, &c->dst, c->plen, &c->gateway, attrs, lifetime);
 }
 
-static int net6_rt_route_remove_found(struct net6_net *nn, struct net6_rt_change *c)
+static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_change *c)
 {
-	struct net6_iface *iface = net6_iface_find(nn, c->route.dev->ifindex);
+	const struct net6_rt_route *r = &c->route;
+	struct net6_iface *iface = net6_iface_find(nn, r->dev->ifindex);
+	struct net6_route_attrs attrs = r->attrs;
 
-	return iface ? net6_rt_route_change(iface, c, &c->route.gateway, 0) : -ENOENT;
+	attrs.manual = true;	/* who says so */
+	switch (iface ? r->kind : NET6_RT_IMPLIED) {
+	case NET6_RT_PREFIX:
+		return net6_prefix_update(iface, &r->dst, r->plen, 0, NET6_PREFIX_BY_HAND);
+	case NET6_RT_ENTRY:
+		return net6_fib_update(iface, &r->dst, r->plen, &r->gateway, &attrs, 0);
+	case NET6_RT_ROUTER:
+		return net6_router_update(iface, &r->gateway, &attrs, 0);
+	default:
+		return -ENOENT;
+	}
+}
+
+/* Without a word of replacing, one that is there lives on, for as long as is asked for. */
+static int net6_rt_route_prolong(const struct net6_rt_change *c)
+{
+	if (c->route.expires != NET6_LIFETIME_INFINITE)
+		net6_rt_route_set(c->iface, c, &c->route.attrs, c->lifetime);
+	return -EEXIST;
 }
 
 int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	bool replace = nlh->nlmsg_flags & NLM_F_REPLACE;
 	struct net6_rt_change c;
+	bool other;
 	int err;
 
 	err = net6_rt_route_parse(skb, nlh, &c, extack);
@@ -565,22 +762,21 @@ int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 		err = net6_rt_route_check(nn, &c, extack);
 	if (err)
 		return err;
-	/* As native: one of the same metric is the same. */
-	net6_rt_routes_walk(nn, net6_rt_route_same, &c);
-	if (!c.found)
-		net6_rt_routes_walk(nn, net6_rt_route_other, &c);
-	if (c.found && (nlh->nlmsg_flags & NLM_F_EXCL))
+	other = net6_rt_route_find(nn, &c, net6_rt_route_other);
+	net6_rt_route_find(nn, &c, net6_rt_route_same);
+	if ((other || c.found) && (nlh->nlmsg_flags & NLM_F_EXCL))
 		return -EEXIST;
-	if (!c.found && !(nlh->nlmsg_flags & NLM_F_CREATE) && (nlh->nlmsg_flags & NLM_F_REPLACE))
+	if (!other && !c.found && replace && !(nlh->nlmsg_flags & NLM_F_CREATE))
 		return -ENOENT;
-	err = net6_rt_route_change(c.iface, &c, &c.gateway, c.lifetime);
-	if (err || !(nlh->nlmsg_flags & NLM_F_REPLACE))
+	if (c.found && !replace)
+		return net6_rt_route_prolong(&c);
+	err = net6_rt_route_set(c.iface, &c, &c.attrs, c.lifetime);
+	if (err || !replace)
 		return err;
 	/* RTNL: nobody adds others meanwhile. */
-	do {
-		c.found = false;
-		net6_rt_routes_walk(nn, net6_rt_route_other, &c);
-	} while (c.found && !net6_rt_route_remove_found(nn, &c));
+	while (net6_rt_route_find(nn, &c, net6_rt_route_other) &&
+	       !net6_rt_route_remove_found(nn, &c))
+		;
 	return 0;
 }
 
@@ -593,8 +789,7 @@ int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	err = net6_rt_route_parse(skb, nlh, &c, extack);
 	if (err)
 		return err;
-	net6_rt_routes_walk(nn, net6_rt_route_same, &c);
-	if (!c.found)
+	if (!net6_rt_route_find(nn, &c, net6_rt_route_meant))
 		return -ESRCH;
 	err = net6_rt_route_remove_found(nn, &c);
 	return err == -ENOENT ? -ESRCH : err;

@@ -162,7 +162,7 @@ static void net6_configured_started(struct net6_iface *iface)
 	if (!t->parms.router)
 		return;
 	net6_configured_router(t->parms.remote, &addr);
-	if (net6_router_update(iface, &addr, -1, NET6_LIFETIME_INFINITE, true))
+	if (net6_router_update(iface, &addr, &NET6_ROUTE_BY_HAND(-1), NET6_LIFETIME_INFINITE))
 		netdev_warn(iface->dev, "net6: no default router for the far end\n");
 }
 
@@ -506,7 +506,7 @@ int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *pa
 		return err;
 	if (iface && t->parms.router) {
 		net6_configured_router(t->parms.remote, &router);
-		net6_router_update(iface, &router, 0, 0, true);
+		net6_router_update(iface, &router, &NET6_ROUTE_BY_HAND(0), 0);
 	}
 	hlist_del_init_rcu(&t->node);
 	synchronize_net();

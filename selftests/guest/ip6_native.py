@@ -9,7 +9,9 @@ import os
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
+import ip6asks
 import ip6views
 
 ip6views.tests()
+ip6asks.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))

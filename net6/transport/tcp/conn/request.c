@@ -266,13 +266,13 @@ static int net6_tcp_request_ask(const struct net6_tcp_request *req, int op)
 static void net6_tcp_request_window(struct net6_tcp_request *req)
 {
 	u16 user_mss = READ_ONCE(tcp_sk(req->listener)->rx_opt.user_mss);
-	u32 mss = READ_ONCE(req->dest->iface->mtu) - sizeof(struct ipv6hdr) - sizeof(struct tcphdr);
+	u32 mss = net6_dest_advmss(req->dest);
 	u32 rcv_wnd, clamp, first;
 	u8 wscale = 0;
 
 	if (user_mss && user_mss < mss)
 		mss = user_mss;
-	req->advmss = min(mss, 65535U - (u32)(sizeof(struct ipv6hdr) + sizeof(struct tcphdr)));
+	req->advmss = mss;
 	first = net6_tcp_ops_segments(net6_tcp_request_ask(req, BPF_SOCK_OPS_RWND_INIT));
 	net6_tcp_init_window(req->listener, req->advmss, first, &rcv_wnd, &clamp, &wscale);
 	if (!req->wscale_ok) {

@@ -97,9 +97,7 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	tp->max_window = 0;
 	mtu = net6_dest_mtu(dest);
 	net6_tcp_sync_mss(sk, mtu);
-	/* RFC 9293 MUST-67: what we can receive, not what the path carries. */
-	tp->advmss = min_t(u32, READ_ONCE(dest->iface->mtu), 65535) - sizeof(struct ipv6hdr) -
-		     sizeof(struct tcphdr);
+	tp->advmss = net6_dest_advmss(dest);
 	if (tp->rx_opt.user_mss && tp->rx_opt.user_mss < tp->advmss)
 		tp->advmss = tp->rx_opt.user_mss;
 

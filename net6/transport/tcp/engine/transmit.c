@@ -319,7 +319,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 	skb_set_hash_from_sk(skb, sk);
 	net6_push_header(skb, saddr, daddr, IPPROTO_TCP,
 			 np->hop_limit >= 0 ? np->hop_limit :
-			 READ_ONCE(dest->iface->cur_hop_limit), net6_tcp_flowinfo(sk, ect));
+			 net6_dest_hop_limit(dest), net6_tcp_flowinfo(sk, ect));
 
 	err = net6_output(skb, dest);
 	if (unlikely(err == -ENOBUFS || err > 0)) {

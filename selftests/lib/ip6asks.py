@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What network managers and routing daemons ask of rtnetlink for IPv6. ip6_native.py runs
+these tests on the native stack, ip6_takeover.py on net6: both are to give the same answers.
+
+    C [c0] ------ [d0] D        fd20::c/64, fd20::d/64
+    C [c1] ------ [d1] D        fd21::c/64, fd21::d/64
+"""
+import errno
+import json
+import socket
+import struct
+
+import ktap
+import nl
+
+NEWROUTE = 24
+RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS = 1, 4, 5, 8
+RECVHOPLIMIT, HOPLIMIT, MTU = 51, 52, 24
+C = D = None
+
+
+def ip(*words):
+    out = C.run("ip", "-6", "-j", *words)
+    return json.loads(out) if out.strip() else []
+
+
+def said(*words):
+    """What ip answers to a request: "" or an error."""
+    return C.run("ip", "-6", *words, check=False).strip()
+
+
+def routes(*words):
+    """[(destination, gateway, device, metric, protocol)]"""
+    return [(r["dst"], r.get("gateway"), r["dev"], r.get("metric"), r.get("protocol", "boot"))
+            for r in ip("route", "show", *words)]
+
+
+def way(dst):
+    """By which gateway a destination is reached."""
+    return ip("route", "get", dst)[0].get("gateway")
+
+
+def settled(ns):
+    shown = [a for d in json.loads(ns.run("ip", "-6", "-j", "addr") or "[]")
+             for a in d.get("addr_info", [])]
+    return len(shown) == 5 and not any(a.get("tentative") for a in shown)
+
+
+def cables():
+    """The two namespaces, made by the first test that wants them."""
+    global C, D
+    if C:
+        return
+    C, D = ktap.Netns("C"), ktap.Netns("D")
+    for ns in (C, D):
+        ns.up("lo")
+    for i in range(2):
+        ktap.veth(C, f"c{i}", D, f"d{i}")
+        C.ip("-6", "addr", "add", f"fd2{i}::c/64", "dev", f"c{i}")
+        D.ip("-6", "addr", "add", f"fd2{i}::d/64", "dev", f"d{i}")
+    for ns in (C, D):
+        ktap.wait_for(15, "addresses", lambda n=ns: settled(n))
+
+
+def protocols():
+    """Daemons know their routes by the protocol."""
+    cables()
+    for dst, *words in (("fd31::/48", "proto", "bird", "metric", "32"),
+                        ("fd32::/48", "proto", "static"), ("fd33::/48", "proto", "188"),
+                        ("fd34::/48",)):
+        C.ip("-6", "route", "add", dst, "via", "fd20::d", "dev", "c0", *words)
+    C.ip("-6", "route", "add", "fd35::/64", "dev", "c0", "proto", "bird")
+    C.ip("-6", "route", "add", "default", "via", "fd20::d", "dev", "c0", "proto", "bird")
+    bird = [("default", "fd20::d", "c0", 1024, "bird"), ("fd31::/48", "fd20::d", "c0", 32, "bird"),
+            ("fd35::/64", None, "c0", 1024, "bird")]
+    ktap.equal(sorted((r for r in routes() if r[4] == "bird"), key=str), bird, "routes of bird")
+    # ip does not say what it was asked for
+    ktap.equal(sorted(r[0] for r in routes("proto", "bird")), [r[0] for r in bird], "alone")
+    ktap.equal([r[:4] for r in routes("proto", "static")], [("fd32::/48", "fd20::d", "c0", 1024)],
+               "static route")
+    ktap.equal(routes("fd34::/48"), [("fd34::/48", "fd20::d", "c0", 1024, "boot")], "no protocol")
+    ktap.true("No such process" in said("route", "del", "fd32::/48", "proto", "bird"),
+              "another's route is not removed")
+    for who in ("bird", "188"):
+        said("route", "flush", "proto", who)
+    left = [r[0] for r in routes() if r[0].startswith(("fd3", "default"))]
+    ktap.equal(sorted(left), ["fd32::/48", "fd34::/48"], "after the flush")
+    for dst in left:
+        C.ip("-6", "route", "del", dst)
+
+
+def metrics():
+    """Of several ways the one of the lowest metric is taken, and all are kept."""
+    cables()
+    for dst, address in (("fd36::/48", "fd36::1"), ("default", "2001:db8::1")):
+        def change(verb, gateway, metric, d=dst):
+            return said("route", verb, d, "via", gateway, "metric", str(metric))
+        ktap.equal(change("add", "fd20::d", 100), "", "first")
+        ktap.equal(change("add", "fd21::d", 50), "", "a better one by another device")
+        ktap.equal(change("add", "fd20::d", 200), "", "the first once more, worse")
+        ktap.equal(sorted(r[1:4] for r in routes(dst)),
+                   [("fd20::d", "c0", 100), ("fd20::d", "c0", 200), ("fd21::d", "c1", 50)],
+                   f"all routes to {dst}")
+        ktap.equal(way(address), "fd21::d", "the lowest metric is taken")
+        ktap.true("exists" in change("add", "fd20::77", 100), "no other one of the same metric")
+        ktap.equal(change("replace", "fd20::77", 100), "", "but in its place")
+        ktap.equal(sorted(r[1:4] for r in routes(dst)),
+                   [("fd20::77", "c0", 100), ("fd20::d", "c0", 200), ("fd21::d", "c1", 50)],
+                   "others of other metrics stay")
+        ktap.true("No such file" in change("change", "fd20::d", 60), "nothing to change")
+        C.ip("-6", "route", "del", dst, "metric", "50")
+        ktap.equal(way(address), "fd20::77", "the next one")
+        C.ip("-6", "route", "del", dst, "metric", "100")
+        ktap.equal(way(address), "fd20::d", "the last one")
+        C.ip("-6", "route", "del", dst, "via", "fd20::d", "dev", "c0")
+        ktap.equal(routes(dst), [], "none")
+
+
+def new_route(dst, metrics_, flags=0x600):
+    """The result of RTM_NEWROUTE as systemd-networkd sends it."""
+    with C, socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as sock:
+        body = struct.pack("=BBBBBBBBI", socket.AF_INET6, 48, 0, 0, 254, 16, 0, 1, 0) + \
+            nl.attribute(RTA_DST, nl.address(dst)) + \
+            nl.attribute(RTA_GATEWAY, nl.address("fd20::d")) + \
+            nl.attribute(RTA_OIF, struct.pack("=I", socket.if_nametoindex("c0"))) + \
+            nl.attribute(RTA_METRICS, metrics_)
+        sock.send(struct.pack("=IHHII", 16 + len(body), NEWROUTE, 5 | flags, 1, 0) + body)
+        error = -struct.unpack_from("=i", sock.recv(4096), 16)[0]
+    return errno.errorcode.get(error, error)
+
+
+def empty_metrics():
+    """systemd-networkd sends RTA_METRICS with nothing in it."""
+    cables()
+    ktap.equal(new_route("fd37::", b""), 0, "empty")
+    ktap.equal(new_route("fd37:1::", nl.attribute(10, struct.pack("=I", 0))), 0, "of 0")
+    ktap.equal(new_route("fd37:2::", nl.attribute(77, struct.pack("=I", 1))), "EINVAL", "unknown")
+    ktap.equal(new_route("fd37:3::", nl.attribute(2, b"\1\2")), "EINVAL", "short")
+    ktap.equal(new_route("fd37::", b""), "EEXIST", "again")
+    for dst in ("fd37::/48", "fd37:1::/48"):
+        C.ip("-6", "route", "del", dst)
+
+
+def limits():
+    """A route's mtu, hop limit and segment size are kept, told and obeyed."""
+    cables()
+    D.ip("-6", "addr", "add", "fd38::d/128", "dev", "lo")
+    words = ("via", "fd20::d", "dev", "c0", "mtu", "1400", "hoplimit", "7", "advmss", "1000")
+    C.ip("-6", "route", "add", "fd38::/48", *words)
+    shown = C.run("ip", "-6", "route", "show", "fd38::/48")
+    ktap.true("mtu 1400" in shown and "advmss 1000" in shown and "hoplimit 7" in shown, shown)
+    with D, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as got, \
+            socket.socket(socket.AF_INET6) as listener:
+        got.setsockopt(socket.IPPROTO_IPV6, RECVHOPLIMIT, 1)
+        got.settimeout(10)
+        got.bind(("fd38::d", 4100))
+        listener.bind(("fd38::d", 4101))
+        listener.listen()
+        with C, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock, \
+                socket.socket(socket.AF_INET6) as stream:
+            sock.connect(("fd38::d", 4100))
+            sock.send(b"x")
+            ancillary = got.recvmsg(10, 100)[1]
+            hops = [struct.unpack("=i", data)[0] for _, kind, data in ancillary
+                    if kind == HOPLIMIT]
+            ktap.equal(hops, [7], "hop limit")
+            ktap.equal(sock.getsockopt(socket.IPPROTO_IPV6, MTU), 1400, "mtu")
+            stream.connect(("fd38::d", 4101))
+            with listener.accept()[0] as peer:
+                mss = peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+                ktap.equal(mss, 1000 - 12, "segments to who has announced 1000")
+            mss = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+            ktap.equal(mss, 1400 - 60 - 12, "segments by the route's mtu")
+            C.ip("-6", "route", "replace", "fd38::/48", *words[:4])
+            sock.connect(("fd38::d", 4100))
+            ktap.equal(sock.getsockopt(socket.IPPROTO_IPV6, MTU), 1500, "the link's again")
+    C.ip("-6", "route", "del", "fd38::/48")
+
+
+def tests():
+    ktap.test("a route keeps its protocol")(protocols)
+    ktap.test("routes of several metrics")(metrics)
+    ktap.test("empty and wrong metrics")(empty_metrics)
+    ktap.test("a route's mtu, hop limit and segment size")(limits)
