@@ -23,7 +23,7 @@ enum net6_rt_kind {
  * @dst: destination; @plen: its length in bits
  * @gateway: next hop, :: if the destination is on-link
  * @dev: outgoing device
- * @attrs: what else is said of it; its metric is as native's: 0 for own addresses, 256 for prefixes,
+ * @attrs: what else is said of it; metric as native: 0 for own addresses, 256 for prefixes,
  *	1024 for routers
  * @expires: seconds left, NET6_LIFETIME_INFINITE
  * @rtf_flags: RTF_*, for /proc

@@ -307,9 +307,9 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	if (nlmsg_len(cb->nlh) < sizeof(*rtm)) {
 		if (cb->strict_check)
 			return -EINVAL;
-	} else if (rtm->rtm_flags & RTM_F_CLONED) {
-		return skb->len;	/* there are none */
 	} else {
+		if (rtm->rtm_flags & RTM_F_CLONED)
+			return skb->len;	/* there are none */
 		err = net6_rt_route_filter(&d);
 		if (err)
 			return err;
