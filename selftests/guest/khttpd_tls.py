@@ -68,6 +68,19 @@ def serve():
     khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{PORT},tls",
                "--listen", f"[::1]:{PORT},tls", "--listen", "127.0.0.1:8080",
                *pem("a.example"))
+    # The daemon looks each second. Until new workers know the site its connections are closed.
+    ktap.wait_for(20, "khttpd-tlsd knows the certificate", known)
+    ktap.wait_for(20, "the workers that do not know it have gone",
+                  lambda: khttpd.count("tls_daemons") == 2)
+    at_rest()
+
+
+def known():
+    try:
+        connect().close()
+    except OSError:
+        return False
+    return True
 
 
 def start_daemon(workers=2):
