@@ -138,6 +138,7 @@ static void dest_init(void)
 	memset(&dest, 0, sizeof(dest));
 	dest.pmtu = 1500;
 	dest.iface = &iface;
+	dest.hops = &iface.cur_hop_limit;
 	dest.neigh = &neigh;
 	dest.nn = &nn;
 	dest.gen = atomic_read(&nn.dest_gen);

@@ -419,6 +419,11 @@ u32 net6_dest_mtu(struct net6_dest *dest)
 	return dest->pmtu;
 }
 
+u32 net6_dest_advmss(const struct net6_dest *dest)
+{
+	return min_t(u32, dest->iface->mtu, 65535) - sizeof(struct ipv6hdr) - sizeof(struct tcphdr);
+}
+
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu)
 {
 	if (mtu < dest->pmtu)
