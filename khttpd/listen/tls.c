@@ -146,7 +146,7 @@ static bool khttpd_tls_shake_may(struct khttpd_peer *peer)
 }
 
 static bool khttpd_tls_shake_add(struct khttpd_listener *listener, struct socket *sock,
-			     struct khttpd_peer *peer)
+				 struct khttpd_peer *peer)
 {
 	struct khttpd_shake *shake = kzalloc(sizeof(*shake), GFP_KERNEL);
 	u32 timeout = READ_ONCE(khttpd_limits.tls_timeout);
@@ -202,7 +202,7 @@ bool khttpd_tls_begin(struct khttpd_listener *listener, struct socket *sock,
 
 /* Drop those of a listener, or of a daemon. Return: how many. */
 static unsigned int khttpd_tls_shakes_drop(const struct khttpd_listener *listener,
-				       const struct khttpd_tlsd *by)
+					   const struct khttpd_tlsd *by)
 {
 	struct khttpd_shake *shake, *next;
 	unsigned int n = 0;
