@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the limits are as long as nobody says otherwise. */
+/* The limits as long as nobody says otherwise. */
 #include <linux/time64.h>
 #include "limits.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What attributes of all directories have in common: numbers and switches. */
+/* Numbers and switches, which the attributes of all directories have in common. */
 #include <linux/kernel.h>
 #include "config.h"
 

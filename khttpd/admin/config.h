@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The directories of /sys/kernel/config/khttpd/, as their files see each other:
- * root, sites, listeners. What is written takes effect when "enabled" is set, also
- * when it is set already: then the running site takes another form. What an open
- * listener is cannot be changed; it can be removed, and another one made.
+/* The directories of /sys/kernel/config/khttpd/, as their files see each other: root, sites,
+ * listeners. Attributes take effect when "enabled" is written. If it was set already, the running
+ * site takes another form. An open listener cannot be changed; it can be removed, and another one
+ * made.
  */
 #ifndef _KHTTPD_CONFIG_H
 #define _KHTTPD_CONFIG_H

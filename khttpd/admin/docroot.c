@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The path of a document root may come to name another directory: a symbolic link in it is
- * replaced when a release is deployed, or a directory is made anew. Each directory that the path
- * goes through, links included, has a mark of fsnotify's for the one name that is looked up there.
- * When that name comes or goes, the path is looked up again. A request costs nothing for it. What
- * is mounted over a directory is not noticed.
+/* The path of a document root may come to name another directory. Somebody replaces a symbolic
+ * link in it to deploy a release, or makes a directory anew. Each directory that the path goes
+ * through, links included, has a mark of fsnotify's for the one name that is looked up there.
+ * When that name comes or goes, the path is looked up again. A request costs nothing for it. A
+ * mount over a directory is not noticed.
  */
 #include <linux/configfs.h>
 #include <linux/fs_struct.h>
@@ -20,7 +20,7 @@
 #define KHTTPD_DOCROOT_MARKS	64
 /* Most symbolic links, each in what the one before says. */
 #define KHTTPD_DOCROOT_LINKS	8
-/* Least time between two look-ups: who may replace the link must not keep us busy. */
+/* Least time between two look-ups: somebody who may replace the link must not keep us busy. */
 #define KHTTPD_DOCROOT_DELAY	(HZ / 20)
 
 /**

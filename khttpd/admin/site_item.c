@@ -42,7 +42,7 @@ static int khttpd_site_item_set_front(struct khttpd_site_item *item,
 	return 0;
 }
 
-/* What is behind it serves nobody until it is started again. */
+/* Sites behind it serve nobody until they are started again. */
 static void khttpd_site_item_leave(struct khttpd_site_item *item)
 {
 	struct list_head *node;
@@ -272,7 +272,7 @@ static int khttpd_site_item_start(struct khttpd_site_item *item)
 	front = khttpd_site_item_front(item);
 	if (IS_ERR(front))
 		return PTR_ERR(front);
-	/* First: what changes after the site has its root must be noticed. */
+	/* First, so that changes after the site has its root are noticed. */
 	item->follow = khttpd_docroot_begin(item->docroot, &item->group.cg_item,
 					    khttpd_site_item_moved);
 	item->site = khttpd_site_item_create(item);
@@ -648,8 +648,8 @@ static struct configfs_bin_attribute *khttpd_site_bin_attrs[] = {
 	NULL
 };
 
-/* Ids of the initial user namespace; the last number is none. Root owns what nobody
- * else may read, and its group what only that may: capabilities are not all it has.
+/* Ids of the initial user namespace; the last number is none. Root owns files that nobody else
+ * may read, and root's group files that only it may. Capabilities are not all that root has.
  */
 #define KHTTPD_ID_MIN		1
 #define KHTTPD_ID_MAX		(U32_MAX - 1)

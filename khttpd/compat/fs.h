@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* File system calls that changed after 6.1: vfs_path_lookup() is declared in
- * linux/namei.h from 6.3, mounts have an idmap from 6.3, inode times are behind
- * accessors from 6.7, lookup_one_len_unlocked() has another name from 6.16. Ends with
- * the last kernel below 6.16.
+/* File system calls that changed after 6.1. From 6.3 on vfs_path_lookup() is declared in
+ * linux/namei.h, and mounts have an idmap. From 6.7 on inode times are behind accessors, and from
+ * 6.16 on lookup_one_len_unlocked() has another name. Ends with the last kernel below 6.16.
  */
 #ifndef _KHTTPD_COMPAT_FS_H
 #define _KHTTPD_COMPAT_FS_H

@@ -15,10 +15,10 @@
 #include <net/tcp.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-/* TCP has this take pages out of the iterator: as many as @skb has room for, each with
- * a reference of its own. As sendpage does, it charges what is sent of a page, and TCP
- * has the part of __zerocopy_sg_from_iter() done here: a packet of such pages only
- * (skb_zcopy_pure()) counts for the send buffer but not for tcp_mem.
+/* TCP has this take pages out of the iterator: as many as @skb has room for, each with a
+ * reference of its own. As sendpage does, it charges what is sent of a page. It also does the
+ * part of __zerocopy_sg_from_iter() that TCP has. A packet of such pages only (skb_zcopy_pure())
+ * counts for the send buffer but not for tcp_mem.
  */
 static inline int khttpd_splice_fill(struct sock *sk, struct sk_buff *skb,
 				     struct iov_iter *iter, size_t len)
@@ -63,10 +63,10 @@ static inline void khttpd_splice_done(struct sk_buff *skb,
 {
 }
 
-/* All pages with one call. TCP wants somebody to tell, and tells @ubuf when the call ends. When
- * a packet is gone it is told only if that has SKBFL_ZEROCOPY_ENABLE: these have sendpage's
- * flag, so they are delivered on this machine without a copy, and the destructor_arg that
- * points to @ubuf is looked at by nobody when this function has returned.
+/* All pages with one call. TCP wants somebody to tell, and tells @ubuf when the call ends. When a
+ * packet is gone it is told only if that has SKBFL_ZEROCOPY_ENABLE. These have sendpage's flag,
+ * so they are delivered on this machine without a copy. Nobody looks at the destructor_arg that
+ * points to @ubuf when this function has returned.
  */
 static inline int khttpd_splice_tcp(struct socket *sock, struct bio_vec *vec,
 				    unsigned int vecs, size_t len, int flags)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Replies collected and sent with one call: headers, dates, texts and small
- * files. What the socket does not take is kept in the connection, and later
- * requests of the batch count as unread.
+/* Replies collected and sent with one call: headers, dates, texts and small files. The connection
+ * keeps what the socket does not take, and later requests of the batch count as unread.
  */
 #include <linux/highmem.h>
 #include <linux/ktime.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A connection's life: born from accept, driven by its thread, handed over or
- * closed. Only the owning thread touches it; the socket's wait queue entry is
- * the one thing that runs elsewhere, and it only puts the connection into the
- * thread's ready list. A connection is freed when it is closed and in no list, and
- * no worker is at work for it.
+/* A connection's life: born from accept, driven by its thread, handed over or closed. Only the
+ * owning thread touches it. The socket's wait queue entry alone runs elsewhere, and it only puts
+ * the connection into the thread's ready list. A connection is freed when it is closed and in no
+ * list, and no worker is at work for it.
  */
 #include <linux/kthread.h>
 #include <linux/slab.h>
@@ -263,8 +262,8 @@ static void khttpd_conn_await_end(struct khttpd_conn *conn)
 	khttpd_timer_set(conn, KHTTPD_TIMER_LINGER);
 }
 
-/* End our half. What is in the socket is the connection's until the peer has room for it:
- * closed before, it would be there for as long as the peer likes, within no limit.
+/* End our half. The bytes in the socket are the connection's until the peer has room for them. If
+ * it were closed before, they would be there for as long as the peer likes, within no limit.
  */
 static void khttpd_conn_linger(struct khttpd_conn *conn)
 {
@@ -277,7 +276,7 @@ static void khttpd_conn_linger(struct khttpd_conn *conn)
 	khttpd_conn_kick(conn);
 }
 
-/* There is nothing to say any more, nor to be read. */
+/* Nothing is left to say or to read. */
 static void khttpd_conn_end(struct khttpd_conn *conn)
 {
 	const struct sock *sk = conn->sock->sk;
@@ -291,9 +290,9 @@ static void khttpd_conn_end(struct khttpd_conn *conn)
 		khttpd_conn_linger(conn);
 }
 
-/* The last reply is in the socket. If the peer may still be sending, closing at once
- * would make TCP reset the connection and the reply be lost (RFC 9112 section
- * 9.6): end our half, and read on for a while.
+/* The last reply is in the socket. If the peer may still be sending, TCP would reset a connection
+ * that is closed at once, and the reply would be lost (RFC 9112 section 9.6). So end our half,
+ * and read on for a while.
  */
 static void khttpd_conn_finish(struct khttpd_conn *conn)
 {
@@ -450,7 +449,7 @@ static enum khttpd_step khttpd_conn_next(struct khttpd_conn *conn,
 
 	if (step != KHTTPD_STEP_WAIT)
 		return step;
-	/* What had come before a listener of our own was stopped is answered. */
+	/* Requests that came before a listener of our own was stopped are answered. */
 	if (!READ_ONCE(listener->stopped) || !listener->attached) {
 		step = khttpd_serve(conn);
 		if (step != KHTTPD_STEP_WAIT || !READ_ONCE(listener->stopped))
@@ -476,8 +475,7 @@ static bool khttpd_conn_owes(const struct khttpd_conn *conn)
 	return khttpd_conn_sending(conn) || !khttpd_conn_offered(conn);
 }
 
-/* Wait for room, or go on reading. What the peer takes is looked at when the time
- * is over.
+/* Wait for room, or go on reading. How much the peer takes is looked at when the time is over.
  */
 static void khttpd_conn_settle_out(struct khttpd_conn *conn)
 {
@@ -531,8 +529,8 @@ static void khttpd_conn_settle_wait(struct khttpd_conn *conn)
 	conn->answered = false;
 }
 
-/* The listener is closing: the scan for that may have been before the thread knew this
- * connection, so none goes on, nor is one of our own left to linger.
+/* The listener is closing, and the scan for that may have been before the thread knew this
+ * connection. So none goes on, and one of our own does not linger.
  */
 static enum khttpd_step khttpd_conn_last(const struct khttpd_conn *conn,
 					 enum khttpd_step step)
@@ -588,8 +586,8 @@ static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 	}
 }
 
-/* It has a reply in the socket that its peer does not take. There is no more to say if our
- * half has ended, nor if the server it came from has gone.
+/* It has a reply in the socket that its peer does not take. No more is to be said if our half has
+ * ended, or if the server it came from has gone.
  */
 static enum khttpd_step khttpd_conn_begin_slow(struct khttpd_conn *conn)
 {
@@ -699,8 +697,8 @@ void khttpd_conn_expire(struct khttpd_conn *conn)
  * @conn: any connection of the thread; may be gone afterwards
  * @all: close it whatever it does
  *
- * A server's connection goes to the server as soon as no reply is under way,
- * or is closed then if there is no server any more, and so is one of our own.
+ * A server's connection goes to the server as soon as no reply is under way. If there is no
+ * server any more it is closed then, as one of our own is.
  *
  * Context: its thread.
  */

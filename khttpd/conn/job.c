@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What may wait for disks is done by workers, a bounded number at a time, so
- * that the event loops never do. A file system that does not answer keeps only its
- * own workers. A job belongs to one connection.
+/* Workers, a bounded number at a time, do what may wait for disks, so that the event loops never
+ * wait. A file system that does not answer keeps only its own workers. A job belongs to one
+ * connection.
  */
 #include <linux/fadvise.h>
 #include <linux/list.h>

@@ -36,8 +36,9 @@ bool khttpd_ktls_possible(const struct sock *sk)
 /**
  * khttpd_ktls_prepare() - have the modules loaded that connections with TLS will need
  *
- * Who does the handshakes has no privileges, and would wait for them while others wait for
- * it. What cannot be had now is missed when the first connection asks for it.
+ * The daemon that does the handshakes has no privileges. It would wait for the modules while
+ * clients wait for it. A module that cannot be had now is missed when the first connection asks
+ * for it.
  *
  * Context: process, an administrator's.
  */
@@ -75,8 +76,8 @@ bool khttpd_ktls_on(const struct sock *sk)
  * khttpd_ktls_begin() - a connection with TLS becomes khttpd's
  * @sk: the connection, which is locked
  *
- * The receive buffer stays as it is. What one call has to decrypt is bounded by it, and so
- * is the memory for records that are looked at.
+ * The receive buffer stays as it is. It bounds what one call has to decrypt, and the memory for
+ * records that are looked at.
  */
 void khttpd_ktls_begin(struct sock *sk)
 {
@@ -112,7 +113,7 @@ static int khttpd_ktls_control(u8 type, const u8 *record, int len)
  * @len: at most, at least 2
  * @peek: leave it in the socket
  *
- * Return: bytes; 0 at the end, the peer's close_notify or FIN; or a negative errno:
+ * Return: bytes, or 0 at the end, which is the peer's close_notify or FIN. Else a negative errno:
  * -EAGAIN if there is nothing, -EPROTO after a record that khttpd has no use for.
  */
 int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek)

@@ -12,8 +12,7 @@
 #include "../soft/soft.h"
 #include "conn.h"
 
-/* There is no file for the path: @found says what was found instead, a page for
- * the error included.
+/* The path has no file. @found says what was found instead, which may be a page for the error.
  */
 static enum khttpd_verdict khttpd_respond_missing(const struct khttpd_ask *ask,
 						  struct khttpd_found *found)
@@ -104,7 +103,7 @@ static bool khttpd_respond_now(const struct khttpd_ask *ask,
 	return true;
 }
 
-/* What there is for thread->wish: at once, or from a worker's result.
+/* Find what thread->wish asks for: at once, or from a worker's result.
  * Return: false if a worker has been asked, and then conn->job is set, or must
  * be asked after the replies collected so far are sent.
  */
@@ -155,8 +154,8 @@ static enum khttpd_verdict khttpd_respond_error(const struct khttpd_ask *ask,
 /**
  * khttpd_respond_refused() - answer with an error, and end the connection
  * @conn: the connection
- * @head: the first byte of a head that is whole; else NULL: then it is not known
- *	for which of the sites behind the listener's it is
+ * @head: the first byte of a head that is whole, else NULL. Without a head nobody knows which of
+ *	the sites behind the listener's is meant
  * @status: HTTP status
  * @end: offset behind the request in the buffer
  *
@@ -191,9 +190,8 @@ static bool khttpd_respond_denies(const struct khttpd_site *site, struct khttpd_
 	return !path || khttpd_ruled_path(rules, path) == KHTTPD_RULE_DENY;
 }
 
-/* May a server have a head that was not read to its end? It judges that by itself, but no rule
- * that denies a path may be passed by: neither in a protocol that is not ours, nor because the
- * path or the host comes too late.
+/* May a server have a head that was not read to its end? It judges that by itself. But a rule that
+ * denies the path holds, even if the protocol is not ours, or the path or the host comes too late.
  */
 static bool khttpd_respond_may_pass(struct khttpd_conn *conn, const u8 *head)
 {
@@ -247,7 +245,7 @@ static enum khttpd_verdict khttpd_respond_theirs(const struct khttpd_ask *ask,
 				   khttpd_respond_error(ask, status);
 }
 
-/* There is the file, but its conditions or ranges do not hold. */
+/* The file is there, but the request's conditions or ranges do not hold. */
 static enum khttpd_verdict khttpd_respond_unmet(const struct khttpd_ask *ask,
 						u64 size, u16 status)
 {
@@ -370,7 +368,7 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 	return khttpd_respond_file(ask, found.entry, waited);
 }
 
-/* What the site's rules say, first of the path as it was asked for. */
+/* Apply the site's rules, first to the path as it was asked for. */
 static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 {
 	const struct khttpd_rules *rules = ask->site->options.rules;
@@ -405,7 +403,7 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 	}
 }
 
-/* By method. What is not served here is the server's, or refused. */
+/* By method. Methods that are not served here are the server's, or refused. */
 static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
 {
 	ask->conn->thread->wish.status = 0;
@@ -460,7 +458,7 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 					req->host_len);
 	verdict = khttpd_respond_method(&ask);
 	khttpd_site_put(ask.site);
-	/* What was found for another form of the site. */
+	/* It was found for another form of the site. */
 	if (unlikely(conn->job) && conn->job->done &&
 	    verdict != KHTTPD_VERDICT_FLUSH)
 		khttpd_job_drop(conn);

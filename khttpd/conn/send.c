@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rest of a reply: text first, then the file, its pages by reference from
- * the page cache. Pages that are not there are read by a worker, and those are
- * copied; file systems without a page cache are served that way as a whole.
+/* The rest of a reply: text first, then the file, its pages by reference from the page cache. A
+ * worker reads pages that are not there, and those are copied. File systems without a page cache
+ * are served that way as a whole.
  */
 #include <linux/bvec.h>
 #include <linux/mm.h>
@@ -81,7 +81,7 @@ static enum khttpd_step khttpd_out_send_text(struct khttpd_conn *conn)
 	return KHTTPD_STEP_WAIT;
 }
 
-/* What @folio, in which @pos is, has up to @end, page by page. Return: where that ends. */
+/* Add the part of @folio, in which @pos is, up to @end, page by page. Return: where that ends. */
 static noinline loff_t khttpd_pieces_add_large(struct khttpd_pieces *pieces,
 					       struct folio *folio, loff_t pos,
 					       loff_t end)
@@ -130,7 +130,7 @@ static bool khttpd_pieces_walk(struct khttpd_pieces *pieces,
 	folio_batch_init(found);
 	filemap_get_folios_contig(inode->i_mapping, &start,
 				  (out->end - 1) >> PAGE_SHIFT, found);
-	/* After the pages were taken: what is cut now keeps its bytes. */
+	/* After the pages were taken: bytes that are cut off now are kept. */
 	end = min(out->end, i_size_read(inode));
 	for (i = 0; i < folio_batch_count(found); i++) {
 		struct folio *folio = found->folios[i];
@@ -177,8 +177,8 @@ static void khttpd_pieces_put(struct khttpd_pieces *pieces)
  * khttpd_out_short() - end a reply of which there is no more, though it was announced
  * @conn: the connection; conn->out is set
  *
- * The end of the stream tells that something is missing (RFC 9112 section 8). What was sent
- * arrives first: with a reset the peer would lose what it has not read yet.
+ * The end of the stream tells that something is missing (RFC 9112 section 8). The bytes that were
+ * sent arrive first: with a reset the peer would lose those that it has not read yet.
  *
  * Return: how to go on.
  */

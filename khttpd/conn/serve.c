@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receiving: from bytes in the socket to requests answered, one after another,
- * as many as came at once. If there is a server, connections are only looked at
- * (peeked), and what was answered is taken out afterwards, so that whatever is
- * not ours stays in the socket for the server.
+/* Receiving: from bytes in the socket to requests answered, one after another, as many as came at
+ * once. If there is a server, connections are only looked at (peeked). Requests are taken out
+ * after they were answered, so that all others stay in the socket for the server.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>

@@ -65,7 +65,7 @@ u32 khttpd_tails_expires_write(const struct khttpd_entry *entry, time64_t now, c
  * @now: the time of the reply
  * @to: KHTTPD_EXPIRES_SIZE bytes; terminated
  *
- * What is written takes the place of the "Date: " that ends the file's header.
+ * The text takes the place of the "Date: " that ends the file's header.
  *
  * Context: any.
  * Return: its length, 0 if the file has no such time.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a peer has taken of what was sent to it, and has room for. The same for every
- * family: net6's connections are a struct tcp_sock too.
+/* How much a peer has taken of what was sent to it, and how much it has room for. The same for
+ * every family: net6's connections are a struct tcp_sock too.
  */
 #ifndef _KHTTPD_TAKEN_H
 #define _KHTTPD_TAKEN_H

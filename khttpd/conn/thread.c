@@ -12,8 +12,8 @@
 #include "../listen/listener.h"
 #include "conn.h"
 
-/* Connections more than another CPU's that a CPU may have before new ones go
- * to the other: staying where the packets come in is worth some imbalance.
+/* How many connections more than another CPU a CPU may have before new ones go to the other. To
+ * stay where the packets come in is worth some imbalance.
  */
 #define KHTTPD_IMBALANCE	8
 
@@ -179,8 +179,8 @@ static void khttpd_thread_run_ready(struct khttpd_thread *thread)
 	list = llist_reverse_order(list);
 	llist_for_each_entry_safe(conn, next, list, ready) {
 		clear_bit(KHTTPD_CONN_QUEUED, &conn->flags);
-		/* From here on a new event puts it into the list again; what
-		 * came before is seen below.
+		/* From here on a new event puts it into the list again; earlier ones are seen
+		 * below.
 		 */
 		smp_mb__after_atomic();
 		khttpd_conn_run(conn);

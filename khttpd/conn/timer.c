@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Time-outs of connections: one list a kind and thread, each in the order of
- * its deadlines because a kind has one duration, and one timer a thread, for
- * the first deadline of all; there is none without connections. A limit that is lowered counts
- * for connections that come after; those before them are not overtaken.
+/* Time-outs of connections. There is one list a kind and thread, in the order of deadlines
+ * because a kind has one duration. One timer a thread is for the first deadline of all; there is
+ * none without connections. A limit that is lowered counts for connections that come after; those
+ * before them are not overtaken.
  */
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
@@ -63,7 +63,7 @@ void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind)
 		return;
 	}
 	deadline = jiffies + msecs_to_jiffies(khttpd_timer_ms(kind));
-	/* Of those with the same deadline any may be the first. */
+	/* Connections with the same deadline may have any order. */
 	if (conn->timer_kind == kind && conn->deadline == deadline)
 		return;
 	conn->timer_kind = kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls on sockets, the same for every family: struct socket and its
- * operations are all that is used of native IPv4, native IPv6 and net6.
+/* The calls on sockets, the same for every family. Of native IPv4, native IPv6 and net6 only
+ * struct socket and its operations are used.
  */
 #include <linux/bvec.h>
 #include <linux/fs.h>
@@ -235,10 +235,10 @@ void khttpd_transport_empty(struct socket *sock)
  * @sock: its socket, gone afterwards
  * @abort: reset it
  *
- * A kernel socket has no reference to its network namespace, and loses its
- * timers when closed. So that the last data and the FIN are retransmitted, it
- * takes one here; if the namespace is going away, it is reset instead. A peer that
- * acknowledges nothing of them for send_timeout is given up.
+ * A kernel socket has no reference to its network namespace, and loses its timers when closed. It
+ * takes one here, so that the last data and the FIN are retransmitted. If the namespace is going
+ * away, the connection is reset instead. A peer that acknowledges nothing of them for
+ * send_timeout is given up.
  *
  * Context: process.
  */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Open files by site and path. Bounded in number: when it is full, a file comes in
- * with the second request for it. What changes is let go at once (watch.c), what is
- * unused for long by a sweep, the oldest when memory is short. Pages are not held:
- * they are the page cache's. Whether an entry is still true is judged in valid.c at
- * each use.
+/* Open files by site and path. Bounded in number: when it is full, a file comes in with the
+ * second request for it. A file that changes is let go at once (watch.c), one that is unused for
+ * long by a sweep, the oldest when memory is short. Pages are not held: they are the page
+ * cache's. Whether an entry is still true is judged in valid.c at each use.
  */
 #include <linux/file.h>
 #include <linux/jhash.h>
@@ -311,8 +310,8 @@ static bool khttpd_cache_seen(const struct khttpd_entry *entry)
  * khttpd_cache_insert() - make an entry known
  * @entry: new entry; the caller's reference stays the caller's
  *
- * If the cache is full, a file that is asked for the first time stays outside, so
- * that many that are wanted once do not drive out those wanted often.
+ * If the cache is full, a file that is asked for the first time stays outside. So many files that
+ * are wanted once do not drive out those wanted often.
  *
  * Context: process.
  * Return: @entry, or with a reference the one that another had put there, in

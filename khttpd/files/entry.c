@@ -126,9 +126,10 @@ static u64 khttpd_entry_secret(const struct khttpd_entry *entry, u64 ino)
 	return siphash_2u64(ino, entry->version, &key);
 }
 
-/* RFC 9110 section 8.8.3: a strong tag changes whenever the content does. Time and size are
- * the same on all machines that have the same files, and whatever is done to a file but writing.
- * They do not tell content apart whose time was set back; the version does, if wanted.
+/* RFC 9110 section 8.8.3: a strong tag changes whenever the content does. Time and size are the
+ * same on all machines that have the same files. Of all that is done to a file only writing
+ * changes them. They do not tell content apart whose time was set back; the version does, if
+ * wanted.
  */
 static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
 {

@@ -104,7 +104,7 @@ static inline bool khttpd_entry_has_choice(const struct khttpd_entry *entry)
 	       entry->coding == KHTTPD_CODING_IDENTITY;
 }
 
-/* What conditions are held against, at the second @now. */
+/* The values that conditions are compared with, at the second @now. */
 static inline struct khttpd_validators
 khttpd_entry_validators(const struct khttpd_entry *entry, time64_t now)
 {

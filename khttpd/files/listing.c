@@ -161,7 +161,7 @@ static unsigned int khttpd_utf8_len(const u8 *s)
 	return len;
 }
 
-/* RFC 8259 section 8.1: it is UTF-8; what is not becomes U+FFFD. */
+/* RFC 8259 section 8.1: it is UTF-8; other bytes become U+FFFD. */
 static void khttpd_put_json(struct khttpd_writer *to, const char *name)
 {
 	unsigned int len;

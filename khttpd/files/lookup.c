@@ -97,7 +97,7 @@ static int khttpd_lookup_file(struct khttpd_entry *entry, struct path *found)
 	entry->mtime = stat.mtime;
 	khttpd_entry_version(entry);
 	khttpd_lookup_revalidate(file);
-	/* Whoever comes or goes in between shows in the next digest. */
+	/* A file that comes or goes in between shows in the next digest. */
 	entry->beside = khttpd_entry_beside(entry, 0);
 	err = khttpd_entry_variants(entry, 0);
 	if (err < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The last head, and what answered it: one that equals it need not be parsed, nor its
- * path be normalised, nor its file be looked for.
+/* The last head, and what answered it. A head that equals it needs no parsing, no normalised path
+ * and no search for a file.
  */
 #ifndef _KHTTPD_MEMO_H
 #define _KHTTPD_MEMO_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Paths at which there is nothing: known by the negative dentry of their first part
- * that is missing, which is held. Whoever makes that file or directory must make it
- * of this very dentry; so as long as it is negative, and its way to the site's root
- * is the same, a walk would find nothing, and need not be made. A small table of sets:
- * a prefix comes in when a walk has ended there, and goes when it is no longer true, not
- * used, or the one of its set that was not used for longest when another one comes.
+/* Paths at which there is nothing. The negative dentry of the first part that is missing stands
+ * for each, and is held. A file or directory that is made there is made of this very dentry. As
+ * long as it is negative, and its way to the site's root is the same, a walk would find nothing.
+ * So none is made. They are in a small table of sets. A prefix comes in when a walk has ended
+ * there. It goes when it is no longer true, or not used. When another one comes to its set, the
+ * one that was not used for longest goes.
  */
 #include <linux/bits.h>
 #include <linux/cred.h>
@@ -193,8 +193,8 @@ khttpd_negative_look(const struct khttpd_negative_set *set,
 	return NULL;
 }
 
-/* Where a new one goes: where the old one for its prefix is; else where there is none;
- * else where the one is that was not used for longest.
+/* A new one takes the place of the old one for its prefix, else an empty one, else that of the
+ * one that was not used for longest.
  */
 static struct khttpd_negative __rcu **
 khttpd_negative_choose(struct khttpd_negative_set *set,
@@ -251,8 +251,8 @@ bool khttpd_negative_find(const struct khttpd_site *site,
 	return found;
 }
 
-/* A negative dentry may be held only if whoever makes a file there finds it: not
- * if the file system forgets such dentries on purpose, to be asked each time.
+/* A negative dentry may be held only if a file that is made there is made of it. Some file
+ * systems forget such dentries on purpose, to be asked each time.
  */
 static bool khttpd_negative_fit(const struct dentry *dentry)
 {
@@ -340,7 +340,7 @@ static bool khttpd_negative_search(struct khttpd_site *site,
 	return fit;
 }
 
-/* One a tick: whoever asks for ever new names is not to keep us busy with them. */
+/* One a tick: a client that asks for ever new names is not to keep us busy with them. */
 static bool khttpd_negative_may(void)
 {
 	static unsigned long last;
@@ -408,8 +408,8 @@ static bool khttpd_negative_idle(const struct khttpd_negative *negative)
 
 /**
  * khttpd_negative_prune() - forget what is not wanted any more
- * @site: everything of this site, which is closed, and then wait until nothing of
- *	it is held; NULL: of all sites what is not true any more, or not used
+ * @site: forget all of this site, which is closed, and wait until nothing of it is held; NULL: of
+ *	all sites what is not true any more, or not used
  *
  * Context: process, may sleep.
  */

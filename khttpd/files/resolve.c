@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From what a request looks for to what there is: the file, one that stands in
- * for it, the listing of a directory, the page for an error. At once from the
- * cache, or by a worker, who may wait for disks.
+/* Finds what a request looks for: the file, one that stands in for it, the listing of a
+ * directory, the page for an error. At once from the cache, or by a worker, who may wait for
+ * disks.
  */
 #include <linux/namei.h>
 #include <linux/slab.h>

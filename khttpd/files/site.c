@@ -162,6 +162,6 @@ void khttpd_site_put(struct khttpd_site *site)
 	put_cred(site->cred);
 	kfree(site->options.rules);
 	kvfree(site->options.types);
-	/* Whoever looks for a listener's site may compare it still. */
+	/* A search for a listener's site may compare it still. */
 	kfree_rcu(site, rcu);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The check, at each use of a cached file, that a new walk from the document
- * root would find the same file in the same state.
+/* The check, at each use of a cached file: would a new walk from the document root find the same
+ * file in the same state?
  */
 #include <linux/bitops.h>
 #include <linux/cred.h>
@@ -83,9 +83,10 @@ static bool khttpd_entry_layered(const struct khttpd_entry *entry)
 	return entry->file->f_path.dentry->d_flags & DCACHE_OP_REAL;
 }
 
-/* What shows a change of such a file. Who writes it through a mapping changes the times of the
- * file below only; who changes its mode, those of the overlay's, which may be all that there is
- * in the upper layer; and with the first one who may write, another file is the one below.
+/* Digest what shows a change of such a file. A write through a mapping changes the times of the
+ * file below only. A change of its mode changes those of the overlay's file, which may be all
+ * that there is in the upper layer. When somebody opens it to write for the first time, another
+ * file becomes the one below.
  * Context: RCU read side or process.
  */
 static noinline u64 khttpd_entry_layers(const struct khttpd_entry *entry)
@@ -95,15 +96,14 @@ static noinline u64 khttpd_entry_layers(const struct khttpd_entry *entry)
 	return khttpd_mix_content(khttpd_mix_content(0, file_inode(entry->file)), below);
 }
 
-/* Everything on the way from the site's root to the file: names, modes, owners
- * and change times of the directories, size, times and version of the file.
- * With @strict also whether this is the way that the path names, without links
- * in it, and nothing on it has changed just now.
- * Once for each value of @strict: a request's is short then, and needs no stack.
+/* Digest everything on the way from the site's root to the file. These are names, modes, owners
+ * and change times of the directories, and size, times and version of the file. With @strict also
+ * whether this is the way that the path names, without links in it, and nothing on it has changed
+ * just now. Once for each value of @strict: a request's is short then, and needs no stack.
  *
  * Context: RCU read side, for which bottom halves off will do.
- * Return: false if the way is not one that can be digested: through links or
- * mounts, removed, or of a file system that wants to be asked each time.
+ * Return: false if the way cannot be digested: through links or mounts, removed, or of a file
+ * system that wants to be asked each time.
  */
 static __always_inline bool khttpd_entry_digest(const struct khttpd_entry *entry,
 						bool strict, u64 *result)
@@ -168,8 +168,8 @@ static bool khttpd_entry_judge(const struct khttpd_entry *entry, u64 *result)
 	return whole;
 }
 
-/* May the file be read? What the file system would have to be asked is refused if
- * @flags say that nothing is waited for.
+/* May the file be read? With LOOKUP_CACHED in @flags, a file system that would have to be asked
+ * counts as a no.
  */
 static bool khttpd_entry_readable(const struct path *path, unsigned int flags)
 {
@@ -218,11 +218,11 @@ static bool khttpd_entry_same(const struct khttpd_entry *entry)
  * @entry: the entry; its name is what counts, wherever that leads
  * @flags: LOOKUP_CACHED not to wait for a disk, or 0
  *
- * What is added to the directory or removed from it shows in its change time.
+ * A name that is added to the directory, or removed from it, shows in its change time.
  *
  * Context: process.
- * Return: 0 if it could fail to show, for it has changed just now or is of a file
- * system that wants to be asked each time; or if it is not known without waiting.
+ * Return: 0 if a change could fail to show: the directory has changed just now, or is of a file
+ * system that wants to be asked each time. Also 0 if it is not known without waiting.
  */
 u64 khttpd_entry_beside(const struct khttpd_entry *entry, unsigned int flags)
 {
@@ -280,7 +280,7 @@ void khttpd_entry_version(struct khttpd_entry *entry)
  * khttpd_entry_begin() - begin to watch a file that was just opened
  * @entry: the entry, nobody else's yet
  *
- * What is learnt of it afterwards is of this state or a later one.
+ * All that is learnt of it afterwards is of this state or a later one.
  */
 void khttpd_entry_begin(struct khttpd_entry *entry)
 {
@@ -329,11 +329,10 @@ bool khttpd_entry_fresh(struct khttpd_entry *entry)
  * khttpd_entry_valid() - may this entry answer a request that comes now?
  * @entry: from the cache, referenced
  *
- * Normally one comparison: the digest of the whole way is what it was. If not,
- * or if the way leads through links, the path is walked again in the dentry
- * cache; when that leads to the same file with the same content, and the same
- * files can stand in for it, the entry is good, and a digest of a way without
- * links is kept.
+ * Normally one comparison: the digest of the whole way is what it was. If not, or if the way
+ * leads through links, the path is walked again in the dentry cache. The entry is good if that
+ * leads to the same file with the same content, and the same files can stand in for it. Then a
+ * digest of a way without links is kept.
  *
  * Context: process; does not wait for a disk.
  * Return: false if the entry must go.
@@ -351,8 +350,7 @@ bool khttpd_entry_valid(struct khttpd_entry *entry)
 	if (entry->weak && khttpd_entry_settled(entry))
 		return false;
 
-	/* First the digest, then the judgement: what changes in between shows
-	 * in the next digest.
+	/* First the digest, then the judgement: a change in between shows in the next digest.
 	 */
 	whole = khttpd_entry_judge(entry, &digest);
 	if (!khttpd_entry_same(entry) ||

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cached files are let go as soon as they change: each has a mark of fsnotify's.
- * That is for their memory and disk space; whether a file is true is judged at
- * each use all the same (valid.c), so a mark that cannot be had, or an event that
- * comes too late, does no harm.
+/* Cached files are let go as soon as they change: each has a mark of fsnotify's. That is for
+ * their memory and disk space. Whether a file is true is judged at each use all the same
+ * (valid.c). So a mark that cannot be had, or an event that comes too late, does no harm.
  */
 #include <linux/slab.h>
 #include "../compat/fsnotify.h"
 #include "entry.h"
 #include "watch.h"
 
-/* What is written, cut, linked, removed, replaced, locked away, or moved. */
+/* A file is written, cut, linked, removed, replaced, locked away, or moved. */
 #define KHTTPD_WATCH_EVENTS	(FS_MODIFY | FS_ATTRIB | FS_MOVE_SELF)
 
 /**

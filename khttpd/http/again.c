@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A client asks for many things with the same header lines, and pollers ask for the
- * same thing again and again. So the last head is kept, and one that equals it, as a
- * whole or behind its request line, is not parsed again: comparing takes a word at a
- * time. The result is that of the parser in every field; nothing else may depend on it.
+/* A client asks for many things with the same header lines, and pollers ask for the same thing
+ * again and again. So the last head is kept. One that equals it, as a whole or behind its request
+ * line, is not parsed again: comparing takes a word at a time. The result is that of the parser
+ * in every field; nothing else may depend on it.
  *
  * Limits: one head, KHTTPD_AGAIN_MAX bytes.
  */
@@ -16,9 +16,8 @@ static inline u64 again_word(const u8 *s)
 	return word;
 }
 
-/* memcmp() goes byte by byte through what is left behind the last word, and ends where
- * the heads differ: that would tell a client, by the time taken, how far its guess of
- * somebody else's head was right.
+/* memcmp() goes byte by byte through what is left behind the last word, and ends where the heads
+ * differ. The time taken would tell a client how far its guess of somebody else's head was right.
  */
 static inline bool again_equal(const u8 *a, const u8 *b, size_t len)
 {

@@ -40,7 +40,9 @@ static inline bool is_hex(u8 c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* RFC 3986 section 2.2, but for the comma: who joins repeated lines makes one of two hosts */
+/* RFC 3986 section 2.2, except for the comma: a program that joins repeated lines makes one of
+ * two hosts
+ */
 static inline bool is_delim(u8 c)
 {
 	return c == '!' || c == '$' || (c >= '&' && c <= '+') || c == ';' || c == '=';

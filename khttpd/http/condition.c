@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Conditional requests. What is malformed never matches; lists are read in one
- * pass, whatever is in them.
+/* Conditional requests. A malformed field never matches; lists are read in one pass, whatever is
+ * in them.
  */
 #include "chars.h"
 #include "condition.h"

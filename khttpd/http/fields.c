@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Header lines that matter: those that decide about framing are judged here at
- * once, others are noted with their place for whoever needs them.
+/* Header lines that matter. Those that decide about framing are judged here at once. Others are
+ * noted with their place, for those who need them.
  */
 #include "chars.h"
 #include "parse.h"

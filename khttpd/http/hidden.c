@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names that a web server keeps to itself where nobody said otherwise: those that begin with
- * a dot, and files whose text is a program's, or an editor's copy of it. Pure: see pure.h.
+/* Names that a web server keeps to itself where nobody said otherwise. They begin with a dot, or
+ * are of files whose text is a program's, or of an editor's copy of one. Pure: see pure.h.
  */
 #include "chars.h"
 #include "hidden.h"
@@ -48,7 +48,7 @@ static bool has_dot_name(const char *name, size_t len, size_t *last)
  * @name: normalised path, without "/" in front; letters in any case
  * @len: its length
  *
- * Return: true for a segment that begins with a dot, but "/.well-known/", and for the last one
+ * Return: true for a segment that begins with a dot, but "/.well-known/". Also for the last one
  * if it ends in "~" or in the suffix of a program.
  */
 bool khttpd_hidden(const char *name, size_t len)

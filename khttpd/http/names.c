@@ -46,9 +46,8 @@ static bool is_name(const char *name, size_t len)
  * khttpd_names_valid() - may these be names?
  * @names: the text
  *
- * Return: false if there is a byte that no host can have, a "*" that does not
- * stand for a whole first label, or a port or a dot at the end, which would match
- * nothing.
+ * Return: false if there is a byte that no host can have, or a "*" that does not stand for a
+ * whole first label. Also if there is a port or a dot at the end, which would match nothing.
  */
 bool khttpd_names_valid(const char *names)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parser of HTTP/1.x request heads: restartable at any byte, linear in time,
- * strict. What is ambiguous is refused, so that no other parser behind this
- * one can disagree about where a request ends. Bodies are not read here.
+/* Parser of HTTP/1.x request heads: restartable at any byte, linear in time, strict. An ambiguous
+ * head is refused, so that no other parser behind this one can disagree about where a request
+ * ends. Bodies are not read here.
  */
 #include "chars.h"
 #include "parse.h"
@@ -163,8 +163,8 @@ static u16 version_byte(struct khttpd_request *req, u8 c)
 	}
 }
 
-/* "HTTP/1.d" and the end of the line, if they are there in one piece, as they nearly
- * always are; if not, they are judged byte by byte.
+/* Take "HTTP/1.d" and the end of the line in one piece, as they nearly always are. If they are
+ * not, they are judged byte by byte.
  */
 static bool take_version(struct khttpd_request *req, const u8 *buf, size_t end)
 {

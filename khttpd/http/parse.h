@@ -155,7 +155,7 @@ struct khttpd_request {
  */
 static inline void khttpd_request_reset(struct khttpd_request *req)
 {
-	/* What is not counted in @fields does not matter. */
+	/* Fields that @fields does not count do not matter. */
 	memset(req, 0, offsetof(struct khttpd_request, field));
 }
 

@@ -10,9 +10,9 @@
  * @req: a request that is done
  * @unread: bytes that have come, its own included
  *
- * Return: false if it has a body, wants a part of a file, or ends the
- * connection although more has come: closed with bytes unread it would be
- * reset, and the reply be lost with it (RFC 9112 section 9.6).
+ * Return: false if it has a body, or wants a part of a file. Also if it ends the connection
+ * although more has come. Closed with bytes unread, a connection is reset, and the reply is lost
+ * with it (RFC 9112 section 9.6).
  */
 bool khttpd_request_plain(const struct khttpd_request *req, size_t unread)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* All of the kernel that the files of this folder may include, so that they compile in
- * user space, too, against selftests/unit/shim. scripts/floors sees to it.
+/* The files of this folder may include nothing of the kernel but this. So they compile in user
+ * space, too, against selftests/unit/shim. That is checked by scripts/floors.
  */
 #ifndef _KHTTPD_PURE_H
 #define _KHTTPD_PURE_H

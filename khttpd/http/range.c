@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Byte ranges. Numbers saturate, so nothing wraps; a field that is malformed
- * anywhere is ignored as a whole, and so is one that would cost more than the
- * file: too many ranges, or more bytes than there are.
+/* Byte ranges. Numbers saturate, so nothing wraps. A field that is malformed anywhere is ignored
+ * as a whole. So is one that would cost more than the file: too many ranges, or more bytes than
+ * there are.
  */
 #include "chars.h"
 #include "range.h"

@@ -25,7 +25,7 @@ static inline bool khttpd_rate_take(u64 *due, u64 now, u32 rate, u32 burst)
 
 	if (*due < now)
 		*due = now;
-	/* What a higher burst allowed is not held against it for longer. */
+	/* A higher burst that was allowed is not held against it for longer. */
 	if (*due - now > step * burst)
 		*due = now + step * burst;
 	if (*due - now > step * (burst - 1))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules by path: which requests are the server's, which are refused, what
- * caches are told, which page stands for an error. The first that matches
- * counts. A pattern is a path with "*" for any bytes, "/" included; one that
- * does not begin with "/" or "*" matches nothing and is refused; one that ends
- * in "/" means everything below.
+/* Rules by path: which requests are the server's, which are refused, what caches are told, which
+ * page stands for an error. The first that matches counts. A pattern is a path with "*" for any
+ * bytes, "/" included. One that does not begin with "/" or "*" matches nothing and is refused.
+ * One that ends in "/" means everything below.
  */
 #include "chars.h"
 #include "rules.h"

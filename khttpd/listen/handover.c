@@ -24,9 +24,9 @@ bool khttpd_handover_pending(const struct khttpd_listener *listener)
 	return READ_ONCE(listener->queue_len) || READ_ONCE(listener->theirs);
 }
 
-/* The next that is to be woken may sleep in the family's accept() since before the
- * attachment, and would not look into our queue. Have it return and be called again, as
- * after a signal that is none. What does not sleep in accept() has other functions.
+/* The next that is to be woken may sleep in the family's accept() since before the attachment,
+ * and would not look into our queue. Have it return and be called again, as after a signal that
+ * is none. Waiters that do not sleep in accept() have other functions.
  */
 static void khttpd_handover_recall(struct wait_queue_head *head)
 	__must_hold(&head->lock)
@@ -92,8 +92,8 @@ static int khttpd_handover_add(struct khttpd_listener *listener,
  * @conn: a connection at a request boundary, in no list
  *
  * Context: its thread.
- * Return: true if it is the server's now and must not be touched; false if the
- * server's queue is full or the server is gone.
+ * Return: true if it is the server's, who waits for its lock. Else nothing is done and nothing
+ * counted, so that a thread may see to it.
  */
 bool khttpd_handover(struct khttpd_conn *conn)
 {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attachment: a server's listening socket gets a copy of its operations with
- * accept, poll and release of ours, so that the server's accept() returns what
- * is handed over to it, and epoll wakes it only for that.
+/* Attachment. A server's listening socket gets a copy of its operations, with our accept, poll
+ * and release. So the server's accept() returns the connections that are handed over to it, and
+ * epoll wakes it only for those.
  *
- * accept(2) copies the operations of the listener to the new socket before it
- * calls accept, so a detach in between leaves a connection with a copy. Copies
- * are therefore one a family, work as the original for any socket that is not
- * attached, and are turned into the original, but never freed, at unload. They go with
- * their family's module.
+ * accept(2) copies the operations of the listener to the new socket before it calls accept. So a
+ * detach in between leaves a connection with a copy. There is therefore one copy a family, which
+ * works as the original for any socket that is not attached. At unload it is turned into the
+ * original, but never freed. It goes with its family's module.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -160,7 +159,7 @@ static int khttpd_interpose_theirs(struct khttpd_listener *listener, struct sock
 		khttpd_count(accepted);
 		khttpd_count(handed_over);
 	}
-	/* What is next in the queue is for us to see. */
+	/* The next one in the queue is for us to see. */
 	khttpd_listener_kick(listener);
 	return err;
 }
@@ -263,8 +262,8 @@ static void khttpd_interpose_remove(struct khttpd_listener *listener)
 	wake_up_interruptible_all(&listener->sock->wq.wait);
 }
 
-/* The server has closed its last descriptor of the listener. Replies under way
- * are completed; what was for the server gets 503.
+/* The server has closed its last descriptor of the listener. Replies under way are completed;
+ * requests for the server get 503.
  */
 static int khttpd_interpose_release(struct socket *sock)
 {
@@ -562,8 +561,8 @@ static void khttpd_interpose_unwatch(struct khttpd_site *site,
 	khttpd_threads_scan();
 }
 
-/* Give everything back to the server: first the connections, then accept(). What is still
- * ours then is told to end.
+/* Give everything back to the server: first the connections, then accept(). Connections that are
+ * still ours then are told to end.
  */
 static void khttpd_interpose_give_back(struct khttpd_listener *listener,
 				       unsigned long deadline)
@@ -596,9 +595,9 @@ static void khttpd_interpose_give_back(struct khttpd_listener *listener,
  * khttpd_detach() - step aside at all listeners of a site
  * @site: the site
  *
- * Connections at which no reply is under way are handed over, those in the
- * queues are left to the servers for some seconds, which are the same for all;
- * what is still ours then is closed.
+ * Connections at which no reply is under way are handed over. Those in the queues are left to the
+ * servers for some seconds, which are the same for all. Connections that are still ours then are
+ * closed.
  *
  * Context: process; the caller holds the module.
  * Return: how many listeners there were.
@@ -708,7 +707,7 @@ static bool khttpd_backend_fits(const struct khttpd_listener *backend,
 	       !READ_ONCE(backend->stopped) && !READ_ONCE(backend->gone);
 }
 
-/* Of the servers behind an own listener the one with the shortest queue. RCU. */
+/* The server behind an own listener; of several the one with the shortest queue. RCU. */
 static struct khttpd_listener *
 khttpd_backend_find(const struct khttpd_listener *listener)
 {
@@ -747,8 +746,8 @@ bool khttpd_backend_exists(const struct khttpd_listener *listener)
  * khttpd_backend_get() - the server behind an own listener
  * @listener: the listener
  *
- * That is a listener to which the same site is attached, of the same family and
- * network namespace; of several the one with the shortest queue.
+ * That is a listener to which the same site is attached, of the same family and network
+ * namespace. Of several it is the one with the shortest queue.
  *
  * Context: process.
  * Return: that one with a reference, or NULL.
@@ -780,9 +779,9 @@ int khttpd_interpose_init(void)
 /**
  * khttpd_interpose_exit() - make sure that nobody comes here any more
  *
- * Nothing is attached: attachments hold the module. Sockets that have a copy
- * all the same (see the top of this file) get the family's own operations, and
- * calls that had been made before are waited for.
+ * Nothing is attached: attachments hold the module. Sockets that have a copy all the same (see
+ * the top of this file) get the family's own operations. Calls that had been made before are
+ * waited for.
  */
 void khttpd_interpose_exit(void)
 {

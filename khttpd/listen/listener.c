@@ -455,7 +455,7 @@ struct khttpd_site *khttpd_listener_site(const struct khttpd_listener *listener,
 	struct khttpd_site *site;
 
 	rcu_read_lock();
-	/* What is found has a reference for being there. */
+	/* The site that is found has a reference for being there. */
 	site = khttpd_site_get(khttpd_vhost_find(rcu_dereference(listener->site),
 						 host, len));
 	rcu_read_unlock();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A server's listener of Multipath TCP, as Go's are. It has a TCP listener inside, its first
- * subflow, and out of that comes a TCP connection for each client that does not speak MPTCP
- * (RFC 8684 section 3.7). Those are ours. A connection of MPTCP is the server's, who takes it out
- * of the queue itself: once a socket has it, it cannot be moved to another one.
+ * subflow. Out of that comes a TCP connection for each client that does not speak MPTCP (RFC 8684
+ * section 3.7). Those are ours. A connection of MPTCP is the server's, who takes it out of the
+ * queue itself. Once a socket has it, it cannot be moved to another one.
  */
 #include <linux/in.h>
 #include <linux/net.h>

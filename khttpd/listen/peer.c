@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Clients by address: how many connections each has, and how fast it asks. An IPv6
- * client is a /64, for whoever has one address of it can have all. Nothing is kept
- * as long as no such limit is set; a client whose limits were not set, or for whom
- * there was no memory, has none.
+/* Clients by address: how many connections each has, and how fast it asks. An IPv6 client is a
+ * /64, for whoever has one address of it can have all. Nothing is kept as long as no such limit
+ * is set. A client whose limits were not set, or for whom there was no memory, has none.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>

@@ -4,9 +4,10 @@
  *
  *	khttpd, in the queue -> khttpd-tlsd, as a descriptor -> khttpd, served by a thread
  *
- * All that happens to it on the way is under one lock, and nothing waits for the daemon: what
- * takes too long is forgotten, and is the daemon's own descriptor from then on. A daemon is
- * not trusted. It gives back the very file that it got, and nobody may have that besides.
+ * All that happens to it on the way is under one lock, and nothing waits for the daemon. A
+ * handshake that takes too long is forgotten. It is the daemon's own descriptor from then on. A
+ * daemon is not trusted. It gives back the very file that it got, and nobody may have that
+ * besides.
  */
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -98,7 +99,7 @@ static void khttpd_tls_shake_free(struct khttpd_shake *shake)
 	kfree(shake);
 }
 
-/* Close it. What the daemon has is closed when the daemon does that. */
+/* Close it. The daemon's descriptor is closed when the daemon does that. */
 static void khttpd_tls_shake_drop(struct khttpd_shake *shake)
 {
 	khttpd_count(closed);
@@ -318,8 +319,8 @@ static int khttpd_tls_shake_give(struct khttpd_shake *shake)
  * @arg: filled in, except for the descriptor
  *
  * Context: process.
- * Return: a file for the daemon, with a reference of its own; or -EAGAIN if none waits, or
- * another error, with which it goes on waiting.
+ * Return: a file for the daemon, with a reference of its own; -EAGAIN if none waits; or another
+ * error, with which it goes on waiting.
  */
 struct file *khttpd_tls_daemon_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls_take *arg)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The access log: a record a reply into a ring of the CPU that makes it, out of
- * the rings through /dev/khttpd_log. Writers never wait: what finds no room is
- * lost and counted. There are rings only while somebody has the device open.
+/* The access log: a record a reply into a ring of the CPU that makes it, out of the rings through
+ * /dev/khttpd_log. Writers never wait: a record that finds no room is lost and counted. There are
+ * rings only while somebody has the device open.
  */
 #include <linux/khttpd.h>
 #include <linux/miscdevice.h>

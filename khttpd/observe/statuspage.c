@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page about the web server itself, for paths that a site's rules name: HTML
- * for people, JSON, or the text format 0.0.4 of Prometheus, as Accept wants it.
+/* The page about the web server itself, for paths that a site's rules name. It is HTML for
+ * people, JSON, or the text format 0.0.4 of Prometheus, as Accept wants it.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The short way on net6: connections are taken before accept(), and requests for
- * files whose pages are cached are answered where their segment is received,
- * mostly in softirq. With the first request that is anything else, or is not
- * complete, or finds the send buffer full, the connection goes to the listener's
- * accept queue, unread bytes and all, and is a thread's until that has answered some
- * in a row that would have been answered here. One with a request that is certainly
- * for the server that khttpd is attached to goes to that server's own queue at once.
- * One whose peer does not take a reply gets a thread, too, for which it has a socket
- * made without going through a queue. net6 is not needed to load khttpd: its functions
- * are looked up when a listener wants them.
+/* The short way on net6. Connections are taken before accept(). Requests for files whose pages
+ * are cached are answered where their segment is received, mostly in softirq. The first request
+ * that is anything else, or is not complete, or finds the send buffer full, ends that. The
+ * connection goes to the listener's accept queue, unread bytes and all. It is a thread's until
+ * that has answered some in a row that would have been answered here. A connection whose request
+ * is certainly for the server that khttpd is attached to goes to that server's own queue at once.
+ * One whose peer does not take a reply gets a thread, too. That has a socket made for it without
+ * going through a queue. To load khttpd net6 is not needed: its functions are looked up when a
+ * listener wants them.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -23,7 +22,7 @@
 
 /* Pipelined requests answered at once; the rest is for a thread. */
 #define KHTTPD_SOFT_BUDGET	32
-/* What a peer has to take its last reply and end, before a thread looks after it. */
+/* The time that a peer has to take its last reply and end, before a thread looks after it. */
 #define KHTTPD_SOFT_GRACE	HZ
 
 /* In the order of struct khttpd_net6. */
@@ -130,8 +129,8 @@ static void khttpd_soft_end(struct khttpd_soft *soft, struct khttpd_soft_conn *c
 		khttpd_soft_move(soft, conn, KHTTPD_SOFT_SLOW);
 }
 
-/* To the accept queue, with what was not answered; there it is accepted like any
- * other. Who accepts it waits for the lock, so it may be in our list until then.
+/* To the accept queue, with what was not answered; there it is accepted like any other. The
+ * process that accepts it waits for the lock, so it may be in our list until then.
  *
  * Context: connection locked, bottom halves off.
  * Return: 0; an errno, with nothing done, if there is no room or no listener.
@@ -158,7 +157,7 @@ static int khttpd_soft_give(struct khttpd_soft *soft,
 
 /* To the server, if its queue has room; it may have it before this returns.
  *
- * Context: a callback: who takes it out of the queue waits for the lock.
+ * Context: a callback: the one who takes it out of the queue waits for the lock.
  */
 static bool khttpd_soft_hand(struct khttpd_soft *soft,
 			     struct khttpd_soft_conn *conn)
@@ -200,7 +199,7 @@ struct khttpd_peer *khttpd_soft_graft(struct khttpd_handed *handed,
 						     struct khttpd_soft_conn,
 						     handed);
 
-	/* Whoever put it there is through with it when this has the lock. */
+	/* The context that put it there is through with it when this has the lock. */
 	conn->graft(conn->sk, sock);
 	return khttpd_soft_part_handed(conn);
 }
@@ -301,7 +300,9 @@ static bool khttpd_soft_take(struct khttpd_soft *soft, struct khttpd_soft_conn *
 	struct sock *sk = conn->sk;
 	int err;
 
-	/* What has come meanwhile is seen to when the lock is released, and may end it. */
+	/* Segments that have come meanwhile are seen to when the lock is released, and may end
+	 * it.
+	 */
 	sock_hold(sk);
 	lock_sock(sk);
 	err = soft->net6.take(sock, &soft->user);
@@ -583,7 +584,9 @@ static void khttpd_soft_sweep(struct work_struct *work)
 	struct khttpd_soft_conn *conn;
 	int kind;
 
-	/* Backwards: what goes from one list to the one before may be over there, too. */
+	/* Backwards: a connection that goes from one list to the one before may be over there,
+	 * too.
+	 */
 	for (kind = KHTTPD_SOFT_SLOW; kind >= KHTTPD_SOFT_FRESH; kind--) {
 		while (khttpd_soft_next(soft, kind, khttpd_soft_limit(kind),
 					KHTTPD_SOFT_END))

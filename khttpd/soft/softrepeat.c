@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The shortest way: pollers ask for the same thing again and again, so a head that equals
- * the one before is compared where it was received, and the message before goes out
- * once more. Only what can change is looked at: whether the file is true, its pages,
- * the date, the client's limits. All other requests are softreply.c's.
+/* The shortest way: pollers ask for the same thing again and again. A head that equals the one
+ * before is compared where it was received, and the message before goes out once more. Only what
+ * can change is looked at: whether the file is true, its pages, the date, the client's limits.
+ * All other requests are softreply.c's.
  *
  * Limits: one head and one file a processor, and a message for a second.
  */
@@ -85,8 +85,8 @@ static inline bool khttpd_softrepeat_send(const struct khttpd_soft *soft,
  * @conn: the connection, locked, bottom halves off; of its bytes those that are
  *	answered are taken off
  *
- * What was answered is consumed; nothing else is. What is a server's is told by
- * the request, the rules, or because it is known that there is no such file.
+ * Requests that were answered are consumed; nothing else is. A request is a server's by itself,
+ * by the rules, or because it is known that there is no such file.
  *
  * Return: enum khttpd_soft_verdict
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The short way's replies: a file whose pages are cached, or that it has not
- * changed; and which requests are a server's. Nothing here waits, looks a path up
- * or asks a file system; whatever would have to is left to a thread, unanswered.
+/* The short way's replies: a file whose pages are cached, or that it has not changed; and which
+ * requests are a server's. Nothing here waits, looks a path up or asks a file system. A request
+ * that needs that is left to a thread, unanswered.
  */
 #include "../files/negative.h"
 #include "../files/vhost.h"

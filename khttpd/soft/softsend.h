@@ -57,7 +57,7 @@ static __always_inline int khttpd_softsend_one(const struct khttpd_soft *soft,
 		work->msg.nr_header++;
 		work->msg.nr_pages = 0;
 	}
-	/* After the page was taken: what is cut now keeps its bytes. */
+	/* After the page was taken: bytes that are cut off now are kept. */
 	if (likely(i_size_read(entry->inode) >= entry->size))
 		err = soft->net6.send(conn->sk, &work->msg);
 	put_page(page);

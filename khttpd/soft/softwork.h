@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the short way share: connections that are answered in
- * softirq, and room to answer a request in.
+/* The files of the short way share this: connections that are answered in softirq, and room to
+ * answer a request in.
  */
 #ifndef _KHTTPD_SOFTWORK_H
 #define _KHTTPD_SOFTWORK_H
@@ -99,8 +99,8 @@ struct khttpd_soft_conn {
  * struct khttpd_soft_work - room to answer a request in, a processor's; bottom halves off
  * @head: its bytes
  * @req: it
- * @memo: the head before it, and the file that answered it, if the next such head in the
- *	same second can be answered with it and @msg as they are
+ * @memo: the head before it, and the file that answered it; set if the next such head in the same
+ *	second can be answered with it and @msg
  * @codings: which codings it takes
  * @path: what it asks for; goes with @memo
  * @offset: where the bytes that have come begin in their buffer
