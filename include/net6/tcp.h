@@ -28,8 +28,8 @@
  *   included, and is accept()ed there as if it had just been established;
  * * net6_tcp_release(), and later net6_tcp_graft(): the same without a queue of net6's, for
  *   a module that has one of its own;
- * * net6_tcp_finish_locked() or net6_tcp_finish(): it is closed. What was queued is
- *   still delivered, FIN and all, unless it is reset.
+ * * net6_tcp_finish_locked() or net6_tcp_finish(): it is closed. Queued bytes are still
+ *   delivered, FIN and all, unless it is reset.
  *
  * Each taken connection must come to one of these ends, also when it died by itself. Then
  * receive() is called a last time with sk->sk_state == TCP_CLOSE.
@@ -43,9 +43,9 @@
  * * Functions that say "sk locked" may be called from receive() and writable() for the
  *   connection given to them, and from process context between lock_sock(sk) and
  *   release_sock(sk). accept() may call none of them.
- * * A process that uses a taken connection needs a reference of its own (sock_hold(),
- *   taken while the connection was known to be alive: in a callback, or under a lock
- *   that receive() also takes before it finishes the connection).
+ * * A process that uses a taken connection needs a reference of its own (sock_hold()). It is
+ *   taken while the connection is known to be alive: in a callback, or under a lock that
+ *   receive() also takes before it finishes the connection.
  *
  * sk->sk_user_data of a taken connection is the module's. Memory of a taken connection is not
  * charged to a memory cgroup, and it does not count in a listener's backlog. The module has to
@@ -68,11 +68,11 @@
  *	in sk_err). Called before the segment is acknowledged: what is sent from here
  *	carries the acknowledgment.
  * @writable: after net6_tcp_send() gave -EAGAIN there is room again. May be NULL.
- * @room: after net6_tcp_give() to the listener attached to gave -ENOBUFS, accept() has
- *	made room in its queue. In the process that accepts, with the listener owned: it
- *	must not sleep, and give nothing from here but have it done. It may come before
- *	net6_tcp_give() has returned; who makes a note of a connection that waits tries
- *	once more after that. May be NULL.
+ * @room: after net6_tcp_give() to the listener attached to gave -ENOBUFS, accept() has made room
+ *	in its queue. In the process that accepts, with the listener owned: it must not sleep, and
+ *	give nothing from here but have it done. It may come before net6_tcp_give() has returned.
+ *	A user that makes a note of a connection that waits tries once more after that. May be
+ *	NULL.
  * @joined: another socket begins to listen, and has SO_REUSEPORT in common with the listener
  *	attached to: it has connections of the same address and port. In the process that
  *	calls listen(), with that socket owned; it must not sleep. May be NULL.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts of the netlink family share this: dumps that are snapshots, and the objects as they
- * are told to programs and to listeners of the monitor group.
+/* The parts of the netlink family share dumps that are snapshots, and the objects as programs and
+ * listeners of the monitor group see them.
  */
 #ifndef _NET6_ADMIN_NL_H
 #define _NET6_ADMIN_NL_H
@@ -37,8 +37,8 @@ struct net6_nl_list {
  * net6_nl_next() - the place of the next object of a snapshot
  * @list: snapshot being taken
  *
- * Context: any. Return: zeroed memory to fill, or NULL if there is no room: then the
- * object is only counted, and the snapshot is taken again with more room.
+ * Context: any. Return: zeroed memory to fill, or NULL if there is no room. Then the object is
+ * only counted, and the snapshot is taken again with more room.
  */
 static inline void *net6_nl_next(struct net6_nl_list *list)
 {

@@ -178,7 +178,8 @@ static int net6_sysctl_number(net6_compat_ctl_table *ctl, int write, void *buffe
 	return err;
 }
 
-/* Whatever is written: as in Linux, of which the value is a delay that has no effect. */
+/* Any number that is written does it, as in Linux, where the value is a delay that has no effect.
+ */
 static int net6_sysctl_flush(net6_compat_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 			     loff_t *ppos)
 {

@@ -127,7 +127,7 @@ net6_compat_syn_recv(const struct inet_connection_sock_af_ops *ops, const struct
 	return ((net6_compat_child_old)make)(sk, skb, req, NULL, NULL, &own);
 }
 
-/* Milliseconds, of a connection's clock and of when a packet was sent; since 6.7 there may be
+/* Milliseconds, of a connection's clock and of when a packet was sent. Since 6.7 there may be
  * microseconds in their place, which we do not offer.
  */
 static inline u32 net6_compat_tcp_time_stamp(const struct tcp_sock *tp)
@@ -157,9 +157,9 @@ static inline void net6_compat_set_ato(struct inet_connection_sock *icsk, u32 at
 	icsk->icsk_ack.ato = ato;
 }
 
-/* The sequence number that a SYN got from a TIME-WAIT entry: not in the control block of all
- * kernels from 6.10 on (6.12.107 lacks it, 6.12.117 does not). What it shares its place with
- * is of packets that are sent.
+/* The sequence number that a SYN got from a TIME-WAIT entry. From 6.10 on not all kernels have it
+ * in the control block (6.12.107 lacks it, 6.12.117 does not). It shares its place with members
+ * for packets that are sent.
  */
 static inline void net6_compat_set_tw_isn(struct sk_buff *skb, u32 isn)
 {
@@ -180,8 +180,9 @@ static inline u32 net6_compat_tw_isn(const struct sk_buff *skb)
 #endif
 }
 
-/* Keepalive's timer, which tcp_sock_set_keepidle() arms. It got a field of its own behind the one
- * for delayed ACKs in 6.19 and in what took that over (6.1.192 did): no number tells which.
+/* Keepalive's timer, which tcp_sock_set_keepidle() arms. In 6.19 it got a field of its own behind
+ * the one for delayed ACKs, and so it did in what took that over (6.1.192). No number tells
+ * which kernels did.
  */
 static inline size_t net6_compat_keepalive_offset(void)
 {
@@ -202,9 +203,9 @@ static inline struct sock *net6_compat_keepalive_sk(struct timer_list *timer)
 	return (struct sock *)((char *)timer - net6_compat_keepalive_offset());
 }
 
-/* What later kernels expect of a new socket's fields. The share of the receive buffer that is
- * window, half of it, is the socket's from 6.6 on; pages of devices, of which we have none, are
- * from 6.12 on.
+/* What later kernels expect of a new socket's fields. From 6.6 on the share of the receive buffer
+ * that is window, half of it, is the socket's. From 6.12 on there are pages of devices, of which
+ * we have none.
  */
 static inline void net6_compat_tcp_init(struct sock *sk)
 {

@@ -162,8 +162,8 @@ struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_a
 	return net6_accept_lookup(iface, addr, type);
 }
 
-/* Entries of one address are in a ring, of which the first is in the table: unicast ones in front,
- * the newest first, then anycast ones. nn->lock held.
+/* Entries of one address are in a ring, of which the first is in the table. Unicast ones are in
+ * front, the newest first, then anycast ones. nn->lock held.
  */
 static int net6_accept_enter(struct net6_net *nn, struct net6_accept *accept)
 	__must_hold(&nn->lock)

@@ -13,7 +13,7 @@
 #include "iid.h"
 #include "nd.h"
 
-/* Timers run at most that long; what is further off is looked at again. */
+/* Timers run at most that long; a later end is looked at again. */
 #define NET6_ADDR_TIMER_MAX	(24 * 3600UL)	/* seconds */
 
 static void net6_addr_timer_fn(struct timer_list *t);

@@ -26,7 +26,8 @@ static bool net6_answer_flags(const struct net6_iface *iface, const struct in6_a
 }
 
 /* RFC 4861 4.4, 7.2.7 and 7.2.8: from a unicast address of the interface, with the Override flag
- * clear: of several anycast answers the first is taken, and a proxied node's own goes before.
+ * clear. So the first of several anycast answers is taken, and a proxied node's own is preferred
+ * to ours.
  */
 static void net6_answer_send(struct net6_iface *iface, const struct in6_addr *target,
 			     const struct in6_addr *daddr)

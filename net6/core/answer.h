@@ -8,7 +8,7 @@
 
 struct net6_iface;
 
-/* Answers that wait at a time; what is beyond is sent at once. */
+/* Answers that wait at a time; others are sent at once. */
 #define NET6_ANSWERS_MAX	8
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What each user's sockets have joined on an interface, and how much that may be. */
+/* Counts what each user's sockets have joined on an interface, and bounds it. */
 #ifndef _NET6_CLAIM_H
 #define _NET6_CLAIM_H
 

@@ -18,8 +18,8 @@
 
 #define NET6_MAX_RTR_SOLICITATION_DELAY	1	/* second, RFC 4861 section 10 */
 
-/* RFC 4429 3.1: not for what a person has typed, nor for routers (section 2.1); nor again
- * after a conflict.
+/* RFC 4429 3.1: neither for addresses that a person has typed nor for routers (section 2.1). Nor
+ * is it used again after a conflict.
  */
 static bool net6_dad_optimistic(const struct net6_addr *addr)
 {
@@ -82,8 +82,8 @@ void net6_dad_start(struct net6_addr *addr, bool delay)
  * net6_dad_set_router() - a host has become a router
  * @iface: interface
  *
- * RFC 4429 is for hosts: what is not known to be unique yet is not used any more, until it
- * is. The probes go on. Context: nn->lock held.
+ * RFC 4429 is for hosts. An address that is not known to be unique yet is not used any more,
+ * until it is. The probes go on. Context: nn->lock held.
  */
 void net6_dad_set_router(struct net6_iface *iface)
 	__must_hold(&iface->nn->lock)

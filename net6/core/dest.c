@@ -26,8 +26,8 @@ static const struct rhashtable_params net6_dest_params = {
 
 static struct kmem_cache *net6_dest_cache __read_mostly;
 
-/* Datagram senders use an entry that they read from a socket within an RCU section,
- * without a reference: what it refers to is kept as long.
+/* Datagram senders use an entry that they read from a socket within an RCU section, without a
+ * reference. All that it refers to is kept as long.
  */
 static void net6_dest_free_rcu(struct rcu_head *rcu)
 {
@@ -71,7 +71,7 @@ static void net6_dest_unlink(struct net6_net *nn, struct net6_dest *dest)
 	net6_dest_put(dest);
 }
 
-/* Second chance: what was used since it was put at its place moves to the end. */
+/* Second chance: an entry that was used since it was put at its place moves to the end. */
 static void net6_dest_evict(struct net6_net *nn)
 	__must_hold(&nn->dest_lock)
 {

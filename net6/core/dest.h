@@ -18,8 +18,8 @@
 
 struct net6_icmp_error;
 
-/* In place of a router's number, of which none is so large: where there are several default
- * routers, for packets whose source is settled and asks for none of them.
+/* In place of a router's number, of which none is so large. Where there are several default
+ * routers, it is for packets whose source is settled and asks for none of them.
  */
 #define NET6_DEST_SETTLED	U32_MAX
 

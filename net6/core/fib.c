@@ -192,8 +192,8 @@ void net6_fib_forget_all(struct net6_iface *iface, bool manual)
 			net6_fib_free(r);
 }
 
-/* RFC 4191 3.2: what nothing is known of is taken to be reachable. Otherwise the first packets
- * to a prefix would leave by the default router, while its own is being resolved.
+/* RFC 4191 3.2: a router of which nothing is known is taken to be reachable. Otherwise the first
+ * packets to a prefix would leave by the default router, while its own is being resolved.
  */
 static bool net6_fib_reachable(const struct net6_fib_route *r)
 {

@@ -58,7 +58,7 @@ void net6_forward_set(struct net6_iface *iface, bool on)
  * @iface: interface it came in on
  * @skb: packet, network header linear, destination no address of net6's
  *
- * Not what is for an address of native's, nor what does not leave the link.
+ * It is not if it is for an address of native's, or does not leave the link.
  * Context: softirq, RCU read lock held.
  */
 bool net6_forward_wants(const struct net6_iface *iface, const struct sk_buff *skb)

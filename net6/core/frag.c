@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fragmentation at the source, RFC 8200 section 4.5. Headers in the packet's linear part
- * are told apart; what a raw socket's program wrote behind them is data. Pages are not copied:
+/* Fragmentation at the source, RFC 8200 section 4.5. Headers in the packet's linear part are told
+ * apart; behind them is data, whatever a raw socket's program wrote there. Pages are not copied:
  * fragments have references to those of their packet, and the first one is the packet itself.
  */
 #include <linux/random.h>
@@ -28,8 +28,8 @@ static __be32 net6_frag_id(const struct ipv6hdr *h)
 	return htonl((u32)(hash >> 32) + (u32)atomic_inc_return(counter));
 }
 
-/* A fragment has this from its packet: how it is sent, what netfilter, filters and security
- * modules know of it, and when it is to leave (SO_TXTIME).
+/* A fragment has this from its packet: how it is sent, when it is to leave (SO_TXTIME), and what
+ * netfilter, filters and security modules know of it.
  */
 static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *from)
 {
@@ -47,9 +47,9 @@ static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *fr
 	skb_copy_secmark(to, from);
 }
 
-/* What @skb has from @at on becomes @frag's: pages change hands, and what is linear is copied.
+/* The part of @skb from @at on becomes @frag's: pages change hands, and linear bytes are copied.
  * Pages are charged to the sender by the octet, once, and by the fragment that has the octets.
- * All else that the packet was charged for the first one has.
+ * The first one has all else that the packet was charged for.
  */
 static int net6_frag_move(struct sk_buff *frag, struct sk_buff *skb, unsigned int at, bool copy)
 {

@@ -93,8 +93,8 @@ static bool net6_icmp_echo_group(const struct net6_settings *s, unsigned int fla
 	       ((flags & NET6_RX_ANYCAST) && !READ_ONCE(s->anycast_src_echo_reply));
 }
 
-/* RFC 4443 4.2: the reply's source is the request's unicast destination, or one of the
- * interface's addresses for a group or an anycast address, unless that is to be it; "the data
+/* RFC 4443 4.2: the reply's source is the request's unicast destination. For a group or an
+ * anycast address it is one of the interface's addresses, unless that is to be it; "the data
  * [...] MUST be returned entirely". The traffic class is the request's, as native's replies have.
  */
 static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)

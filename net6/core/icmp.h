@@ -55,9 +55,10 @@ struct sk_buff *net6_icmp_alloc(unsigned int len);	/* room for headers in front 
 typedef void (*net6_icmp_handler)(struct net6_iface *iface, struct sk_buff *skb);
 void net6_icmp_handle(u8 type, net6_icmp_handler handler);	/* NULL to remove; init only */
 
-/* Echo sockets, transport/ping.c, register ICMPV6_ECHO_REPLY with the above (skb: data
- * at the ICMPv6 header, checksum verified, consumed), and here the handler of errors
- * about echo requests of ours; called as net6_proto.error is, NULL to remove.
+/* Echo sockets, transport/ping.c, register ICMPV6_ECHO_REPLY with the above. The skb has its data
+ * at the ICMPv6 header, and a checksum that was verified; it is consumed. Here they register the
+ * handler of errors about echo requests of ours. It is called as net6_proto.error is; NULL to
+ * remove.
  */
 struct net6_icmp_error;
 typedef void (*net6_icmp_error_handler)(struct sk_buff *skb, const struct net6_icmp_error *err);

@@ -429,8 +429,8 @@ static void net6_iface_consider(struct net_device *dev)
 }
 
 /* A device that stops to belong to another one says so before it is free of it. macvlan and
- * others take their receive handler back later. It is looked at again when RTNL is released. What
- * softirqs have found out about interfaces waits for RTNL, too.
+ * others take their receive handler back later. It is looked at again when RTNL is released. News
+ * about interfaces from softirqs wait for RTNL, too.
  */
 static void net6_iface_rescan(struct work_struct *work)
 {
@@ -566,7 +566,7 @@ static void net6_iface_new_lladdr(struct net6_iface *iface)
 		net6_nd_announce(iface);
 }
 
-/* A bond sends by another port now: what snoops there has not heard of our groups. */
+/* A bond sends by another port now. Switches that snoop there have not heard of our groups. */
 static void net6_iface_tell_groups(struct net6_iface *iface)
 {
 	if (!net6_iface_usable(iface))

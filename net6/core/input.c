@@ -20,9 +20,9 @@ static int net6_rcv_check_addrs(const struct ipv6hdr *h, bool looped)
 	int stype = ipv6_addr_type(&h->saddr);
 	int dtype = ipv6_addr_type(&h->daddr);
 
-	/* RFC 4291 2.7: "Multicast addresses must not be used as source addresses";
-	 * 2.5.3: ::1 never leaves a node and "must be dropped" from the wire; RFC 4942
-	 * 2.2: IPv4-mapped addresses do not belong in IPv6 headers.
+	/* RFC 4291 2.7: "Multicast addresses must not be used as source addresses". RFC 4291
+	 * 2.5.3: ::1 never leaves a node and "must be dropped" from the wire. RFC 4942 2.2:
+	 * IPv4-mapped addresses do not belong in IPv6 headers.
 	 */
 	if (stype & (IPV6_ADDR_MULTICAST | IPV6_ADDR_MAPPED))
 		return NET6_DROP_HEADER_SOURCE;
@@ -49,8 +49,8 @@ static bool net6_rcv_usual_addr(const struct in6_addr *addr)
  * @skb: data at the IPv6 header, which is linear
  * @looped: sent by ourselves
  *
- * Context: any. Return: NET6_DROP_MAX if it is, and it ends where its header says then, unless
- * it may be a jumbogram; else why it is to be dropped.
+ * Context: any. Return: NET6_DROP_MAX if it is; else why it is to be dropped. If it is, it ends
+ * where its header says, unless it may be a jumbogram.
  */
 int net6_rcv_check(struct sk_buff *skb, bool looped)
 {

@@ -41,8 +41,9 @@ u32 net6_lifetime_left(u32 lifetime, unsigned long updated)
  * @left: seconds that it has, NET6_LIFETIME_INFINITE
  * @told: seconds in the option
  *
- * RFC 4862 5.5.3 (e), for options that nobody vouches for: 1. longer than two hours, or than
- * what is left: taken; 2. two hours or less are left: kept; 3. else two hours.
+ * RFC 4862 5.5.3 (e), for options that nobody vouches for. A lifetime longer than two hours, or
+ * than what is left, is taken. If two hours or less are left, they are kept. Else two hours are
+ * left.
  * Context: any. Return: seconds, NET6_LIFETIME_INFINITE.
  */
 u32 net6_lifetime_renewed(u32 left, u32 told)

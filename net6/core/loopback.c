@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pseudo-loopback. What is sent comes back up through a bounded queue per CPU, drained by a
+/* The pseudo-loopback. Packets come back up through a bounded queue per CPU, drained by a
  * tasklet. So no sender runs into its own receive path. It has no device of its own: lo lends its
  * name and index, and never carries our packets.
  */
@@ -105,8 +105,8 @@ static void net6_loopback_drain(struct tasklet_struct *tasklet)
 
 /**
  * net6_loopback_purge() - forget what is still to come up on an interface
- * @iface: no longer usable: whoever finds that out under a queue's lock does not
- *	queue, whoever came before is purged
+ * @iface: no longer usable. A sender that finds that out under a queue's lock does not queue, and
+ *	packets from before are purged
  *
  * Context: process. A packet may be on its way up until a grace period has passed.
  */

@@ -154,7 +154,7 @@ int net6_group_change(struct net6_iface *iface, const struct in6_addr *group, ku
 	if (err)
 		goto unlock;
 	err = net6_group_change_locked(iface, group, old, new);
-	/* What is left is given back even if the interface has forgotten it. */
+	/* A group that is left is given back even if the interface has forgotten it. */
 	if (!new || (!old && err))
 		net6_claim_give(iface, group, uid);
 unlock:

@@ -40,8 +40,8 @@ static u8 net6_mld_robustness(const struct net6_iface *iface)
 	return iface->mld.robustness ?: READ_ONCE(iface->nn->settings.mld_qrv);
 }
 
-/* RFC 3810 section 6: nothing is told about ff02::1, nor about groups that no router
- * forwards to: scopes 0 and 1.
+/* RFC 3810 section 6: nothing is told about ff02::1, and about groups that no router forwards to
+ * (scopes 0 and 1).
  */
 static bool net6_mld_told_of(const struct in6_addr *addr)
 {

@@ -167,8 +167,8 @@ static bool net6_mld_is_asked(const struct net6_mld_group *group, const struct i
  * @sources: it asks for these only; 16 bytes each
  * @n: sources, 0 if it asks for the group as such
  *
- * RFC 3810 6.2, rules 3 to 5: what is asked for already and this add up. Beyond the
- * bound, or without memory, the group as such is answered for, which says more.
+ * RFC 3810 6.2, rules 3 to 5: this adds to what is asked for already. Beyond the bound, or
+ * without memory, the group as such is answered for, which says more.
  * Context: whoever protects the group.
  */
 void net6_mld_group_ask(struct net6_mld_group *group, const u8 *sources, unsigned int n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Neighbor Discovery messages, RFC 4861: validation of all of them, Neighbor and Router
  * Solicitations and Neighbor Advertisements in and out. Router Advertisements are in ra.c,
- * Redirects in redirect.c; whom a router advertises itself to is left to radvd.
+ * Redirects in redirect.c. It is left to radvd to advertise a router.
  */
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -376,8 +376,8 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	if (!saddr) {
 		if (net6_srcaddr_on(iface, target, &own))
 			return;
-		/* RFC 4429 3.2: who asks from an optimistic address overwrites entries of its
-		 * rightful owner: what waits for the answer waits for DAD's end.
+		/* RFC 4429 3.2: a question from an optimistic address overwrites entries of its
+		 * rightful owner. So packets that wait for the answer wait for DAD's end.
 		 */
 		if (net6_nd_optimistic(iface, &own) && !net6_addr_linklocal(iface, &own))
 			return;

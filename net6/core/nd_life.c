@@ -26,8 +26,8 @@ unsigned long net6_nd_life_at(unsigned long delay)
  * @iface: its interface
  * @lifetime: seconds, NET6_LIFETIME_INFINITE; 0: it has none any more
  *
- * Each option of an advertisement comes here, and the lists may be long: what is over goes when
- * the timer says so. Context: nn->lock held.
+ * Each option of an advertisement comes here, and the lists may be long. Entries that are over go
+ * when the timer says so. Context: nn->lock held.
  */
 void net6_nd_await_end(struct net6_iface *iface, u32 lifetime)
 	__must_hold(&iface->nn->lock)

@@ -128,8 +128,8 @@ int net6_nd_preference(u8 bits)
  * @opt: the option; its body stays where it is
  * @route: filled in
  *
- * Context: any. Return: 0; -EINVAL when its length does not fit the prefix' or the
- * preference is the reserved value: it "MUST be ignored" then (RFC 4191 2.3).
+ * Context: any. Return: 0; -EINVAL when its length does not fit the prefix', or the preference is
+ * the reserved value. Such an option "MUST be ignored" (RFC 4191 2.3).
  */
 int net6_nd_route_parse(const struct net6_nd_opt *opt, struct net6_nd_route *route)
 {

@@ -11,7 +11,7 @@
 #include "nd.h"
 #include "neigh_table.h"
 
-/* What is left to do when the lock is released. */
+/* Work that is left for when the lock is released. */
 struct net6_neigh_todo {
 	u32			actions;
 	bool			router_lost;
@@ -89,7 +89,7 @@ static void net6_neigh_mark(struct net6_neigh *neigh, u32 actions)
 	WRITE_ONCE(neigh->flags, flags);
 }
 
-/* Timers and fields; what must wait for the lock's end is noted in @todo. */
+/* Timers and fields; work that must wait for the lock's end is noted in @todo. */
 static void net6_neigh_apply(struct net6_neigh *neigh, struct net6_neigh_step step,
 			     const u8 *lladdr, bool router, struct net6_neigh_todo *todo)
 	__must_hold(&neigh->lock)

@@ -231,8 +231,8 @@ static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struc
 	return neigh;
 }
 
-/* One more to be resolved. What was made before it by a message with an address in it is
- * resolved by now, and does not wait here for the oldest to leave.
+/* One more to be resolved. An entry that was made before it, by a message with an address in it,
+ * is resolved by now. It does not wait here for the oldest to leave.
  */
 static void net6_neigh_await(struct net6_neigh *neigh)
 {
@@ -347,8 +347,8 @@ void net6_neigh_set_nexthop(struct net6_neigh *neigh)
 	spin_unlock_bh(&neigh->lock);
 }
 
-/* A router's entry stays, for the list refers to it, and starts over. What it learns from
- * now on is not the administrator's.
+/* A router's entry stays, for the list refers to it, and starts over. An address that it learns
+ * from now on is not the administrator's.
  */
 static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queue)
 {

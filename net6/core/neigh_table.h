@@ -21,7 +21,7 @@ static inline bool net6_neigh_resolves(const struct net6_iface *iface,
 void net6_neigh_drop_queue(struct net6_iface *iface, struct sk_buff_head *queue,
 			   enum net6_drop_reason reason);
 
-/* neigh->lock held: what waits for an entry goes to @queue. */
+/* neigh->lock held: packets that wait for an entry go to @queue. */
 static inline void net6_neigh_take_queue(struct net6_neigh *neigh, struct sk_buff_head *queue)
 	__must_hold(&neigh->lock)
 {

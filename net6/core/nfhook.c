@@ -248,8 +248,8 @@ bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reasse
 
 /* ---- down ---- */
 
-/* Where a packet goes that comes back from a hook. If not by the interface that it was to leave
- * by, its sender insisted on that one, or a rule chose it.
+/* The destination of a packet that comes back from a hook. If it would not leave by the interface
+ * that it was to leave by, its sender insisted on that one, or a rule chose it.
  */
 static struct net6_dest *net6_nf_dest(struct net6_net *nn, const struct sk_buff *skb)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* netfilter's IPv6 hooks in takeover mode. Beside native IPv6 there are none: what native's
- * rules are about is native's.
+/* netfilter's IPv6 hooks in takeover mode. Beside native IPv6 there are none: native's rules are
+ * about native's packets.
  */
 #ifndef _NET6_NFHOOK_H
 #define _NET6_NFHOOK_H
@@ -34,7 +34,7 @@ static __always_inline bool net6_nf_out_on(void)
 	return net6_nf_on(NF_INET_LOCAL_OUT) || net6_nf_on(NF_INET_POST_ROUTING);
 }
 
-/* What a connection's tracker has found out stays with a packet only between hooks. */
+/* A packet keeps what a connection's tracker has found out only between hooks. */
 static inline void net6_nf_reset(struct sk_buff *skb)
 {
 	if (!static_branch_unlikely(&net6_nf_key))

@@ -69,8 +69,8 @@ static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
  *
  * A packet without a socket, or of a request's or TIME-WAIT's, is nobody's, as on the native
  * stack. Callers ask by net6_output_egress(). Context: BH disabled, RCU read lock held.
- * Return: 0, NET_XMIT_CN if the sender is to slow down, or why it is refused: -EPERM as a rule,
- * -ENOBUFS if it is to slow down as well.
+ * Return: 0, NET_XMIT_CN if the sender is to slow down, or why it is refused. That is -EPERM as a
+ * rule, and -ENOBUFS if it is to slow down as well.
  */
 int net6_output_ask(struct net6_net *nn, struct sk_buff *skb)
 {

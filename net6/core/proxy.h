@@ -52,7 +52,7 @@ static inline const struct net6_proxy *net6_proxy_find(const struct net6_iface *
  * @iface: usable interface that it came in on
  * @skb: packet, network header linear, destination no address of ours
  *
- * Neighbor Solicitations only: what else is for a proxied address is forwarded.
+ * Neighbor Solicitations only: other packets for a proxied address are forwarded.
  * Context: RCU read lock held. Return: an entry to deliver it by, or NULL.
  */
 static inline const struct net6_accept *net6_proxy_accept(const struct net6_iface *iface,

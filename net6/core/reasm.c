@@ -73,9 +73,9 @@ static struct inet_frags net6_frags = {
 	},
 };
 
-/* RFC 8200 4.5: "an ICMP Time Exceeded -- Fragment Reassembly Time Exceeded message
- * should be sent" if the first fragment is there. The packet is taken out of the tree
- * because skb->dev shares its place with the tree's node.
+/* RFC 8200 4.5: "an ICMP Parameter Problem, Code 3, message should be sent to the source of the
+ * fragment, with the Pointer field set to zero". An empty one lacks headers, too. The packet is
+ * taken out of the tree because skb->dev shares its place with the tree's node.
  */
 static void net6_reasm_time_exceeded(struct net6_net *nn, struct net6_reasm *reasm,
 				     struct sk_buff *head)

@@ -100,7 +100,7 @@ static int net6_route_default(const struct net6_router *router, struct net6_next
 }
 
 /* The longest of on-link prefix and route wins, an on-link one at the same length. A router that
- * is not known to be unreachable goes before one that is (RFC 4191 3.2).
+ * is not known to be unreachable is preferred to one that is (RFC 4191 3.2).
  */
 static int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 			      struct net6_nexthop *nh)

@@ -13,7 +13,7 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net
 				const struct in6_addr *hop, const struct in6_addr *daddr,
 				unsigned int prefs, bool found, struct net6_srcaddr *best)
 {
-	/* RFC 5014 section 6: what the program says goes before what is configured. */
+	/* RFC 5014 section 6: a program's word outweighs the configuration. */
 	const struct net6_policy *policy = net6_policy(iface->nn);
 	bool temporary = prefs ? prefs & IPV6_PREFER_SRC_TMP :
 				 READ_ONCE(iface->use_tempaddr) > 1;

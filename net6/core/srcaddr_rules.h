@@ -44,7 +44,7 @@ struct net6_policy_entry {
 	u32	precedence;
 };
 
-/* Of what no entry matches; none can have it, as on Linux. */
+/* The label of an address that no entry matches; no entry can have it, as on Linux. */
 #define NET6_POLICY_NO_LABEL	U32_MAX
 
 /**

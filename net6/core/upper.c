@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A protocol of another module needs more than its entry in proto.c's switch: a packet with room
- * in front, a route and a source for it, and the way down.
+/* A protocol of another module needs more than its entry in proto.c's switch. That is a packet
+ * with room in front, a route and a source for it, and the way down.
  */
 #include <linux/export.h>
 #include <net6/proto.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What code has run, in builds for the fuzzer (cover.c). */
+/* Which code has run, in builds for the fuzzer (cover.c). */
 #ifndef _NET6_COVER_H
 #define _NET6_COVER_H
 

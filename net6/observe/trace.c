@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where a change is noted: tracepoints first, then who registered. */
+/* Changes are noted here: tracepoints first, then those who registered. */
 #include <linux/rcupdate.h>
 #include <net/sock.h>
 

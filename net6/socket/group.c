@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Multicast groups that a datagram socket has joined. Memory is charged to the
- * socket's option memory, which bounds their number; those of all sockets of a user on an
- * interface are bounded by limits.max_groups. Their sources are filter.c's.
+/* Multicast groups that a datagram socket has joined. Memory is charged to the socket's option
+ * memory, which bounds their number. For all sockets of a user on an interface together
+ * limits.max_groups is the bound. Their sources are filter.c's.
  */
 #include <linux/rculist.h>
 

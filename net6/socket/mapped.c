@@ -3,13 +3,13 @@
  * each of ours that needs one, made when it does.
  *
  * A stream socket that connects or binds to a mapped address becomes that IPv4 socket
- * (mapped_stream.c). One that is bound to :: has it beside it, on the same port, and so has
- * a datagram socket (mapped_dgram.c). What is beside shares our wait queue: its events wake
- * who waits for us.
+ * (mapped_stream.c). One that is bound to :: has it beside it, on the same port, and so has a
+ * datagram socket (mapped_dgram.c). The socket beside shares our wait queue: its events wake
+ * those who wait for us.
  *
- * Limits: options are copied when the inner socket is made. After that those of TCP and UDP
- * are set on both, those of SOL_SOCKET are copied again when they matter (net6_mapped_sync());
- * socket filters of streams are not. Sockets of the kernel's own use IPv6 only.
+ * Limits: options are copied when the inner socket is made. After that those of TCP and UDP are
+ * set on both. Those of SOL_SOCKET are copied again when they matter (net6_mapped_sync()), but
+ * not the socket filters of streams. Sockets of the kernel's own use IPv6 only.
  */
 #include <linux/bpf-cgroup.h>
 #include <net/inet_common.h>

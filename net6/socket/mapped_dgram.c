@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Datagram sockets that use IPv4. A native UDP socket beside ours sends for it. What that one
- * receives is put in our queue, so that there is one queue, one buffer and one poll().
+/* Datagram sockets that use IPv4. A native UDP socket beside ours sends for it. Its datagrams are
+ * put in our queue, so that there is one queue, one buffer and one poll().
  *
  * Limits: of ancillary data IPV6_PKTINFO goes both ways. IPv4 groups cannot be joined. While
  * connected to an IPv6 peer, IPv4 datagrams to our port are dropped without an answer.
@@ -40,8 +40,8 @@ static int net6_mapped_dgram_rcv(struct sock *inner, struct sk_buff *skb)
 	return sk->sk_backlog_rcv(sk, skb);
 }
 
-/* What an ICMP error is called (as -errno), as in udp_err(), which has dropped those that no
- * program is told of. @hard: one that has not asked for errors is; @info: ee_info.
+/* The (negative) errno of an ICMP error, as in udp_err(), which has dropped those that no program
+ * is told of. @hard: it is told to a program that has not asked for errors, too; @info: ee_info.
  */
 static int net6_mapped_icmp_errno(const struct icmphdr *icmp, bool *hard, u32 *info)
 {
@@ -299,8 +299,8 @@ u32 net6_mapped_dgram_mtu(const struct sock *sk)
 	return mtu;
 }
 
-/* IPv6's ancillary data in IPv4's words: what has none is left out, as on Linux. @msg's
- * control data is in kernel memory; *buf is to be freed.
+/* IPv6's ancillary data in IPv4's words. Data for which there are none is left out, as on Linux.
+ * @msg's control data is in kernel memory; *buf is to be freed.
  */
 static int net6_mapped_cmsg(const struct sock *sk, struct msghdr *msg, void **buf)
 {

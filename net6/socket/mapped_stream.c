@@ -22,8 +22,8 @@
 
 #define NET6_SHADOW_BITS	8
 
-/* Struct sockets that hold a sock of ours in the place of which an IPv4 one is used, by the
- * struct socket that uses it. A chain may become long, with thousands of such sockets.
+/* Socks of ours in whose place an IPv4 one is used, by the struct socket that uses it. A chain
+ * may become long, with thousands of such sockets.
  */
 static DEFINE_HASHTABLE(net6_shadows, NET6_SHADOW_BITS);
 static DEFINE_SPINLOCK(net6_shadow_lock);

@@ -75,8 +75,8 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 	return dest;
 }
 
-/* May an entry be used with a source address? If there is none yet, the entry has to have one.
- * What is for all routers has chosen one for the source that is in it: RFC 8028.
+/* May an entry be used with a source address? If there is none yet, the entry has to have one. An
+ * entry for all routers has chosen one for the source that is in it: RFC 8028.
  */
 static bool net6_dgram_dest_fits(const struct net6_dest *dest, const struct in6_addr *saddr)
 {

@@ -243,10 +243,10 @@ static inline bool net6_sk_stamp(const struct sock *sk, struct sk_buff *skb)
 int net6_sk_init(struct sock *sk);	/* pinet6, defaults; called by proto->init's caller */
 void net6_sk_destruct(struct sock *sk);	/* sk->sk_destruct of net6 sockets */
 
-/* socket/sk_addr.c. check_dest() looks at a sockaddr for sendto() and connect(): length, family
- * AF_INET6 (AF_UNSPEC where allowed by the caller beforehand), for connect() scope id against
- * SO_BINDTODEVICE; mapped IPv4 addresses, which mapped.c takes before, give -ENETUNREACH /
- * -EINVAL. Return 0 or -errno and the interface index in *oif.
+/* socket/sk_addr.c. check_dest() looks at a sockaddr for sendto(): its length, and whether its
+ * family is AF_INET6. Mapped IPv4 addresses, which mapped.c takes before, give -ENETUNREACH.
+ * check_addr() also holds the zone against SO_BINDTODEVICE. Return 0 or -errno and the interface
+ * index in *oif.
  */
 int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif);
 int net6_sk_default_oif(const struct sock *sk, const struct in6_addr *daddr, int *oif);

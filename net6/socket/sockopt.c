@@ -559,8 +559,8 @@ static int net6_get_pathmtu(struct sock *sk, char __user *optval, int __user *op
 	return 0;
 }
 
-/* What came with a TCP connection (RFC 2292), of those options that the program asked for.
- * No segment is kept, so it is what is the same for all of them: our address, and the
+/* What came with a TCP connection (RFC 2292), of those options that the program asked for. No
+ * segment is kept, so only that is told which is the same for all of them: our address, and the
  * interface.
  */
 static int net6_get_pktoptions(struct sock *sk, char __user *optval, int __user *optlen, int len)

@@ -19,7 +19,7 @@ static bool net6_exthdr_may(const struct sock *sk, int type)
 	       ns_capable(sock_net(sk)->user_ns, CAP_NET_RAW);
 }
 
-/* Where a header is kept; an option's number says which. */
+/* The place of a header; an option's number says which. */
 static void *net6_sticky_header(const struct ipv6_txoptions *opt, int optname)
 {
 	if (!opt)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /proc/net/snmp6 and /proc/net/dev_snmp6: our counters under native's names and in its order.
- * What net6 does not count is 0, as are message types it counts in total only; an interface
- * has no drops of its own.
+ * Counters that net6 does not have are 0, as are message types that it counts in total only. An
+ * interface has no drops of its own.
  */
 #include <linux/icmpv6.h>
 #include <linux/seq_file.h>

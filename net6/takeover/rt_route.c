@@ -621,7 +621,7 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	return net6_rt_route_read(nn, c, tb, extack);
 }
 
-/* What has to be said of a route that is to be added. */
+/* Check what is said of a route that is to be added. */
 static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 			       struct netlink_ext_ack *extack)
 {

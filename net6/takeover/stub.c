@@ -5,8 +5,8 @@
  * Limits: routes, neighbors and tunnels of other modules stay as without IPv6, for which the
  * kernel's own entries say EAFNOSUPPORT.
  *
- * Nobody can tell when the last reader of a table has gone. So tables are made once and stay
- * when net6 goes; what is left in them then is in the kernel itself.
+ * Nobody can tell when the last reader of a table has gone. So tables are made once and stay when
+ * net6 goes. What is left in them then is in the kernel itself.
  */
 #include <linux/slab.h>
 #include <net/ipv6.h>

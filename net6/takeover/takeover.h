@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* This exists only where native IPv6 is switched off: its faces to programs (rtnetlink,
- * sock_diag, /proc), and what other parts of the kernel find in its place.
+/* This exists only where native IPv6 is switched off. It is faces to programs (rtnetlink,
+ * sock_diag, /proc), and what other parts of the kernel find in native's place.
  */
 #ifndef _NET6_TAKEOVER_H
 #define _NET6_TAKEOVER_H

@@ -150,9 +150,9 @@ static void net6_configured_router(__be32 remote, struct in6_addr *addr)
 	addr->s6_addr32[3] = remote;
 }
 
-/* The default router that stands for the far end. It has low preference (RFC 4191):
- * what routers on other links offer is better. Its neighbor entry is permanent, so no
- * Neighbor Discovery is done for it.
+/* The default router that stands for the far end. It has low preference (RFC 4191): an offer of
+ * routers on other links is better. Its neighbor entry is permanent, so no Neighbor Discovery is
+ * done for it.
  */
 static void net6_configured_started(struct net6_iface *iface)
 {
@@ -288,8 +288,8 @@ static int net6_tunnel_iflink(const struct net_device *dev)
 	return t->parms.link ?: dev->ifindex;
 }
 
-/* What was dropped is an error here; the counters have the reasons. Own multicast that
- * is not heard is none.
+/* Dropped packets are errors here; the counters have the reasons. Own multicast that is not heard
+ * is none.
  */
 static void net6_tunnel_stats64(struct net_device *dev, struct rtnl_link_stats64 *stats)
 {
@@ -356,7 +356,7 @@ static void net6_tunnel_setup(struct net_device *dev)
 	dev->hw_features |= offloads;
 }
 
-/* RFC 4213 3.2: what the path to the far end carries as far as is known now. */
+/* RFC 4213 3.2: the size that the path to the far end carries, as far as is known now. */
 static u32 net6_tunnel_initial_mtu(struct net6_tunnel *t)
 {
 	__be32 saddr = t->parms.local;

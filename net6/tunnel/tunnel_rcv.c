@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tunnels over IPv4, receiving: protocol 41 and ICMPv4 errors about it. IPv4 has checked
- * the outer header and put its fragments together; what is in no tunnel of ours is left
- * to the kernel's own.
+/* Tunnels over IPv4, receiving: protocol 41 and ICMPv4 errors about it. IPv4 has checked the
+ * outer header and put its fragments together. Packets in no tunnel of ours are left to the
+ * kernel's own.
  */
 #include <linux/icmp.h>
 #include <linux/module.h>

@@ -94,8 +94,8 @@ static enum net6_tunnel_verdict net6_tunnel_check_automatic(const struct net6_tu
  * @kind: tunnel that it came through
  * @in: its addresses
  *
- * RFC 4213 3.6 and section 4. That a configured tunnel's outer source is the far end
- * was seen by whoever found the tunnel.
+ * RFC 4213 3.6 and section 4. The one who found a configured tunnel has seen that the outer
+ * source is its far end.
  * Return: what is wrong with it.
  */
 enum net6_tunnel_verdict net6_tunnel_check(enum net6_tunnel_kind kind,
@@ -122,8 +122,8 @@ enum net6_tunnel_verdict net6_tunnel_check(enum net6_tunnel_kind kind,
 	case NET6_TUNNEL_AUTOMATIC:
 		return net6_tunnel_check_automatic(in);
 	case NET6_TUNNEL_6OVER4:
-		/* RFC 2529 section 6: what comes to a group is for a group that maps
-		 * to it, or nobody would have sent it there.
+		/* RFC 2529 section 6: a packet that comes to a group is for a group that maps to
+		 * it, or nobody would have sent it there.
 		 */
 		if (!net6_tunnel_v4_unicast(in->odaddr) &&
 		    (in->daddr[0] != 0xff || net6_6over4_group(in->daddr) != in->odaddr))

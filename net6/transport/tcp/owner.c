@@ -6,8 +6,8 @@
 
 #include "tcp.h"
 
-/* A connection's owner, if it is to be called: not from its own call, after which it sees
- * the state anyhow; and a listener that was attached to and became something else is its
+/* A connection's owner, if it is to be called. It is not called from its own call, after which it
+ * sees the state anyhow. A listener that was attached to and became something else is its
  * process's, or nobody's when that has closed it.
  */
 static struct net6_tcp_owner *net6_tcp_owner_ready(const struct sock *sk)

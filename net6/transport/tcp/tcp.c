@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where segments and ICMPv6 errors come in and find their socket, and the start and
- * stop of TCP as a whole and per namespace.
+/* Here segments and ICMPv6 errors come in and find their socket, and TCP starts and stops as a
+ * whole and per namespace.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -253,8 +253,8 @@ static void net6_tcp_request_error(struct net6_tcp_request *req, u32 seq, bool f
 		net6_tcp_request_drop(req);
 }
 
-/* RFC 9293 3.9.2.2: notes for an established connection. Before that what cannot be reached
- * ends it, as on the native stack (RFC 5461 4.1), so that the next address is tried soon.
+/* RFC 9293 3.9.2.2: notes for an established connection. Before that an unreachable peer ends it,
+ * as on the native stack (RFC 5461 4.1), so that the next address is tried soon.
  */
 static void net6_tcp_error_locked(struct sock *sk, u8 type, int err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* TCP inside net6: what all its parts know. engine/ has the sequence space (entry.h), conn/ the
- * connections and their states (conn.h), calls/ what programs and modules ask (calls.h); each
- * header says which file a function is in.
+/* TCP inside net6: what all its parts know. The sequence space is in engine/ (entry.h), the
+ * connections and their states in conn/ (conn.h), what programs and modules ask in calls/
+ * (calls.h). Each header says which file a function is in.
  *
  * State lives in the kernel's struct tcp_sock and inet_connection_sock, with the kernel's names,
  * units and meaning (snd_una, srtt_us << 3, snd_cwnd through tcp_snd_cwnd(), ...). The

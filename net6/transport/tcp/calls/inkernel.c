@@ -359,7 +359,7 @@ static unsigned int net6_tcp_build_frag(struct net6_tcp_build *b, struct page *p
 		get_page(page);
 		skb_fill_page_desc_noacc(skb, i, page, offset, n);
 	}
-	/* Whoever owns the page may change it: a checksum is made of what leaves. */
+	/* The page's owner may change it: a checksum is made of what leaves. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	skb->len += n;
 	skb->data_len += n;
@@ -501,8 +501,8 @@ static void net6_tcp_owner_clear(struct sock *sk)
  *
  * Options stay those of the listener it was established by.
  * Context: sk locked; does not sleep.
- * Return: 0; -ENOBUFS if the accept queue is full, in which case room() of the user that is
- * attached to @listener will be called; -EINVAL if @listener does not listen.
+ * Return: 0; -EINVAL if @listener does not listen; -ENOBUFS if the accept queue is full. In that
+ * case room() of the user that is attached to @listener will be called.
  */
 int net6_tcp_give(struct sock *sk, struct sock *listener)
 {
@@ -568,12 +568,12 @@ EXPORT_SYMBOL_GPL(net6_tcp_graft);
  *	rid of. The reference is the module's now.
  * @user: callbacks; accept() is not called
  *
- * The counterpart of net6_tcp_graft(). Memory that is charged to a cgroup remains so. What
- * comes is seen to, by receive(), when the lock is released at the latest.
+ * The counterpart of net6_tcp_graft(). Memory that is charged to a cgroup remains so. Segments
+ * that come are seen to by receive(), when the lock is released at the latest.
  * Context: sk locked, with a reference of the caller's; does not sleep.
- * Return: 0; -EAGAIN if something is there that receive() would have been called for, or
- * the connection is not established; -EINVAL if @sock is no TCP socket of net6, or has a
- * user; -ENOMEM.
+ * Return: 0; -ENOMEM; -EINVAL if @sock is no TCP socket of net6, or has a user. -EAGAIN if
+ * something is there that receive() would have been called for, or the connection is not
+ * established.
  */
 int net6_tcp_take(struct socket *sock, struct net6_tcp_user *user)
 {

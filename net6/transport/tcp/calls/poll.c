@@ -44,8 +44,8 @@ static __poll_t net6_tcp_poll_data(struct sock *sk, u8 shutdown)
 	return mask;
 }
 
-/* The program finds nothing that it wants: it will sleep, and an ACK that waits for what it
- * does must not. The tick sends it if somebody else uses the socket now.
+/* The program finds nothing that it wants, so it will sleep. An ACK that waits for what it does
+ * must not wait on. The tick sends it if somebody else uses the socket now.
  */
 static void net6_tcp_poll_idle(struct sock *sk)
 {

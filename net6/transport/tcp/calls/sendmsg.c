@@ -290,7 +290,7 @@ static int net6_tcp_send_loop(struct net6_tcp_send *s, struct msghdr *msg, struc
 	return 0;
 }
 
-/* What a call says about itself. Only what is asked about transmit times counts for TCP. */
+/* What a call says about itself. For TCP only questions about transmit times count. */
 static int net6_tcp_cmsg(struct net6_tcp_send *s, struct msghdr *msg)
 {
 	struct sockcm_cookie sockc;
@@ -382,8 +382,9 @@ int net6_tcp_send_end(struct net6_tcp_send *s, int err)
 	return err;
 }
 
-/* Who is to be told when the data are not needed any more; NULL: nobody, they are copied.
- * io_uring brings its own (msg_ubuf), which holds the pages: buffers may have no references.
+/* Find who is to be told when the data are not needed any more; NULL: nobody, they are copied.
+ * With io_uring that is its own (msg_ubuf), which holds the pages: buffers may have no
+ * references.
  */
 static int net6_tcp_zerocopy(struct sock *sk, const struct msghdr *msg, size_t size,
 			     struct ubuf_info **uarg)

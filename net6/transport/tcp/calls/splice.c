@@ -16,7 +16,7 @@
 /* The bytes are in the buffer's fragments now: charge them. */
 static void net6_tcp_charge_frags(struct sock *sk, struct sk_buff *skb, int n)
 {
-	/* Whoever owns the pages may change them: checksums are made of what is sent. */
+	/* The owner of the pages may change them: checksums are made of what is sent. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	sk_wmem_queued_add(sk, n);
 	sk_mem_charge(sk, n);
@@ -164,15 +164,15 @@ static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pag
 /**
  * net6_tcp_send_pages() - send pieces of pages by reference, as sendfile() does
  * @sk: a connection that is a socket
- * @pages: pieces, of pages that may be shared (no slab); their bytes must not change until the
- *	peer has acknowledged them; a reference is taken to each page for that long
+ * @pages: pieces, of pages that may be shared (no slab). Their bytes must not change until the
+ *	peer has acknowledged them. A reference is taken to each page for that long
  * @nr_pages: how many
  * @flags: MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL
  *
  * Unlike net6_tcp_send() it takes what there is room for.
  * Context: process; locks @sk, sleeps without MSG_DONTWAIT.
- * Return: bytes taken, or -errno; -EOPNOTSUPP for a socket that is not net6's TCP (one of the
- * other family that was accepted by a listener of both, for instance).
+ * Return: bytes taken, or -errno. It is -EOPNOTSUPP for a socket that is not net6's TCP, for
+ * instance one of the other family that a listener of both accepted.
  */
 int net6_tcp_send_pages(struct sock *sk, const struct bio_vec *pages, unsigned int nr_pages,
 			int flags)

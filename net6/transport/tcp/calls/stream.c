@@ -61,7 +61,7 @@ out:
 	return err;
 }
 
-/* Who waits for a connection waits on the sock that is there now. */
+/* Wait for a connection, on the sock that is there now. */
 static int net6_stream_connect_wait(struct socket *sock, struct sockaddr *uaddr, int len,
 				    int flags)
 {

@@ -500,8 +500,8 @@ int net6_tcp_getsockopt(struct sock *sk, int level, int optname, char __user *op
  * @info: filled in
  * @copy: scratch
  *
- * tcp_get_info() waits for the program that owns the socket, and one that sends from memory
- * which never comes owns it for ever. So it is asked about a copy, which is of one moment but
+ * tcp_get_info() waits for the program that owns the socket. A program that sends from memory
+ * which never comes owns it for ever. So it is asked about a copy, which is of one moment except
  * for what the owner is just changing.
  * Context: process, may sleep; no locks held that a socket's may be inside of.
  */

@@ -128,10 +128,9 @@ int  net6_tcp_hash_init(void);
 void net6_tcp_hash_exit(void);
 
 /* Walk all sockets of a namespace: full ones, requests (TCP_NEW_SYN_RECV, a struct
- * net6_tcp_request) and TIME-WAIT (TCP_TIME_WAIT, a struct net6_tcp_tw); sk_state
- * tells. @fn is called with a reference held, without locks, in process context and
- * may sleep; a non-zero return stops the walk and is returned. *pos starts at 0 and
- * is where to go on.
+ * net6_tcp_request) and TIME-WAIT (TCP_TIME_WAIT, a struct net6_tcp_tw); sk_state tells. @fn is
+ * called with a reference held, without locks, in process context, and may sleep. A non-zero
+ * return stops the walk and is returned. Start with 0 in *pos; it says where to go on.
  */
 int  net6_tcp_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *arg), void *arg);
 void net6_tcp_gen_put(struct sock *sk);			/* of any of the three */

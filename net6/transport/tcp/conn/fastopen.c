@@ -40,7 +40,7 @@ static struct net6_tcp_fo_client *net6_tcp_fo_client(struct sock *sk, bool make)
 	struct net6_tcp_net *tn = net6_tcp_nn(sk)->tcp;
 	struct net6_tcp_fo_client *client, *other;
 
-	/* What is found is set up: pairs with cmpxchg(). */
+	/* A client that is found is set up: pairs with cmpxchg(). */
 	client = smp_load_acquire(&tn->fo_client);
 	if (client || !make)
 		return client;

@@ -15,8 +15,8 @@
 #include "conn.h"
 
 #define NET6_TCP_LISTEN_BUCKETS	512
-/* Nulls values of listener chains start here, those of connections below. A reader whom a socket
- * that moved has carried into the other table notices.
+/* Nulls values of listener chains start here, those of connections below. A socket that moves may
+ * carry a reader into the other table; the reader notices.
  */
 #define NET6_TCP_LISTEN_NULLS	BIT(29)
 #define NET6_TCP_MAX_LOCKS	4096

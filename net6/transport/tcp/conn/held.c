@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The third segment of a handshake waits for the program that called connect(). The program's
- * first segment, be it a request or a FIN, carries the ACK. RFC 9293 3.10.7.3: "Data or controls
- * that were queued for transmission MAY be included". It waits no longer than to the end of the
- * tick, or until the program reads from the connection or waits for it.
+ * first segment, data or a FIN, carries the ACK. RFC 9293 3.10.7.3: "Data or controls that were
+ * queued for transmission MAY be included". It waits no longer than to the end of the tick, or
+ * until the program reads from the connection or waits for it.
  *
  * Until then the peer's listener keeps a request, so at most one connection of a namespace waits.
  * It goes on when the next one begins. It also goes on when a listener of the same namespace is

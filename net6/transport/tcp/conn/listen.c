@@ -195,8 +195,8 @@ static int net6_tcp_accept_wait(struct sock *sk, long timeo)
 /**
  * net6_tcp_accept() - take a child out of the queue; proto->accept
  * @sk: listener
- * @arg: flags (O_NONBLOCK), and whether for the kernel's own use; err is filled when there is
- *	none: -EAGAIN, -EINVAL, -EINTR or -ERESTARTSYS; is_empty when there is one
+ * @arg: flags (O_NONBLOCK), and whether for the kernel's own use. Filled in are is_empty when
+ *	there is one, else err: -EAGAIN, -EINVAL, -EINTR or -ERESTARTSYS
  *
  * Context: process.
  * Return: the child, with the queue's reference, or NULL. It is a native one when the
@@ -375,10 +375,10 @@ static void net6_tcp_child_detach(struct sock *child, const struct net6_tcp_requ
  *	the caller's
  *
  * Context: softirq, RCU read lock held.
- * Return: the child, ESTABLISHED, in the accept queue, locked by its spinlock, with a
- * reference for the caller; NULL if the queue is full, memory lacks, the listener has
- * stopped or another segment was faster. For @req->fastopen it is still SYN-RECEIVED, not in
- * the accept queue, and has its reference as well.
+ * Return: the child, ESTABLISHED, in the accept queue, locked by its spinlock, with a reference
+ * for the caller. NULL if the queue is full, memory lacks, the listener has stopped or another
+ * segment was faster. For @req->fastopen it is still SYN-RECEIVED, not in the accept queue, and
+ * has its reference as well.
  */
 struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 			    struct net6_tcp_request *req, bool hashed)

@@ -256,7 +256,7 @@ static void net6_tcp_request_fill(struct net6_tcp_request *req, struct sock *lis
 	req->peer_secid = 0;
 }
 
-/* What a program replies about a request, 0 if there is no program. */
+/* The reply of a program about a request, 0 if there is no program. */
 static int net6_tcp_request_ask(const struct net6_tcp_request *req, int op)
 {
 	return net6_tcp_ops_on() ? net6_tcp_ops_call_request(req, op) : 0;

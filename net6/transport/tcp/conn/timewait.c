@@ -157,8 +157,8 @@ void net6_tcp_time_wait(struct sock *sk, int state, int timeo)
 		/* Long enough for the peer to retransmit its FIN a few times. */
 		timeo = state == TCP_TIME_WAIT ? TCP_TIMEWAIT_LEN : max(timeo, rto);
 		local_bh_disable();
-		/* Who finds it may end it, and must find the timer armed; that runs on this
-		 * CPU, thus not before it is complete.
+		/* A CPU that finds it may end it, and must find the timer armed. That runs on
+		 * this CPU, thus not before it is complete.
 		 */
 		mod_timer(&tw->timer, jiffies + timeo);
 		net6_tcp_port_to_tw(sk, tw);

@@ -36,12 +36,12 @@ struct net6_tcp_rtt {
  * @sample: measured RTT, us; one above NET6_TCP_RTT_MAX counts as that
  * @rto_min: lower bound of the variance term, us (RFC 6298 2.4 in Linux' form:
  *	the RTO is srtt plus at least this)
- * @window_done: a whole window of data has been acknowledged since the variance
- *	was last taken: the maximum deviation of that window becomes the variance,
- *	which then only decays by a quarter a window
+ * @window_done: a whole window of data has been acknowledged since the variance was last taken.
+ *	The maximum deviation of that window becomes the variance, which then only decays by a
+ *	quarter a window
  *
- * A sample below srtt raises the deviation by an eighth of the usual gain, so that
- * a sudden drop of the RTT does not inflate the RTO.
+ * A sample below srtt raises the deviation by an eighth of the usual gain. So a sudden drop of
+ * the RTT does not inflate the RTO.
  */
 static inline void net6_tcp_rtt_sample(struct net6_tcp_rtt *r, u32 sample, u32 rto_min,
 				       bool window_done)
@@ -93,8 +93,8 @@ struct net6_min_sample {
  * @t: now
  * @v: new measurement
  *
- * The second point is the best of the later three quarters, the third that of the
- * later half: when the best expires, a younger one is at hand.
+ * The second point is the best of the later three quarters, the third that of the later half.
+ * When the best expires, a younger one is at hand.
  * Return: the minimum of the last @window.
  */
 static inline u32 net6_min_running(struct net6_min_sample s[3], u32 window, u32 t, u32 v)

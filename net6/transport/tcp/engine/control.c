@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Segments that are not data of the write queue: SYN, SYN-ACK of a simultaneous open, FIN, active
- * RST, window probes, and ACKs of all kinds with their rate limits.
+/* Segments that are not data of the write queue. They are SYN, SYN-ACK of a simultaneous open,
+ * FIN, active RST, window probes, and ACKs of all kinds with their rate limits.
  */
 #include <net/inet_ecn.h>
 

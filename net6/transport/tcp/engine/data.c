@@ -33,9 +33,10 @@ void net6_tcp_quickack(struct sock *sk, unsigned int max)
 }
 
 /* Tells a module that wants to know what a segment was marked with. When that changes, dctcp (RFC
- * 8257 3.2) and its like have a delayed ACK sent first, with the old state, and the next one at
- * once. The function they have for the former is the native stack's and knows nothing of our
- * sockets. So they are not shown that an ACK waits, and what they would have sent is sent here.
+ * 8257 3.2) and its like have two ACKs sent: a delayed one first, with the old state, and the
+ * next one at once. The function they have for the former is the native stack's and knows nothing
+ * of our sockets. So they are not shown that an ACK waits, and what they would have sent is sent
+ * here.
  */
 static void net6_tcp_ecn_tell(struct sock *sk, bool ce)
 {
@@ -201,9 +202,9 @@ static void net6_tcp_delay_ack(struct sock *sk)
  * net6_tcp_awaited() - will a program do something with this socket soon?
  * @sk: socket
  *
- * Does one sleep until something comes for it, is one in a call on it, did it send something
- * in this tick, or has it still to accept it? Wake-ups leave a sleeper in the queue until it
- * runs.
+ * It will if one sleeps until something comes for it, or is in a call on it. It will also if one
+ * sent something in this tick, or has still to accept it. Wake-ups leave a sleeper in the queue
+ * until it runs.
  * Context: sk locked.
  */
 bool net6_tcp_awaited(const struct sock *sk)
@@ -217,7 +218,7 @@ bool net6_tcp_awaited(const struct sock *sk)
 		return true;
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
-	/* A hint: who comes to sleep just now waits for the tick at worst. */
+	/* A hint: a program that comes to sleep just now waits for the tick at worst. */
 	awaited = wq && waitqueue_active(&wq->wait);
 	rcu_read_unlock();
 	return awaited;

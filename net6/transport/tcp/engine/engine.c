@@ -7,9 +7,9 @@
 #include "engine.h"
 #include "../lsm_ops.h"
 
-/* Native's functions change this of a socket in front of queue_xmit(), and it is to be as if they
- * had not: counters, and the answer to ECE. The rest is as if a segment had been lost, of which
- * the next one tells the same: window, acknowledgment.
+/* Native's functions change counters and the answer to ECE in front of queue_xmit(). Both are to
+ * be as if they had not. The rest is as if a segment had been lost, of which the next one tells
+ * the same: window, acknowledgment.
  */
 static void net6_tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
 {
@@ -32,8 +32,8 @@ static void net6_tcp_native_undo(struct sock *sk, const struct sk_buff *skb)
 /* The kernel's own users of sockets call native's functions on ours (tcp_sock_set_cork(),
  * tcp_sock_set_quickack(), tcp_read_sock(), bpf_tcp_send_ack()). Whatever those send comes by
  * here. It is not sent, and the error keeps native from taking data for sent: queues, sequence
- * numbers and timers stay. What is due is sent by us, as soon as the socket is released, or when
- * this softirq is done with what has arrived.
+ * numbers and timers stay. We send what is due, as soon as the socket is released, or when this
+ * softirq is done with what has arrived.
  */
 static int net6_tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
 {
@@ -72,7 +72,7 @@ const struct inet_connection_sock_af_ops net6_tcp_native_ops = {
 	.net_header_len	= sizeof(struct ipv6hdr),	/* for tcp_mtu_probe() */
 };
 
-/* What is not zero in a new socket, a child and a disconnected socket. */
+/* Set all that is not zero in a new socket, a child and a disconnected socket. */
 static void net6_tcp_defaults(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -96,8 +96,8 @@ static void net6_tcp_defaults(struct sock *sk)
 	tp->undo_retrans = -1;
 }
 
-/* What a child and a disconnected socket have to forget. Not sk_tsq_flags: they stand for
- * references, which who set them or release_cb gives back.
+/* Clear what a child and a disconnected socket have to forget. Not sk_tsq_flags: they stand for
+ * references. Those are given back by release_cb, or by whoever set the flags.
  */
 static void net6_tcp_fresh(struct sock *sk)
 {

@@ -315,7 +315,7 @@ bool net6_tcp_validate(struct sock *sk, struct sk_buff *skb, const struct tcphdr
 void net6_tcp_write_timer_handler(struct sock *sk);
 void net6_tcp_delack_timer_handler(struct sock *sk);
 
-/* What is sent after a segment was processed: data that the ACK allowed. */
+/* After a segment was processed, send the data that the ACK allowed. */
 static inline void net6_tcp_data_snd_check(struct sock *sk)
 {
 	net6_tcp_push_ready(sk);

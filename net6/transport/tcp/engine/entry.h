@@ -20,18 +20,19 @@ void net6_tcp_rcv_state(struct sock *sk, struct sk_buff *skb);	/* synchronized o
 
 /* engine.c. Sets up an engine: for a new socket; for a child at the end of its handshake with
  * what was negotiated; and when SYN-SENT becomes ESTABLISHED.
- * engine_child: @child is a copy of a listener (sk_clone_lock), locked, not visible
- * to anyone yet. Everything of the engine starts afresh as in engine_init (timers,
- * queues, counters, cwnd), settings of the user are kept, congestion control is
- * inherited. Then the handshake's numbers are filled in (rcv_nxt, snd_una, snd_nxt,
- * write_seq, copied_seq, rcv_wup, snd_wnd, snd_wl1, rx_opt, tsoffset, rcv_wnd,
- * window_clamp, advmss, rx_opt.mss_clamp, ecn_flags), the state is ESTABLISHED, and
- * engine_established() is called. handshake_rtt: the first RTT sample (RFC 6298
- * 2.2), us; called before engine_established when the handshake gave one.
- * release_cb: struct proto's; does what timers, TSQ and Packet Too Big deferred in
- * sk_tsq_flags with the kernel's bits. Keepalive's timer also ends FIN-WAIT-2 of orphans:
- * connections arm it with net6_tcp_reset_sk_timer(), the callback does as the
- * kernel's tcp_keepalive_timer() does, with net6_tcp_time_wait().
+ * engine_child: @child is a copy of a listener (sk_clone_lock), locked, not visible to anyone yet.
+ * Everything of the engine starts afresh as in engine_init: timers, queues, counters, cwnd.
+ * Settings of the user are kept, congestion control is inherited. Then these numbers of the
+ * handshake are filled in: rcv_nxt, snd_una, snd_nxt, write_seq, copied_seq, rcv_wup, snd_wnd,
+ * snd_wl1, rx_opt, tsoffset, rcv_wnd, window_clamp, advmss, rx_opt.mss_clamp, ecn_flags. The state
+ * is ESTABLISHED then, and engine_established() is called.
+ * handshake_rtt: the first RTT sample (RFC 6298 2.2), us. It is called before engine_established
+ * when the handshake gave one.
+ * release_cb: struct proto's. It does what timers, TSQ and Packet Too Big deferred in sk_tsq_flags
+ * with the kernel's bits.
+ * Keepalive's timer also ends FIN-WAIT-2 of orphans. Connections arm it with
+ * net6_tcp_reset_sk_timer(). The callback does as the kernel's tcp_keepalive_timer() does, with
+ * net6_tcp_time_wait().
  */
 extern const struct inet_connection_sock_af_ops net6_tcp_native_ops;
 void net6_tcp_engine_init(struct sock *sk);
@@ -63,8 +64,8 @@ int net6_tcp_mtu_to_mss(const struct sock *sk, u32 mtu);
 unsigned int net6_tcp_current_mss(struct sock *sk);
 void net6_tcp_mtu_reduced(struct sock *sk, u32 mtu);	/* Packet Too Big */
 
-/* In icsk_ack.pending, above the kernel's bits: the ACK waits for what the program that
- * waits for this socket does next, or the end of the tick.
+/* In icsk_ack.pending, above the kernel's bits. A program waits for this socket: the ACK waits
+ * for what it does next, or for the end of the tick.
  */
 #define NET6_TCP_ACK_PROGRAM	BIT(7)
 #define NET6_TCP_ACK_HELD	BIT(6)	/* it is the ACK of a SYN-ACK, as well */
@@ -103,7 +104,7 @@ static inline bool net6_tcp_read_ready(const struct sock *sk, int target)
 /* sndbuf.c */
 void net6_tcp_write_space(struct sock *sk);		/* sk->sk_write_space */
 
-/* What is not sent yet is below TCP_NOTSENT_LOWAT; struct proto's stream_memory_free. */
+/* Less than TCP_NOTSENT_LOWAT is not sent yet; struct proto's stream_memory_free. */
 static inline bool net6_tcp_memory_free(const struct sock *sk, int wake)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -124,8 +125,8 @@ void net6_tcp_timers_init(struct sock *sk);
 void net6_tcp_timers_clear(struct sock *sk);
 void net6_tcp_set_keepalive(struct sock *sk, int on);
 
-/* Did this socket ever begin to connect, or is it a listener's child? Only then it has
- * timers, and queues that may hold something.
+/* Did this socket ever begin to connect, or is it a listener's child? Others have no timers, and
+ * no queues that may hold something.
  */
 static inline bool net6_tcp_was_connection(const struct sock *sk)
 {

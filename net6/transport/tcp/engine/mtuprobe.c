@@ -100,7 +100,7 @@ static bool net6_tcp_mtup_possible(const struct sock *sk)
 	       !tp->rx_opt.num_sacks && !tp->rx_opt.dsack && !net6_tcp_urg_mode(tp);
 }
 
-/* What the next probe carries, in bytes; 0 when the search is over for now. */
+/* How many bytes the next probe carries; 0 when the search is over for now. */
 static u32 net6_tcp_mtup_size(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -145,7 +145,7 @@ static struct sk_buff *net6_tcp_mtup_build(struct sock *sk, u32 size, gfp_t gfp)
 	probe = net6_tcp_alloc_skb(sk, size, gfp, false);
 	if (!probe)
 		return NULL;
-	/* At once: what is freed below gives back all that is not charged. */
+	/* At once: all that is not charged is given back by what is freed below. */
 	sk_wmem_queued_add(sk, probe->truesize);
 	sk_mem_charge(sk, probe->truesize);
 	TCP_SKB_CB(probe)->seq = TCP_SKB_CB(tcp_send_head(sk))->seq;

@@ -83,8 +83,8 @@ static void net6_tcp_parse_option(u8 kind, const u8 *body, unsigned int len, boo
  *
  * Unknown options are skipped by their length (RFC 9293 MUST-6).
  * Context: any.
- * Return: 0, or -EINVAL when an option's length is below 2 or beyond the end; what
- * was read before it is in @o (RFC 9293 MUST-7: no crash, no loop).
+ * Return: 0, or -EINVAL when an option's length is below 2 or beyond the end. Then @o has what
+ * was read before it (RFC 9293 MUST-7: no crash, no loop).
  */
 int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net6_tcp_opts *o)
 {

@@ -4,11 +4,10 @@
  * what copying the bytes costs.
  *
  * A kept page is used again when the reference taken here is its only one. The write queue, the
- * device, a receiver on the same machine, a pipe and a packet socket have their own. Pages are
- * only those that net6_tcp_copy_frag() filled; what the user gave (MSG_ZEROCOPY, sendfile())
- * never comes here. They lie in the order in which they were filled, and only the oldest is
- * looked at. The connection has a page of its own to fill meanwhile, where others use their
- * task's.
+ * device, a receiver on the same machine, a pipe and a packet socket have their own. Only pages
+ * that net6_tcp_copy_frag() filled come here, never those that the user gave (MSG_ZEROCOPY,
+ * sendfile()). They lie in the order in which they were filled, and only the oldest is looked at.
+ * The connection has a page of its own to fill meanwhile, where others use their task's.
  *
  * They count in the socket's memory, up to as much as its send buffer. They are given up when
  * none was taken or added for a while, under memory pressure, and with the write queue. Socket
@@ -19,7 +18,7 @@
 
 #include "engine.h"
 
-/* What skb_page_frag_refill() allocates if it can; smaller ones are not kept. */
+/* The size that skb_page_frag_refill() allocates if it can; smaller ones are not kept. */
 #define NET6_TCP_PAGE_BYTES	(PAGE_SIZE << get_order(32768))
 /* Bytes that a connection sends before it keeps pages: short ones would not use them again. */
 #define NET6_TCP_PAGES_AFTER	(256 << 10)
@@ -89,8 +88,8 @@ static struct page *net6_tcp_pages_take(struct net6_tcp_pages *ring)
 /**
  * net6_tcp_pages_turn() - a page is full: keep it, go on with the oldest if that is free
  * @sk: socket; from now on it may have a page of its own to fill, sk_frag
- * @frag: the full page, with others' references; filled with one that has none, with no
- *	page, or left as it was: for skb_page_frag_refill() to go on from
+ * @frag: the full page, with others' references. Filled with one that has none, with no page, or
+ *	left as it was, for skb_page_frag_refill() to go on from
  *
  * Context: process.
  */

@@ -23,8 +23,8 @@ void net6_tcp_mark_lost(struct sock *sk, struct sk_buff *skb)
 	     before(cb->seq, TCP_SKB_CB(tp->retransmit_skb_hint)->seq)))
 		tp->retransmit_skb_hint = skb;
 
-	/* A retransmission was on its way, of a segment that is lost or that an undo had
-	 * taken for delivered: that one is lost too.
+	/* A retransmission of a segment was on its way. The segment is lost, or an undo had taken
+	 * it for delivered. The retransmission is lost too.
 	 */
 	if (cb->sacked & TCPCB_SACKED_RETRANS) {
 		cb->sacked &= ~TCPCB_SACKED_RETRANS;

@@ -169,7 +169,7 @@ void net6_tcp_cong_control(struct sock *sk, u32 ack, u32 acked_sacked, u32 flag,
 	net6_tcp_pacing_rate(sk);
 }
 
-/* The application did not fill the window for an RTO: what it used becomes the
+/* The application did not fill the window for an RTO. The window that it used becomes the
  * measure, half-way.
  */
 static void net6_tcp_cwnd_app_limited(struct sock *sk)

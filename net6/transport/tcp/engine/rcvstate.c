@@ -10,8 +10,8 @@
 
 /* ---- 3.10.7.4, checks one to four ---- */
 
-/* RFC 7323 5.3: an old duplicate, unless ts_recent itself is older than 24 days, or
- * the segment is a reordered pure ACK that does no harm.
+/* RFC 7323 5.3: an old duplicate. It is none if ts_recent itself is older than 24 days, or the
+ * segment is a reordered pure ACK that does no harm.
  */
 static bool net6_tcp_paws(const struct sock *sk, const struct sk_buff *skb, const struct tcphdr *th)
 {
@@ -115,7 +115,7 @@ challenge:
 
 /* ---- SYN-SENT, 3.10.7.3 ---- */
 
-/* What the peer's SYN says about the connection: only what was offered is in force. */
+/* Take over what the peer's SYN says about the connection: only what was offered is in force. */
 static void net6_tcp_syn_agreed(struct sock *sk, const struct sk_buff *skb,
 				const struct net6_tcp_opts *o)
 {

@@ -16,7 +16,7 @@ void net6_tcp_reno_reset(struct tcp_sock *tp)
 	tp->sacked_out = 0;
 }
 
-/* What is lost has not arrived: no more can have than the others. True if more were counted. */
+/* Lost segments have not arrived: no more can have than the others. True if more were counted. */
 static bool net6_tcp_reno_limit(struct tcp_sock *tp)
 {
 	u32 holes = max(tp->lost_out, 1U);

@@ -375,7 +375,7 @@ void net6_tcp_mtu_reduced(struct sock *sk, u32 mtu)
 	mtu = min(mtu, net6_dest_mtu(dest));
 	if (inet_csk(sk)->icsk_pmtu_cookie > mtu) {
 		net6_tcp_sync_mss(sk, mtu);
-		/* What was said about a probe that does not fit is all there is to know. */
+		/* This is all there is to know about a probe that does not fit. */
 		if (unlikely(inet_csk(sk)->icsk_mtup.probe_size > mtu))
 			inet_csk(sk)->icsk_mtup.probe_size = 0;
 		net6_tcp_simple_retransmit(sk);

@@ -6,9 +6,9 @@
  * reply that is mostly the next segment.
  *
  * There are a few for each CPU, of two sizes. They are charged to nobody while they are here, as
- * those of the kernel's own caches for receiving are not (napi_build_skb()). Who takes or gives
- * one exchanges a pointer in one instruction, so neither preemption nor interrupts are held off.
- * Only buffers come here that nobody else has a reference to, neither to them nor to their data.
+ * those of the kernel's own caches for receiving are not (napi_build_skb()). Taking or giving one
+ * is one instruction that exchanges a pointer, so neither preemption nor interrupts are held off.
+ * Only buffers come here to which nobody else has a reference, and to whose data nobody has.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
@@ -17,8 +17,7 @@
 
 #define NET6_TCP_SKB_CACHE_DEPTH	8
 
-/* What the data of the two sizes have room for in front of the core's part, bytes: objects of
- * 512 and of 1024.
+/* Bytes of room for data in front of the core's part, for objects of 512 and of 1024.
  */
 #define NET6_TCP_SKB_SMALL	SKB_WITH_OVERHEAD(512)
 #define NET6_TCP_SKB_LARGE	SKB_WITH_OVERHEAD(1024)
@@ -100,7 +99,7 @@ static bool net6_tcp_skb_idle(const struct sk_buff *skb)
 	if (skb->fclone != SKB_FCLONE_ORIG || skb->pfmemalloc || skb->head_frag ||
 	    skb->pp_recycle || skb_has_extensions((struct sk_buff *)skb) || skb_nfct(skb))
 		return false;
-	/* Who freed the clone has written to it before. */
+	/* Whoever freed the clone has written to it before. */
 	if (refcount_read(&pair->fclone_ref) != 1)
 		return false;
 	smp_acquire__after_ctrl_dep();

@@ -8,9 +8,9 @@
  * net6_tcp_sndbuf_expand() - let the send buffer grow with the congestion window
  * @sk: socket
  *
- * Twice the window (a whole one may be lost and needs repair while the next is sent),
- * or what the congestion control asks for, up to net.ipv4.tcp_wmem[2]. A size that the
- * user has set stays.
+ * It grows to twice the window, for a whole one may be lost and needs repair while the next is
+ * sent. Or it grows to what the congestion control asks for, up to net.ipv4.tcp_wmem[2]. A size
+ * that the user has set stays.
  * Context: sk locked.
  */
 void net6_tcp_sndbuf_expand(struct sock *sk)
@@ -32,8 +32,8 @@ void net6_tcp_sndbuf_expand(struct sock *sk)
 		WRITE_ONCE(sk->sk_sndbuf, want);
 }
 
-/* More buffer helps only a sender that memory does not hold up, and whose window is not
- * full: then the buffer is what limits it.
+/* More buffer helps only if memory does not hold the sender up, and its window is not full. Then
+ * the buffer is what limits it.
  */
 static bool net6_tcp_sndbuf_short(struct sock *sk)
 {

@@ -295,8 +295,8 @@ static void net6_tcp_write_timer(struct timer_list *t)
 	struct sock *sk = &icsk->icsk_inet.sk;
 
 	/* Armed lazily, most expiries find nothing to do: but that can be told under the lock
-	 * only. Without, who arms just now might see a timer that is pending, and this here that
-	 * nothing is.
+	 * only. Without it, a CPU that arms just now might see a pending timer, and this one that
+	 * nothing is pending.
 	 */
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk))

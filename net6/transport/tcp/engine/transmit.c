@@ -639,7 +639,7 @@ bool net6_tcp_write_xmit(struct sock *sk, unsigned int mss, int nonagle, int pus
  */
 void net6_tcp_push_now(struct sock *sk, unsigned int mss_now, int nonagle)
 {
-	/* What goes with a SYN is not sent without it. */
+	/* Data that goes with a SYN is not sent without it. */
 	if (unlikely((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_SYN_SENT)))
 		return;
 	if (!tcp_sk(sk)->packets_out)

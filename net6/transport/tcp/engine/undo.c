@@ -66,8 +66,8 @@ static void net6_tcp_undo_cwnd(struct sock *sk, bool unmark)
  * net6_tcp_undo_recovery() - everything of the recovery is acknowledged
  * @sk: socket
  *
- * Return: true: stay in the state until one more byte is acknowledged (without SACK,
- * duplicate ACKs of this episode would start another one, RFC 6582 4.1).
+ * Return: true to stay in the state until one more byte is acknowledged. Without SACK, duplicate
+ * ACKs of this episode would start another one (RFC 6582 4.1).
  */
 bool net6_tcp_undo_recovery(struct sock *sk)
 {
