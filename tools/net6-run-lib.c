@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libnet6-run.so, loaded by net6-run in front of the C library: socket() of family
- * AF_INET6 makes a net6 socket, and with NET6_RUN_MAP set so does AF_INET, with addresses
- * translated both ways. The C library's own sockets (name service) are out of reach.
+/* libnet6-run.so, loaded by net6-run in front of the C library. With it socket() of family
+ * AF_INET6 makes a net6 socket. With NET6_RUN_MAP set so does AF_INET, with addresses translated
+ * both ways. The C library's own sockets (name service) are out of reach.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -113,9 +113,9 @@ static void remember(int fd, bool value)
 		is_mapped[fd] = value;
 }
 
-/* What the kernel is to see instead of an IPv4 address. Addresses of other families pass
- * as they are: the kernel refuses them with the right error. Returns false, with errno
- * set, for an IPv4 address that nobody has mapped.
+/* The address that the kernel is to see instead of an IPv4 one. Addresses of other families pass
+ * as they are: the kernel refuses them with the right error. Returns false, with errno set, for
+ * an IPv4 address that nobody has mapped.
  */
 static bool to_v6(const struct sockaddr **addr, socklen_t *len, struct sockaddr_in6 *sin6)
 {
@@ -207,12 +207,12 @@ int socket(int domain, int type, int protocol)
 
 	ready();
 	v4 = domain == AF_INET && mapping && ours(type, protocol);
-	/* What net6 has not got (raw sockets) fails: it must not go native unnoticed. */
+	/* A socket that net6 has not got (a raw one) fails: it must not go native unnoticed. */
 	if (v4 || domain == AF_INET6)
 		domain = AF_NET6;
 	fd = real_socket(domain, type, protocol);
 	remember(fd, v4);
-	/* What such a program takes for IPv4 is to be IPv6. */
+	/* A socket that such a program takes for IPv4 is to be IPv6. */
 	if (v4 && fd >= 0)
 		real_setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	return fd;

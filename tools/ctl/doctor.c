@@ -197,7 +197,7 @@ static void check_signature(void)
 	line_of(lockdown, sizeof(lockdown), "/sys/kernel/security/lockdown");
 	wanted = *enforce == 'Y' || strstr(lockdown, "[integrity]") ||
 		 strstr(lockdown, "[confidentiality]");
-	/* What is compressed cannot be looked into; modprobe says it then. */
+	/* A compressed module cannot be looked into; modprobe says it then. */
 	if (wanted && *module_file && dot && !strcmp(dot, ".ko") && !is_signed())
 		error("module", "%s is not signed, and this kernel takes signed modules only "
 		      "(Secure Boot)",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel would refuse of the lines of a file, found before the first one is done: the
- * devices that there are, and what the lines before make of them, and what addresses are for.
+/* Finds lines of a file that the kernel would refuse, before the first one is done. It knows the
+ * devices that there are, what the lines before make of them, and what addresses are for.
  */
 #include <arpa/inet.h>
 #include <net/if.h>

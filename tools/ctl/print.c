@@ -147,8 +147,8 @@ static void get_addresses(const struct nlattr *attr, char *cell)
 	}
 }
 
-/* A stranger's names, for a resolver's configuration: what is no letter, digit, hyphen
- * or underscore becomes a question mark, and a name that is cut short is left out.
+/* A stranger's names, for a resolver's configuration. A byte that is no letter, digit, hyphen or
+ * underscore becomes a question mark. A name that is cut short is left out.
  */
 static void get_domains(const struct nlattr *attr, char *cell)
 {

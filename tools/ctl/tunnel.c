@@ -65,7 +65,7 @@ static void put_options(struct nlmsghdr *nlh, int argc, char **argv)
 	}
 }
 
-/* What a new tunnel has that nothing more is said of. The last attribute of a kind counts. */
+/* Defaults of a new tunnel of which nothing more is said. The last attribute of a kind counts. */
 static void put_defaults(struct nlmsghdr *nlh, uint32_t index)
 {
 	mnl_attr_put_u32(nlh, NET6_A_TUNNEL_IFINDEX, index);

@@ -107,7 +107,7 @@ int each_dir(const char *dir, int (*call)(const char *path,
 	return err;
 }
 
-/* What is in a file, up to @size bytes. Return: how many, or -1 and errno. */
+/* Read a file, up to @size bytes. Return: how many, or -1 and errno. */
 ssize_t read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");

@@ -67,7 +67,7 @@ static void __attribute__((format(printf, 2, 3))) note(const char *about, const 
 }
 
 /* As the site's user: the first part of the path that it may not use, else that of the index
- * file. What is found is written to @to, with an errno in front.
+ * file. The result is written to @to, with an errno in front.
  */
 static void look(const char *docroot, const char *index, int to)
 {

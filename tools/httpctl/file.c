@@ -358,7 +358,7 @@ int read_file(struct file *file, const char *path)
 	}
 	free(line);
 	fclose(in);
-	/* What is wrong there may be why a section is not whole. */
+	/* A mistake there may be why a section is not whole. */
 	return err ? -1 : judge(file);
 }
 

@@ -32,9 +32,9 @@
 #define LISTEN_OPTIONS	5
 #define SETS_MAX	24
 #define VALUE_MAX	(128 * 1024)
-/* Of the name of an index file, its NUL included. */
+/* Bytes of the name of an index file, its NUL included. */
 #define INDEX_SIZE	64
-/* Of nobody, and the group of a user that is only a number. */
+/* Ids of nobody, and of the group of a user that is only a number. */
 #define ID_NOBODY	65534
 /* Longest one of an attribute that is text. */
 #define TEXT_MAX	4095

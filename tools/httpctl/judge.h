@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel would refuse is known before it is asked. Each function returns why
+/* Settings that the kernel would refuse are known before it is asked. Each function returns why
  * it is wrong, or NULL.
  */
 #ifndef HTTPCTL_JUDGE_H

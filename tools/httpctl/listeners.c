@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The listeners of a site that runs are made those that are wanted. Where they take the
- * place of others these may be those of another site, which does not want them any more.
+/* The listeners of a site that runs are made those that are wanted. They may take the place of
+ * those of another site, which does not want them any more.
  */
 #include <arpa/inet.h>
 #include "conf.h"
@@ -123,7 +123,7 @@ static int sort_own(const char *dir, const struct options *opt,
 	return access(dir, F_OK) ? 0 : each_dir(dir, sort_listener, change);
 }
 
-/* What the file's other sites have and do not want any more. Those that go on as they
+/* Listeners that the file's other sites have and do not want any more. Those that go on as they
  * were want all of it.
  */
 static int sort_others(const struct file *file, const struct section *site,
@@ -242,8 +242,8 @@ static int open_blocked(const struct change *change)
 	return 0;
 }
 
-/* Those that are blocked take the place of those that stand in their way: these are
- * closed, but replies under way there go on until their directories are removed.
+/* Those that are blocked take the place of those that stand in their way. The latter are closed,
+ * but replies under way there go on until their directories are removed.
  */
 int replace_listeners(struct change *change)
 {

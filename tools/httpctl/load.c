@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the configuration file says is done: sites that differ from it are changed
- * while they run, and keep their connections but those of listeners that are not there
- * any more. Sites that it does not name are none of its business.
+/* Does what the configuration file says. Sites that differ from it are changed while they run,
+ * and keep their connections, except those of listeners that are not there any more. Sites that
+ * it does not name are none of its business.
  */
 #include "conf.h"
 
@@ -47,8 +47,8 @@ static bool has_attribute(const char *dir, const struct section *site,
 	return was_taken(dir, name, is, len);
 }
 
-/* Does the running site differ in nothing? What was written, but could not take effect,
- * is what its attributes say all the same.
+/* Does the running site differ in nothing? Values that were written, but could not take effect,
+ * are in its attributes all the same.
  */
 static bool is_same(const char *dir, const struct section *site)
 {
@@ -127,10 +127,10 @@ static int set_all(const char *path, const struct section *site)
 	return 0;
 }
 
-/* A site that runs takes the form that the section gives it. What cannot be leaves
- * it as it is, with the attributes already written; but listeners in the place of
- * others come last, and if they cannot be opened the others are again. Those that are
- * not wanted any more are removed when all sites have their form.
+/* A site that runs takes the form that the section gives it. If it cannot, it stays as it is,
+ * with the attributes already written. Listeners in the place of others come last. If they cannot
+ * be opened, the others are again. Those that are not wanted any more are removed when all sites
+ * have their form.
  */
 static int change_site(const struct file *file, const char *path,
 		       struct section *site)
@@ -232,8 +232,8 @@ static void load_sites(struct file *file, struct done *done)
 	}
 }
 
-/* Not before all sites have what they want: a port that goes from one to another is
- * closed only for as long as the other one takes to open it.
+/* Not before all sites have what they want. So a port that goes from one to another is closed
+ * only for as long as the other one takes to open it.
  */
 static int clear_sites(const struct file *file)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The access log: records of /dev/khttpd_log as lines, in Combined format or as
- * JSON, to a file that is opened anew on SIGHUP, for those who rotate it, or that
- * is rotated here when it is long.
+/* The access log: records of /dev/khttpd_log as lines, in Combined format or as JSON. Their file
+ * is opened anew on SIGHUP, for those who rotate it, or is rotated here when it is long.
  */
 #include <arpa/inet.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include <openssl/x509v3.h>
 #include "tlsd.h"
 
-/* What the kernel's record layer can go on with. */
+/* Ciphers that the kernel's record layer can go on with. */
 #define CIPHERS_13	"TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:" \
 			"TLS_AES_256_GCM_SHA384"
 #define CIPHERS_12	"ECDHE+AESGCM:ECDHE+CHACHA20:!PSK:!aNULL"
@@ -35,8 +35,8 @@ static bool belongs(const struct site *site, const struct site *front)
 	return site->ctx && (site == front || !strcmp(site->behind, front->name));
 }
 
-/* RFC 6066 section 3: of the site and those behind it the first whose certificate is for
- * that name; the listener's own for a name that none has.
+/* RFC 6066 section 3. The site and those behind it are asked in order: the first one counts whose
+ * certificate is for that name. For a name that none has it is the listener's own.
  */
 static int select_certificate(SSL *ssl, int *alert, void *data)
 {
