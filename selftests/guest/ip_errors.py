@@ -87,7 +87,7 @@ def errors_are_limited_per_destination():
 @ktap.test
 def errors_are_limited_per_namespace():
     nd.net6ctl(ip.A, "set", "limits", "icmp-rate", "50")
-    time.sleep(1.1)
+    time.sleep(1.1)		# its bucket fills
     ip.wire.flush()
     sources = [f"fd00::{n:x}:1" for n in range(1, 101)]
     for source in sources:

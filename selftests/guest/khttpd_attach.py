@@ -120,7 +120,7 @@ def every_byte_reaches_the_server():
                         sock.sendall(bytes([byte]))
                 else:
                     sock.sendall(request[:cut])
-                    time.sleep(0.05)
+                    time.sleep(0.05)	# nothing shows that it was looked at
                     sock.sendall(request[cut:])
                 with server.accept() as conn:
                     sender = threading.Thread(target=sock.sendall, args=(body,))
@@ -179,7 +179,7 @@ def blocking_accept_is_woken_and_interrupted():
         thread = threading.Thread(
             target=lambda: got.append(server.sock.accept()[0].recv(10)))
         thread.start()
-        time.sleep(0.2)
+        ktap.wait_for(10, "it waits in accept()", lambda: ktap.asleep(thread))
         with khttpd.V4.connect(server.port) as sock:
             sock.sendall(GET("/dyn"))
             thread.join(khttpd.TIMEOUT)
@@ -281,7 +281,7 @@ def detach_gives_open_connections_to_the_server():
         half.sendall(b"GET /a.txt HTTP/1.1\r\nHo")
         ktap.wait_for(10, "both are known",
                       lambda: khttpd.count("connections") == 2)
-        time.sleep(0.3)
+        time.sleep(0.3)		# nothing shows that the half head was looked at
         got = []
 
         def serve():
@@ -311,7 +311,7 @@ def detach_from_a_stopped_server_ends():
             os.kill(int(pid), signal.SIGSTOP)
         with khttpd.V4.connect(PORT) as sock:
             sock.sendall(GET("/dyn"))
-            time.sleep(0.3)
+            time.sleep(0.3)		# nothing shows what waits for a server
             khttpd.ctl("detach")
             ktap.equal(khttpd.Reader(sock).reply().status, 503, "status")
         for pid in workers:
@@ -384,11 +384,13 @@ def server_killed_under_load():
     for _ in range(5 if not ktap.CHECKING else 2):
         server = khttpd.Nginx([f"127.0.0.1:{PORT}"], workers=2)
         attach(server.pid)
+        before = khttpd.count("requests")
         load = subprocess.Popen(
             ["bash", "-c", "for i in {1..400}; do curl -s -o /dev/null "
              f"http://127.0.0.1:{PORT}/a.txt http://127.0.0.1:{PORT}/d || exit 0;"
              " done"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.7)
+        ktap.wait_for(20, "the load is under way",
+                      lambda old=before: khttpd.count("requests") > old + 20)
         server.kill()
         load.wait()
         ktap.raises(111, khttpd.V4.connect, PORT)

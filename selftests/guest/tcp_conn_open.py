@@ -375,7 +375,7 @@ def time_wait_keeps_the_port(p, note):
     client.recv(1)
     client.close()
     listener.close()
-    time.sleep(MOMENT)
+    time.sleep(MOMENT)		# nothing shows that it is in TIME-WAIT
     other = p.socket()
     note("in use", outcome(other.bind, ("::1", port)))
     other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -398,11 +398,11 @@ def same_connection_again(p, note):
     client.close()
     server.recv(1)
     server.close()
-    time.sleep(MOMENT)
+    time.sleep(MOMENT)		# as above
     again = p.socket()
     again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     note("bind", outcome(again.bind, name))
-    time.sleep(1.5)
+    time.sleep(1.5)		# before a second is over nobody takes the name over
     note("connect out of TIME-WAIT", outcome(again.connect, where))
     server = p.accept(listener)
     note("works", (again.send(b"x"), server.recv(1)))
@@ -410,7 +410,7 @@ def same_connection_again(p, note):
     server.close()
     again.recv(1)
     again.close()
-    time.sleep(MOMENT)
+    time.sleep(MOMENT)		# as above
     third = p.socket()
     third.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     third.bind(name)

@@ -16,7 +16,6 @@ import os
 import socket
 import struct
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import cloud  # pylint: disable=wrong-import-position
@@ -192,7 +191,6 @@ def addresses_from_a_router_on_the_6over4_link():
 
     def configured():
         advertise()
-        time.sleep(0.1)
         return preferred(X, SLAAC_X) and preferred(Y, SLAAC_Y)
     ktap.wait_for(30, "X and Y have addresses in the router's prefix", configured)
     dev = sixover4(X)[0]

@@ -285,7 +285,7 @@ def cut(near, far, ns, dev):
     """What is said while a device on the way is down arrives when it is up again."""
     ns.down(dev)
     near.sendall(b"during")
-    time.sleep(0.3)
+    time.sleep(0.3)		# what is sent meanwhile is lost
     ns.up(dev)
     ktap.equal(far.recv(100), b"during", "after the way is back")
     say(far, near, b"after")

@@ -31,7 +31,7 @@ def setup():
     ktap.wait_for(15, OURS + " is preferred",
                   lambda: (nd.find(A, "addresses", OURS) or {}).get("state") == "preferred")
     nd.linklocal(A)
-    time.sleep(0.2)
+    time.sleep(0.2)		# nothing shows that the last report has left
     wire.flush()
 
 
