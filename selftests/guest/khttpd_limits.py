@@ -134,7 +134,7 @@ def connections_of_an_address():
 def requests_of_an_address():
     for place in PLACES:
         address, another = OTHER[place.name]
-        # The file is in the cache, and everything rested.
+        # The file is in the cache, and everything rested: nothing shows that.
         for _ in range(3):
             with connect(place) as sock:
                 works(sock)
@@ -413,7 +413,7 @@ def who_reads_slowly_asks_no_faster():
                 ktap.true(burst <= served <= burst + spent, f"{place.name}: {served} served")
                 ktap.true(khttpd.count("send_blocked") > blocked, "replies waited for room")
     finally:
-        # What they have asked is forgotten.
+        # What they have asked is forgotten when that time has gone by.
         time.sleep(burst + 1)
 
 
@@ -426,7 +426,7 @@ def a_request_counts_once():
     many = 1000
     for place in PLACES:
         for name in ("/page", "/large"):
-            # Open, and in the cache.
+            # Open, and in the cache; nothing shows that everything rested.
             for _ in range(3):
                 khttpd.exchange(place, GET(name))
                 time.sleep(0.1)
@@ -436,7 +436,7 @@ def a_request_counts_once():
                     for _ in range(2):
                         sock.sendall(GET(name))
                         ktap.equal(reader.reply().status, 200, f"{place.name} {name}")
-            # What it has asked is forgotten.
+            # What it has asked is forgotten when that time has gone by.
             time.sleep(2.1)
         with limits(request_rate=1, request_burst=many), connect_narrow(place) as sock:
             reader = khttpd.Reader(sock)

@@ -686,7 +686,7 @@ def ended_by_the_administrator():
 
 def stalled():
     before = hits()
-    time.sleep(0.1)
+    time.sleep(0.1)		# for what does not happen
     return hits() == before
 
 
