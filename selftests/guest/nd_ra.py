@@ -127,7 +127,7 @@ def two_hour_rule():
     entry = after(0, 0)
     ktap.true(2 * HOUR - 2 * LATE <= entry["valid"] <= 2 * HOUR, "zero neither")
     ktap.equal(entry["state"], "deprecated", "state")
-    time.sleep(2.1)
+    time.sleep(2.1)		# of a lifetime
     entry = after(HOUR // 2, 10)
     ktap.true(2 * HOUR - 3 * LATE <= entry["valid"] <= 2 * HOUR - 2, "what is left is kept")
     entry = after(3 * HOUR, HOUR)
@@ -150,7 +150,7 @@ def absurd_lifetimes():
         a for a in nd.slaac(A, "2001:db8:5::") if a["state"] == "deprecated"])
     ktap.equal(nd.slaac(A, "2001:db8:1::"), [], "preferred above valid: ignored")
     ktap.equal(nd.slaac(A, "2001:db8:2::"), [], "valid 0: ignored")
-    time.sleep(2.1)
+    time.sleep(2.1)		# of lifetimes
     ktap.equal(nd.slaac(A, "2001:db8:3::")[0]["valid"], nd.FOREVER, "for ever after a while")
     left = nd.slaac(A, "2001:db8:4::")[0]["valid"]
     ktap.true(nd.FOREVER - 3 * LATE < left < nd.FOREVER - 2, f"136 years, {left} s left")
