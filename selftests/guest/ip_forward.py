@@ -31,7 +31,6 @@ MAC_B2, MAC_D = "02:00:00:00:00:b8", "02:00:00:00:00:d9"
 OTHER_ROUTER, MAC_OTHER = "fe80::beef", "02:00:00:00:be:ef"
 DEST_UNREACH, TOO_BIG, TIME_EXCEEDED = 1, 2, 3
 A = B = D = wire = far = None
-sequence = 0
 
 
 def setup():
@@ -61,21 +60,15 @@ def forwarding(on, *devs):
 
 def ping(source=HOST_B, dest=HOST_D, hlim=64, data=b"net6"):
     """An echo request from B on its way; returns how to recognise it."""
-    global sequence
-    sequence += 1
-    number = sequence
-    wire.send(nd.echo(source, dest, number, data=data, hlim=hlim))
+    number = nd.ping(wire, source, dest, data=data, hlim=hlim)
     return lambda f: f.type == nd.ECHO and f.seq == number
 
 
 def barrier(over=None):
     """What was sent before has been dealt with."""
-    global sequence
-    sequence += 1
     over = over or wire
     source, own = (HOST_B, RB) if over is wire else (HOST_D, RD)
-    over.send(nd.echo(source, own, sequence, hlim=64))
-    over.expect(lambda f: f.type == nd.REPLY and f.seq == sequence, "answer of the router")
+    over.expect(nd.replies(nd.ping(over, source, own, hlim=64)), "answer of the router")
 
 
 def error(kind, code, source=RB):
@@ -180,10 +173,7 @@ def what_must_stay():
 
 @ktap.test
 def a_frame_for_everybody_is_not_forwarded():
-    global sequence
-    sequence += 1
-    number = sequence
-    wire.send(nd.echo(HOST_B, HOST_D, number, hlim=64), mac="33:33:00:00:00:01")
+    number = nd.ping(wire, HOST_B, HOST_D, mac="33:33:00:00:00:01", hlim=64)
     barrier()
     far.silence(lambda f: f.type == nd.ECHO and f.seq == number, "forwarded", 0.2)
 

@@ -24,7 +24,6 @@ PEER = "2001:db8:1::b"
 JOIN, LEAVE = 27, 28
 UNREACHABLE, NO_PORT = 1, 4
 A = B = wire = None
-sequence = 0
 
 
 def setup():
@@ -73,10 +72,7 @@ def advert(source=PEER, target=ANYCAST):
 
 def barrier():
     """What was sent before has been dealt with."""
-    global sequence
-    sequence += 1
-    wire.send(nd.echo(PEER, OURS, sequence))
-    wire.expect(lambda f: f.type == nd.REPLY and f.seq == sequence, "echo reply")
+    wire.expect(nd.replies(nd.ping(wire, PEER, OURS)), "echo reply")
 
 
 @ktap.test

@@ -21,7 +21,6 @@ FAR, PEER_FAR = "2001:db8:2::a", "2001:db8:2::d"
 NODE, MAC_NODE = "2001:db8:1::77", "02:00:00:00:00:77"
 TWIN = "2001:db8:1:0:1::77"		# with the same solicited-node group
 A = B = D = wire = far = None
-sequence = 0
 
 
 def setup():
@@ -89,17 +88,10 @@ def advert(dest=PEER, target=NODE):
     return lambda f: f.type == nd.NA and nd.same(f.target, target) and nd.same(f.dest, dest)
 
 
-def echoed(number):
-    return lambda f: f.type == nd.REPLY and f.seq == number
-
-
 def mark(over=None):
     """Sends an echo request to the router; how to recognise the reply. In its order."""
-    global sequence
-    sequence += 1
     source, own = (PEER, OURS) if (over or wire) is wire else (PEER_FAR, FAR)
-    (over or wire).send(nd.echo(source, own, sequence))
-    return echoed(sequence)
+    return nd.replies(nd.ping(over or wire, source, own))
 
 
 def barrier(over=None):
@@ -237,7 +229,7 @@ def packets_are_forwarded_not_received():
         ktap.equal((frame.source, frame.dest, frame.hlim, frame.dst, frame.checksum_good()),
                    (PEER, NODE, 8, MAC_NODE, True), "request")
         barrier()
-        ktap.true(not any(echoed(700)(f) for f in wire.seen), "the proxy says nothing itself")
+        ktap.true(not any(nd.replies(700)(f) for f in wire.seen), "the proxy says nothing itself")
         far.send(nd.echo(NODE, PEER, 701, hlim=9), source=MAC_NODE)
         frame = wire.expect(lambda f: f.type == nd.ECHO and f.seq == 701, "the other way")
         ktap.equal((frame.source, frame.hlim), (NODE, 8), "the other way")

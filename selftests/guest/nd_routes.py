@@ -24,7 +24,6 @@ OURS = "2001:db8::6"
 R1, R2, R3 = "fe80::1", "fe80::2", "fe80::3"
 MAC = {R1: "02:00:00:00:00:01", R2: "02:00:00:00:00:02", R3: "02:00:00:00:00:03"}
 A = B = wire = None
-sequence = 0
 
 
 def setup():
@@ -48,11 +47,8 @@ def advertise(router, options=b"", **values):
 
 def next_hop(remote):
     """The link-layer address that an answer to this one goes to."""
-    global sequence
-    sequence += 1
-    wire.send(nd.echo(remote, OURS, sequence, hlim=64))
-    frame = wire.expect(lambda f: f.type == nd.REPLY and f.seq == sequence,
-                        f"echo reply to {remote}")
+    number = nd.ping(wire, remote, OURS, hlim=64)
+    frame = wire.expect(nd.replies(number), f"echo reply to {remote}")
     return next((r for r, mac in MAC.items() if mac == frame.dst), frame.dst)
 
 

@@ -8,6 +8,7 @@ own idea of the RFCs, sent and seen on one end of a cable.
 """
 
 import ipaddress
+import itertools
 import json
 import os
 import select
@@ -26,6 +27,7 @@ ANY, ALL_NODES, ALL_ROUTERS = "::", "ff02::1", "ff02::2"
 # Not in every Python: SO_TIMESTAMPNS_OLD of asm-generic/socket.h.
 SO_TIMESTAMPNS = 35
 FOREVER = 0xffffffff
+_pings = itertools.count(1)
 
 
 def packed(address):
@@ -407,6 +409,13 @@ def solicits(address):
 
 def replies(seq):
     return lambda f: f.type == REPLY and f.seq == seq
+
+
+def ping(wire, source, dest, mac=None, **more):
+    """Sends an echo request. Returns its sequence number, which no other ping() has."""
+    seq = next(_pings)
+    wire.send(echo(source, dest, seq, **more), mac=mac)
+    return seq
 
 
 def conflict_by_hand(namespace, dev, wire, address):
