@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/khttpd.h>
 #include <linux/uaccess.h>
+#include "../conn/ktls.h"
 #include "../listen/tls.h"
 #include "config.h"
 
@@ -109,6 +110,13 @@ static long khttpd_tlsdev_done(const struct khttpd_tlsd *tlsd, struct khttpd_tls
 	return khttpd_tls_daemon_done(tlsd, &arg);
 }
 
+static long khttpd_tlsdev_ciphers(u32 __user *user)
+{
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return put_user(khttpd_ktls_prepare(), user);
+}
+
 /**
  * khttpd_tlsdev_ioctl() - a call of who does handshakes
  * @file: the device
@@ -128,6 +136,8 @@ long khttpd_tlsdev_ioctl(struct file *file, unsigned int cmd, void __user *user)
 		return tlsd ? khttpd_tlsdev_take(tlsd, user) : -EPERM;
 	case KHTTPD_IOC_TLS_DONE:
 		return tlsd ? khttpd_tlsdev_done(tlsd, user) : -EPERM;
+	case KHTTPD_IOC_TLS_CIPHERS:
+		return khttpd_tlsdev_ciphers(user);
 	default:
 		return -ENOTTY;
 	}

@@ -3,7 +3,9 @@
  * sent and decrypts what is received. Records that are not data come as control messages.
  */
 #include <crypto/aead.h>
+#include <linux/khttpd.h>
 #include <linux/kmod.h>
+#include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/socket.h>
 #include <linux/tcp.h>
@@ -37,23 +39,42 @@ bool khttpd_ktls_possible(const struct sock *sk)
  * khttpd_ktls_prepare() - have the modules loaded that connections with TLS will need
  *
  * The daemon that does the handshakes has no privileges. It would wait for the modules while
- * clients wait for it. A module that cannot be had now is missed when the first connection asks
- * for it.
+ * clients wait for it. That holds for a cipher that is missing, too: it must not even be
+ * offered. They are looked for once, since each missing one costs three runs of modprobe.
  *
  * Context: process, an administrator's.
+ * Return: KHTTPD_TLS_*, the ciphers that there are.
  */
-void khttpd_ktls_prepare(void)
+u32 khttpd_ktls_prepare(void)
 {
-	static const char * const names[] = { "gcm(aes)", "rfc7539(chacha20,poly1305)" };
+	static const struct {
+		const char *name;
+		u32 bit;
+	} ciphers[] = {
+		{ "gcm(aes)", KHTTPD_TLS_AES_GCM },
+		{ "rfc7539(chacha20,poly1305)", KHTTPD_TLS_CHACHA20_POLY1305 },
+	};
+	static DEFINE_MUTEX(lock);
+	static bool asked;
+	static u32 found;
 	struct crypto_aead *aead;
+	u32 result;
 	int i;
 
-	request_module("tcp-ulp-tls");
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		aead = crypto_alloc_aead(names[i], 0, 0);
-		if (!IS_ERR(aead))
-			crypto_free_aead(aead);
+	mutex_lock(&lock);
+	if (!asked)
+		request_module("tcp-ulp-tls");
+	for (i = 0; i < ARRAY_SIZE(ciphers) && !asked; i++) {
+		aead = crypto_alloc_aead(ciphers[i].name, 0, 0);
+		if (IS_ERR(aead))
+			continue;
+		found |= ciphers[i].bit;
+		crypto_free_aead(aead);
 	}
+	asked = true;
+	result = found;
+	mutex_unlock(&lock);
+	return result;
 }
 
 /**

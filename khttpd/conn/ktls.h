@@ -9,7 +9,7 @@ struct sock;
 struct socket;
 
 bool khttpd_ktls_possible(const struct sock *sk);
-void khttpd_ktls_prepare(void);
+u32 khttpd_ktls_prepare(void);
 bool khttpd_ktls_on(const struct sock *sk);
 void khttpd_ktls_begin(struct sock *sk);
 void khttpd_ktls_leave(struct sock *sk);

@@ -31,6 +31,7 @@ struct parent {
 	int workers;
 	uid_t uid;
 	gid_t gid;
+	uint32_t ciphers;	/* KHTTPD_TLS_* */
 	uint64_t mark;		/* of the certificates that the workers have */
 	uint64_t bad;		/* of those with which they could not begin */
 	pid_t worker[WORKERS_MAX];
@@ -85,7 +86,7 @@ static void run_worker(const struct parent *parent, int ready)
 	int device = open(DEVICE, O_RDWR | O_CLOEXEC);
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (load_certificates(sites, parent->tickets))
+	if (load_certificates(sites, parent->tickets, parent->ciphers))
 		_exit(EXIT_CERTIFICATES);
 	if (device < 0 || ioctl(device, KHTTPD_IOC_TLS_BEGIN)) {
 		say("%s: %s", DEVICE, strerror(errno));
@@ -125,6 +126,21 @@ static pid_t start_worker(struct parent *parent)
 	}
 	close(ready[0]);
 	return pid;
+}
+
+/* What can the kernel go on with? It may look for modules now, and nobody waits for a worker. */
+static int ask_kernel(struct parent *parent)
+{
+	int device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	int err = device < 0 ? -1 : ioctl(device, KHTTPD_IOC_TLS_CIPHERS, &parent->ciphers);
+
+	if (err)
+		say("%s: %s", DEVICE, strerror(errno));
+	else if (!(parent->ciphers & KHTTPD_TLS_AES_GCM))
+		say("the kernel has no TLS: it has not got AES-GCM");
+	if (device >= 0)
+		close(device);
+	return err || !(parent->ciphers & KHTTPD_TLS_AES_GCM) ? -1 : 0;
 }
 
 /* Workers with the certificates of now take the place of the others. Return: -1 if one cannot
@@ -269,7 +285,7 @@ int main(int argc, char **argv)
 	sigfillset(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (renew(&parent))
+	if (ask_kernel(&parent) || renew(&parent))
 		return 1;
 	supervise(&parent);
 	for (i = 0; i < parent.workers; i++) {

@@ -8,10 +8,12 @@
 #include <openssl/x509v3.h>
 #include "tlsd.h"
 
-/* Ciphers that the kernel's record layer can go on with. */
-#define CIPHERS_13	"TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:" \
+/* Ciphers that the kernel's record layer can go on with: always, and if it has ChaCha20. */
+#define CIPHERS_13	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384"
+#define CIPHERS_12	"ECDHE+AESGCM:!PSK:!aNULL"
+#define CHACHA_13	"TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:" \
 			"TLS_AES_256_GCM_SHA384"
-#define CIPHERS_12	"ECDHE+AESGCM:ECDHE+CHACHA20:!PSK:!aNULL"
+#define CHACHA_12	"ECDHE+AESGCM:ECDHE+CHACHA20:!PSK:!aNULL"
 
 /* RFC 7301: HTTP/1.1 is all there is; who offers other things only is told so. */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -58,11 +60,13 @@ static int select_certificate(SSL *ssl, int *alert, void *data)
 	return SSL_TLSEXT_ERR_NOACK;
 }
 
-void prepare_context(SSL_CTX *ctx)
+void prepare_context(SSL_CTX *ctx, uint32_t ciphers)
 {
+	bool chacha = ciphers & KHTTPD_TLS_CHACHA20_POLY1305;
+
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-	SSL_CTX_set_ciphersuites(ctx, CIPHERS_13);
-	SSL_CTX_set_cipher_list(ctx, CIPHERS_12);
+	SSL_CTX_set_ciphersuites(ctx, chacha ? CHACHA_13 : CIPHERS_13);
+	SSL_CTX_set_cipher_list(ctx, chacha ? CHACHA_12 : CIPHERS_12);
 	SSL_CTX_set_options(ctx, SSL_OP_ENABLE_KTLS | SSL_OP_NO_RENEGOTIATION |
 			    SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
 			    SSL_OP_PRIORITIZE_CHACHA);

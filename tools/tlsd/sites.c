@@ -116,14 +116,14 @@ static int no_password(char *text, int size, int rwflag, void *data)
 	return -1;
 }
 
-static bool load_certificate(struct site *site, const unsigned char *tickets)
+static bool load_certificate(struct site *site, const unsigned char *tickets, uint32_t ciphers)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 
 	site->ctx = ctx;
 	if (!ctx)
 		return false;
-	prepare_context(ctx);
+	prepare_context(ctx, ciphers);
 	SSL_CTX_set_default_passwd_cb(ctx, no_password);
 	return SSL_CTX_set_tlsext_ticket_keys(ctx, (void *)tickets, TICKET_SIZE) == 1 &&
 	       SSL_CTX_use_certificate_chain_file(ctx, site->certificate) == 1 &&
@@ -131,14 +131,14 @@ static bool load_certificate(struct site *site, const unsigned char *tickets)
 	       SSL_CTX_check_private_key(ctx) == 1;
 }
 
-/* Return: how many are no good. */
-int load_certificates(struct site *sites, const unsigned char *tickets)
+/* @ciphers: KHTTPD_TLS_*. Return: how many are no good. */
+int load_certificates(struct site *sites, const unsigned char *tickets, uint32_t ciphers)
 {
 	char why[256];
 	int bad = 0;
 
 	for (; sites; sites = sites->next) {
-		if (load_certificate(sites, tickets))
+		if (load_certificate(sites, tickets, ciphers))
 			continue;
 		ERR_error_string_n(ERR_get_error(), why, sizeof(why));
 		ERR_clear_error();

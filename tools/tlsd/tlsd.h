@@ -52,11 +52,11 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct site *read_sites(void);
 void free_sites(struct site *sites);
 uint64_t sites_mark(const struct site *sites);
-int load_certificates(struct site *sites, const unsigned char *tickets);
+int load_certificates(struct site *sites, const unsigned char *tickets, uint32_t ciphers);
 const struct site *find_site(const struct site *sites, const char *name);
 
 /* shake.c */
-void prepare_context(SSL_CTX *ctx);
+void prepare_context(SSL_CTX *ctx, uint32_t ciphers);
 int begin_shake(struct shake *shake);
 int continue_shake(struct shake *shake);
 void end_shake(struct shake *shake);

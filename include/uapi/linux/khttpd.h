@@ -80,10 +80,16 @@ struct khttpd_tls_done {
  * DONE: ENOENT: no such handshake, or its time was over. EBADF: not the connection that was
  * taken; both leave @fd as it is. EBUSY: the connection has other descriptors, or is watched.
  * EINVAL: TLS is not on in both directions. ESHUTDOWN: its listener has gone.
+ * CIPHERS: out: KHTTPD_TLS_* of what the kernel can encrypt with; CAP_NET_ADMIN is needed. The
+ * first such call, or listener, has modules loaded, which may take seconds.
  */
+#define KHTTPD_TLS_AES_GCM		(1 << 0)
+#define KHTTPD_TLS_CHACHA20_POLY1305	(1 << 1)
+
 #define KHTTPD_IOC_TLS_BEGIN	_IO(0xbc, 0x42)
 #define KHTTPD_IOC_TLS_TAKE	_IOWR(0xbc, 0x43, struct khttpd_tls_take)
 #define KHTTPD_IOC_TLS_DONE	_IOW(0xbc, 0x44, struct khttpd_tls_done)
+#define KHTTPD_IOC_TLS_CIPHERS	_IOR(0xbc, 0x45, __u32)
 
 /**
  * struct khttpd_log_record - what /dev/khttpd_log gives for each reply
