@@ -36,6 +36,8 @@ def _ready(ns, dev, count):
 def setup(native):
     """Makes the configuration with iproute2 alone."""
     global A, B
+    # A tunnel module that another test has left would put its devices into both.
+    ktap.run("sysctl", "-qw", "net.core.fb_tunnels_only_for_init_net=1")
     A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     for ns, dev, mac, address in ((A, "a0", A_MAC, "fd00::a"), (B, "b0", B_MAC, "fd00::b")):
