@@ -3,6 +3,7 @@
  * address and interface. The other has each unicast and anycast address once, whatever the number
  * of its interfaces. Groups among them are mcast.c's to join.
  */
+#include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>
@@ -50,6 +51,36 @@ static const struct rhashtable_params net6_accept_any_params = {
 	.obj_cmpfn		= net6_accept_any_cmp,
 	.automatic_shrinking	= true,
 };
+
+#define NET6_ACCEPT_RECENT	8	/* a power of 2 */
+
+/**
+ * struct net6_accept_recent - an answer that a processor had for a packet
+ * @nn: namespace that was asked about
+ * @generation: net6_accept_generation before the look-up. The answer holds while it is the same
+ * @accept: the entry, NULL if packets to @addr are not for us
+ * @addr: address, not a scoped one
+ */
+struct net6_accept_recent {
+	const struct net6_net		*nn;
+	s64				generation;
+	const struct net6_accept	*accept;
+	struct in6_addr			addr;
+};
+
+/* By address; touched in softirq only. */
+static DEFINE_PER_CPU_ALIGNED(struct net6_accept_recent [NET6_ACCEPT_RECENT], accept_recent);
+
+/* Goes on with each change of any namespace's second table, after the change and before the grace
+ * period of what was taken out: who finds it unchanged may still use what was found then.
+ */
+static atomic64_t net6_accept_generation __read_mostly = ATOMIC64_INIT(1);
+
+static void net6_accept_changed(void)
+{
+	/* Pairs with net6_accept_find_rcv(). */
+	atomic64_inc_return_release(&net6_accept_generation);
+}
 
 /* Flattened, as net6_accept_find(). RCU read lock, BH disabled, or nn->lock held. */
 static noinline __flatten struct net6_accept *net6_accept_lookup(const struct net6_iface *iface,
@@ -107,6 +138,36 @@ __flatten const struct net6_accept *net6_accept_find(struct net6_net *nn,
 	if (likely(!net6_accept_is_scoped(addr, iface)))
 		return rhashtable_lookup_fast(&nn->accept_any, addr, net6_accept_any_params);
 	return net6_accept_scoped(addr, iface);
+}
+
+/**
+ * net6_accept_find_rcv() - the same for a packet that has come in
+ * @nn: namespace
+ * @addr: destination address
+ * @iface: interface it came in on
+ *
+ * Most packets are to the addresses of those before them.
+ * Context: softirq or BH disabled, RCU read lock held. Return: as net6_accept_find().
+ */
+const struct net6_accept *net6_accept_find_rcv(struct net6_net *nn, const struct in6_addr *addr,
+					       const struct net6_iface *iface)
+{
+	struct net6_accept_recent *recent;
+	s64 generation;
+
+	if (unlikely(net6_accept_is_scoped(addr, iface)))
+		return net6_accept_scoped(addr, iface);
+	recent = this_cpu_ptr(&accept_recent[addr->s6_addr[15] % NET6_ACCEPT_RECENT]);
+	/* Pairs with net6_accept_changed(). */
+	generation = atomic64_read_acquire(&net6_accept_generation);
+	if (unlikely(recent->generation != generation || recent->nn != nn ||
+		     !ipv6_addr_equal(&recent->addr, addr))) {
+		recent->accept = net6_accept_find(nn, addr, iface);
+		recent->generation = generation;
+		recent->nn = nn;
+		recent->addr = *addr;
+	}
+	return recent->accept;
 }
 
 /* The entry that stands for an address in the second table. RCU read lock, BH disabled,
@@ -173,13 +234,14 @@ static int net6_accept_enter(struct net6_net *nn, struct net6_accept *accept)
 
 	INIT_LIST_HEAD(&accept->same);
 	if (!lead)
-		return rhashtable_insert_fast(&nn->accept_any, &accept->any_node,
-					      net6_accept_any_params);
-	if (accept->type == NET6_ACCEPT_UNICAST)
+		err = rhashtable_insert_fast(&nn->accept_any, &accept->any_node,
+					     net6_accept_any_params);
+	else if (accept->type == NET6_ACCEPT_UNICAST)
 		err = rhashtable_replace_fast(&nn->accept_any, &lead->any_node, &accept->any_node,
 					      net6_accept_any_params);
-	if (!err)
+	if (!err && lead)
 		list_add_tail(&accept->same, &lead->same);
+	net6_accept_changed();
 	return err;
 }
 
@@ -195,12 +257,13 @@ static void net6_accept_leave(struct net6_net *nn, struct net6_accept *accept)
 	}
 	if (list_empty(&accept->same)) {
 		rhashtable_remove_fast(&nn->accept_any, &accept->any_node, net6_accept_any_params);
-		return;
+	} else {
+		next = list_first_entry(&accept->same, struct net6_accept, same);
+		list_del(&accept->same);
+		rhashtable_replace_fast(&nn->accept_any, &accept->any_node, &next->any_node,
+					net6_accept_any_params);
 	}
-	next = list_first_entry(&accept->same, struct net6_accept, same);
-	list_del(&accept->same);
-	rhashtable_replace_fast(&nn->accept_any, &accept->any_node, &next->any_node,
-				net6_accept_any_params);
+	net6_accept_changed();
 }
 
 static struct list_head *net6_accept_list(struct net6_iface *iface, enum net6_accept_type type)

@@ -137,6 +137,8 @@ struct net6_accept {
 /* Look-ups: RCU read lock held by the caller. */
 const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
 					   const struct net6_iface *iface);
+const struct net6_accept *net6_accept_find_rcv(struct net6_net *nn, const struct in6_addr *addr,
+					       const struct net6_iface *iface);
 bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr);
 const struct net6_accept *net6_accept_on(const struct net6_iface *iface,
 					 const struct in6_addr *addr, enum net6_accept_type type);

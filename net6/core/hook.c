@@ -59,7 +59,7 @@ static unsigned int net6_hook_ingress(void *priv, struct sk_buff *skb,
 	if (!net6_iface_usable(iface) || !pskb_may_pull(skb, sizeof(struct ipv6hdr)))
 		return NF_ACCEPT;
 
-	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
+	accept = net6_accept_find_rcv(iface->nn, &ipv6_hdr(skb)->daddr, iface);
 	if (!accept)
 		accept = net6_proxy_accept(iface, skb);
 	if (!accept && !net6_forward_wants(iface, skb))

@@ -217,7 +217,7 @@ void net6_rcv_route(struct net6_iface *iface, struct sk_buff *skb, bool reassemb
 	const struct net6_accept *accept;
 	struct net6_net *nn = iface->nn;
 
-	accept = net6_accept_find(nn, &ipv6_hdr(skb)->daddr, iface);
+	accept = net6_accept_find_rcv(nn, &ipv6_hdr(skb)->daddr, iface);
 	if (unlikely(!accept))
 		accept = net6_proxy_accept(iface, skb);
 	if (likely(accept))

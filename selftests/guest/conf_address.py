@@ -88,6 +88,22 @@ def disable_ipv6():
 
 
 @ktap.test
+def what_is_remembered_of_an_address_that_goes_and_comes():
+    with_address()
+    for _ in range(3):
+        barrier()
+        wire.expect(nd.replies(nd.ping(wire, wire.linklocal, OURS)), "echo reply")
+        nd.net6ctl(A, "del", "address", OURS, "dev", "a0")
+        for _ in range(2):
+            unanswered = nd.replies(nd.ping(wire, wire.linklocal, OURS))
+            answered = nd.replies(nd.ping(wire, wire.linklocal, nd.linklocal(A)))
+            first = wire.expect(lambda f, a=answered, u=unanswered: a(f) or u(f), "echo reply")
+            ktap.true(answered(first), "no reply for an address that is gone")
+        nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
+        ktap.wait_for(8, "it is ours again", lambda: state(OURS) == "preferred")
+
+
+@ktap.test
 def disable_ipv6_of_all_and_by_default():
     fresh()
     conf.write("disable_ipv6", 1, dev="all")
