@@ -243,6 +243,32 @@ def no_socket_of_net6_in_a_map_for_sockets():
 
 
 @ktap.test
+def a_connection_over_ipv4_in_a_map_for_sockets():
+    """A verdict sees each part that arrives, and passes it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    client = make()
+    client.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    client.connect(("::ffff:127.0.0.1", listener.getsockname()[1]))
+    server, _ = listener.accept()
+    seen = bpf.array(1)
+    verdict = bpf.load(bpf.SK_SKB, bpf.SK_SKB_VERDICT,
+                       bpf.mov(6, 0) + bpf.count(seen, 6) + bpf.mov(0, 1) + bpf.EXIT)
+    where = bpf.array(1, bpf.SOCKMAP, 4)
+    bpf.call(bpf.PROG_ATTACH, struct.pack("=IIII", where, verdict, bpf.SK_SKB_VERDICT, 0))
+    bpf.update(where, struct.pack("=I", 0), struct.pack("=I", client.fileno()))
+    for part in range(3):
+        server.sendall(b"data")
+        ktap.equal(client.recv(16), b"data", "passed on")
+        ktap.equal(bpf.counts(seen, 1), {0: part + 1}, "verdicts")
+    client.sendall(b"back")
+    ktap.equal(server.recv(16), b"back", "the other way")
+    for fd in (where, verdict, seen):
+        os.close(fd)
+    client.close()
+    server.close()
+
+
+@ktap.test
 def no_protocol_on_top_of_a_connection():
     client, server = pair()
     for name in (b"tls\0", b"mptcp", b"espintcp", b"smc\0"):

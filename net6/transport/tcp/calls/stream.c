@@ -185,6 +185,14 @@ static int net6_stream_read_sock(struct sock *sk, read_descriptor_t *desc,
 	return net6_tcp_read_sock(sk, desc, recv_actor);
 }
 
+/* A socket with IPv4 inside can be in a map of BPF's, and a verdict reads it so. */
+static int net6_stream_read_skb(struct sock *sk, skb_read_actor_t recv_actor)
+{
+	if (net6_sk_is_ipv4(sk))
+		return inet_stream_ops.read_skb(sk, recv_actor);
+	return -EOPNOTSUPP;
+}
+
 static int net6_stream_set_rcvlowat(struct sock *sk, int val)
 {
 	if (net6_sk_is_ipv4(sk))
@@ -241,5 +249,6 @@ const struct proto_ops net6_stream_ops = {
 	.sendmsg_locked	= net6_stream_sendmsg_locked,
 	.peek_len	= net6_stream_peek_len,
 	.read_sock	= net6_stream_read_sock,
+	.read_skb	= net6_stream_read_skb,
 	.set_rcvlowat	= net6_stream_set_rcvlowat,
 };
