@@ -28,7 +28,7 @@ _khttpdctl() {
 		return
 	fi
 	case $prev in
-	load|check|--output|--certificate|--key)
+	load|check|-T|--types|--output|--certificate|--key)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	--docroot)

@@ -130,6 +130,9 @@ int check(const struct options *opt);
 /* load.c */
 int load(const struct options *opt);
 
+/* import.c */
+int import(int argc, char **argv);
+
 /* save.c */
 int save(const struct options *opt);
 

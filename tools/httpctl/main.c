@@ -20,6 +20,7 @@ static int usage(FILE *to)
 	      "  load    FILE\n"
 	      "  check   FILE\n"
 	      "  save\n"
+	      "  import  nginx [FILE | -T OUTPUT] [--output FILE] [--types FILE]\n"
 	      "  status  [-j | --prometheus]\n"
 	      "  top     [--interval SECONDS] [--count NUMBER]\n"
 	      "  log     [-j] [--output FILE [--rotate BYTES [--keep NUMBER]]]\n"
@@ -237,6 +238,8 @@ int main(int argc, char **argv)
 		puts("khttpdctl " NET6_VERSION);
 		return 0;
 	}
+	if (!strcmp(argv[1], "import"))
+		return import(argc - 1, argv + 1);
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, argv[1]))
 			continue;
