@@ -232,20 +232,65 @@ int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state)
 static bool net6_addr_makes_prefix(const struct net6_addr *addr)
 {
 	return addr->origin == NET6_ADDR_MANUAL && addr->plen < 128 &&
+	       !(addr->flags & IFA_F_NOPREFIXROUTE) &&
 	       !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL) &&
 	       !net6_iface_is_loopback(addr->iface);
+}
+
+/**
+ * struct net6_addr_onlink - what an address makes on-link: its prefix, its peer
+ * @prefix: bits beyond @plen zero
+ * @plen: bits
+ * @n: how many of them there are
+ * @metric: of all
+ */
+struct net6_addr_onlink {
+	struct in6_addr	prefix[2];
+	u8		plen[2];
+	u8		n;
+	u32		metric;
+};
+
+static void net6_addr_onlink(const struct net6_addr *addr, struct net6_addr_onlink *to)
+{
+	to->n = 0;
+	to->metric = addr->metric;
+	if (net6_addr_makes_prefix(addr)) {
+		ipv6_addr_prefix(&to->prefix[to->n], &addr->addr, addr->plen);
+		to->plen[to->n++] = addr->plen;
+	}
+	if (!ipv6_addr_any(&addr->peer)) {
+		to->prefix[to->n] = addr->peer;
+		to->plen[to->n++] = 128;
+	}
 }
 
 /* Is there an address that makes this prefix on-link? */
 static bool net6_addr_prefix_used(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen)
 {
+	struct net6_addr_onlink makes;
 	const struct net6_addr *a;
+	unsigned int i;
 
-	list_for_each_entry(a, &iface->addrs, iface_list)
-		if (a->plen == plen && net6_addr_makes_prefix(a) &&
-		    ipv6_prefix_equal(&a->addr, prefix, plen))
-			return true;
+	list_for_each_entry(a, &iface->addrs, iface_list) {
+		net6_addr_onlink(a, &makes);
+		for (i = 0; i < makes.n; i++)
+			if (makes.plen[i] == plen && ipv6_addr_equal(&makes.prefix[i], prefix))
+				return true;
+	}
 	return false;
+}
+
+/* What an address made on-link that went, or is another one now. */
+static void net6_addr_drop_onlink(struct net6_iface *iface, const struct net6_addr_onlink *made)
+	__must_hold(&iface->nn->lock)
+{
+	unsigned int i;
+
+	for (i = 0; i < made->n; i++)
+		if (!net6_addr_prefix_used(iface, &made->prefix[i], made->plen[i]))
+			net6_prefix_update_locked(iface, &made->prefix[i], made->plen[i], 0,
+						  NET6_PREFIX_OF_ADDR, 0);
 }
 
 /**
@@ -258,15 +303,12 @@ static bool net6_addr_prefix_used(struct net6_iface *iface, const struct in6_add
 void net6_addr_end(struct net6_addr *addr)
 	__must_hold(&addr->iface->nn->lock)
 {
-	bool made_prefix = net6_addr_makes_prefix(addr);
 	struct net6_iface *iface = addr->iface;
-	struct in6_addr prefix;
-	u8 plen = addr->plen;
+	struct net6_addr_onlink made;
 
-	ipv6_addr_prefix(&prefix, &addr->addr, plen);
+	net6_addr_onlink(addr, &made);
 	net6_addr_remove(addr);
-	if (made_prefix && !net6_addr_prefix_used(iface, &prefix, plen))
-		net6_prefix_update_locked(iface, &prefix, plen, 0, NET6_PREFIX_OF_ADDR);
+	net6_addr_drop_onlink(iface, &made);
 }
 
 /**
@@ -401,6 +443,60 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 	memcpy(addr->s6_addr + 8, iid, 8);
 }
 
+/* The caller keeps other writers away. */
+static void net6_addr_take(struct net6_addr *a, const struct net6_addr_wish *wish)
+{
+	WRITE_ONCE(a->flags, wish->flags);
+	WRITE_ONCE(a->proto, wish->proto);
+	a->metric = wish->metric;
+	a->peer = wish->peer;
+	a->valid_lft = wish->valid_lft;
+	a->preferred_lft = wish->preferred_lft;
+}
+
+/* Put an address on an interface; DAD is for the caller to start. */
+static struct net6_addr *net6_addr_new(struct net6_iface *iface, const struct in6_addr *addr,
+				       enum net6_addr_origin origin,
+				       const struct net6_addr_wish *wish)
+	__must_hold(&iface->nn->lock)
+{
+	struct net6_net *nn = iface->nn;
+	int err = net6_iface_refuses(iface);
+	struct net6_addr *a;
+
+	if (err)
+		return ERR_PTR(err);
+	if (net6_addr_find_locked(iface, addr))
+		return ERR_PTR(-EEXIST);
+	if (origin == NET6_ADDR_MANUAL && net6_iface_manual_full(iface))
+		return ERR_PTR(-ENOSPC);
+	a = kzalloc(sizeof(*a), GFP_ATOMIC | __GFP_ACCOUNT);
+	if (!a)
+		return ERR_PTR(-ENOMEM);
+
+	a->addr = *addr;
+	a->iface = net6_iface_get(iface);
+	a->plen = wish->plen;
+	a->state = NET6_ADDR_TENTATIVE;
+	a->origin = origin;
+	net6_addr_take(a, wish);
+	a->updated = jiffies;
+	a->created = jiffies;
+	a->temp_preferred = wish->preferred_lft;
+	timer_setup(&a->timer, net6_addr_timer_fn, 0);
+	refcount_set(&a->ref, 1);
+	if (rhashtable_insert_fast(&nn->addrs, &a->node, net6_addr_params)) {
+		net6_addr_put(a);
+		return ERR_PTR(-ENOMEM);
+	}
+	list_add_tail_rcu(&a->iface_list, &iface->addrs);
+	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
+		iface->n_addrs++;
+	iface->n_manual += origin == NET6_ADDR_MANUAL;
+	net6_note_addr(a, NET6_NOTE_NEW);
+	return a;
+}
+
 /**
  * net6_addr_insert() - put an address on an interface and start DAD if it is up
  * @iface: interface
@@ -420,65 +516,72 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 		     u8 dad_counter)
 	__must_hold(&iface->nn->lock)
 {
-	struct net6_net *nn = iface->nn;
-	int err = net6_iface_refuses(iface);
-	struct net6_addr *a;
+	const struct net6_addr_wish wish = {
+		.plen		= plen,
+		.valid_lft	= valid_lft,
+		.preferred_lft	= preferred_lft,
+	};
+	struct net6_addr *a = net6_addr_new(iface, addr, origin, &wish);
 
-	if (err)
-		return err;
-	if (net6_addr_find_locked(iface, addr))
-		return -EEXIST;
-	if (origin == NET6_ADDR_MANUAL && net6_iface_manual_full(iface))
-		return -ENOSPC;
-	a = kzalloc(sizeof(*a), GFP_ATOMIC | __GFP_ACCOUNT);
-	if (!a)
-		return -ENOMEM;
-
-	a->addr = *addr;
-	a->iface = net6_iface_get(iface);
-	a->plen = plen;
-	a->state = NET6_ADDR_TENTATIVE;
-	a->origin = origin;
-	a->valid_lft = valid_lft;
-	a->preferred_lft = preferred_lft;
+	if (IS_ERR(a))
+		return PTR_ERR(a);
 	a->dad_counter = dad_counter;
-	a->updated = jiffies;
-	a->created = jiffies;
-	a->temp_preferred = preferred_lft;
-	timer_setup(&a->timer, net6_addr_timer_fn, 0);
-	refcount_set(&a->ref, 1);
-	if (rhashtable_insert_fast(&nn->addrs, &a->node, net6_addr_params)) {
-		net6_addr_put(a);
-		return -ENOMEM;
-	}
-	list_add_tail_rcu(&a->iface_list, &iface->addrs);
-	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
-		iface->n_addrs++;
-	iface->n_manual += origin == NET6_ADDR_MANUAL;
-	net6_note_addr(a, NET6_NOTE_NEW);
-
 	/* RFC 4862 5.4.2: a random delay, except for what a person has set. */
 	if (net6_iface_usable(iface))
 		net6_dad_start(a, origin != NET6_ADDR_MANUAL);
 	return 0;
 }
 
-/* The on-link prefix of an address that was inserted, which goes if there is no room for it. */
-static int net6_addr_add_prefix(struct net6_iface *iface, const struct in6_addr *addr)
+/* What an address makes on-link. */
+static int net6_addr_add_onlink(struct net6_addr *a)
+	__must_hold(&a->iface->nn->lock)
+{
+	struct net6_addr_onlink makes;
+	unsigned int i;
+	int err = 0;
+
+	net6_addr_onlink(a, &makes);
+	for (i = 0; i < makes.n && !err; i++)
+		err = net6_prefix_update_locked(a->iface, &makes.prefix[i], makes.plen[i],
+						NET6_LIFETIME_INFINITE, NET6_PREFIX_OF_ADDR,
+						makes.metric);
+	return err;
+}
+
+static int net6_addr_check(const struct net6_iface *iface, const struct in6_addr *addr,
+			   const struct net6_addr_wish *wish)
+{
+	int type = ipv6_addr_type(addr);
+
+	if (wish->plen > 128 || !wish->valid_lft || wish->preferred_lft > wish->valid_lft)
+		return -EINVAL;
+	if (type == IPV6_ADDR_ANY || (type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_MAPPED)) ||
+	    ((type & IPV6_ADDR_LOOPBACK) && !net6_iface_is_loopback(iface)))
+		return -EADDRNOTAVAIL;
+	return 0;
+}
+
+/* With what it makes on-link, or not at all. */
+static int net6_addr_add_wish(struct net6_iface *iface, const struct in6_addr *addr,
+			      enum net6_addr_origin origin, const struct net6_addr_wish *wish)
 	__must_hold(&iface->nn->lock)
 {
-	struct net6_addr *a = net6_addr_find_locked(iface, addr);
-	struct in6_addr prefix;
+	struct net6_addr *a = net6_addr_new(iface, addr, origin, wish);
 	int err;
 
-	if (!a || !net6_addr_makes_prefix(a))
-		return 0;
-	ipv6_addr_prefix(&prefix, addr, a->plen);
-	err = net6_prefix_update_locked(iface, &prefix, a->plen, NET6_LIFETIME_INFINITE,
-					NET6_PREFIX_OF_ADDR);
-	if (err)
-		net6_addr_remove(a);
-	return err;
+	if (IS_ERR(a))
+		return PTR_ERR(a);
+	err = net6_addr_add_onlink(a);
+	if (err) {
+		net6_addr_end(a);
+		return err;
+	}
+	/* RFC 4862 5.4.2: a random delay, except for what a person has set. */
+	if (net6_iface_usable(iface))
+		net6_dad_start(a, origin != NET6_ADDR_MANUAL);
+	if (a->flags & IFA_F_MANAGETEMPADDR)
+		net6_temp_update(a);
+	return 0;
 }
 
 /**
@@ -497,19 +600,93 @@ static int net6_addr_add_prefix(struct net6_iface *iface, const struct in6_addr 
 int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft)
 {
-	int type = ipv6_addr_type(addr);
+	const struct net6_addr_wish wish = {
+		.plen		= plen,
+		.valid_lft	= valid_lft,
+		.preferred_lft	= preferred_lft,
+	};
+	int err = net6_addr_check(iface, addr, &wish);
+
+	if (err)
+		return err;
+	spin_lock_bh(&iface->nn->lock);
+	err = net6_addr_add_wish(iface, addr, origin, &wish);
+	spin_unlock_bh(&iface->nn->lock);
+	return err;
+}
+
+/* An address that is there is as is wished from now on, or as it was. As on native its prefix
+ * length stays, and what is not named of metric and peer.
+ */
+static int net6_addr_modify(struct net6_addr *a, const struct net6_addr_wish *wish)
+	__must_hold(&a->iface->nn->lock)
+{
+	const struct net6_addr_wish was = {
+		.peer		= a->peer,
+		.flags		= a->flags,
+		.metric		= a->metric,
+		.valid_lft	= a->valid_lft,
+		.preferred_lft	= a->preferred_lft,
+		.proto		= a->proto,
+	};
+	struct net6_addr_wish now = *wish;
+	struct net6_addr_onlink made;
+	u8 state = a->state;
 	int err;
 
-	if (plen > 128 || !valid_lft || preferred_lft > valid_lft)
+	if ((now.flags & IFA_F_MANAGETEMPADDR) &&
+	    (a->origin == NET6_ADDR_TEMPORARY || a->plen != 64))
 		return -EINVAL;
-	if (type == IPV6_ADDR_ANY || (type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_MAPPED)) ||
-	    ((type & IPV6_ADDR_LOOPBACK) && !net6_iface_is_loopback(iface)))
-		return -EADDRNOTAVAIL;
+	now.metric = now.metric ?: was.metric;
+	if (ipv6_addr_any(&now.peer))
+		now.peer = was.peer;
+	net6_addr_onlink(a, &made);
+	net6_addr_take(a, &now);
+	err = net6_addr_add_onlink(a);
+	if (err) {
+		net6_addr_onlink(a, &made);
+		net6_addr_take(a, &was);
+		net6_addr_add_onlink(a);	/* the metric that it had */
+		net6_addr_drop_onlink(a->iface, &made);
+		return err;
+	}
+	net6_addr_drop_onlink(a->iface, &made);
+	a->updated = jiffies;
+	if (!net6_addr_in_dad(a))
+		net6_addr_age(a);
+	if (a->state == state)
+		net6_note_addr(a, NET6_NOTE_CHANGE);
+	if (now.flags & IFA_F_MANAGETEMPADDR)
+		net6_temp_update(a);
+	else if (was.flags & IFA_F_MANAGETEMPADDR)
+		net6_temp_leave(a);
+	return 0;
+}
 
+/**
+ * net6_addr_set() - the administrator adds an address, or changes one
+ * @iface: interface
+ * @addr: unicast address
+ * @wish: how it is to be
+ * @replace: one that is there is changed
+ *
+ * Context: process; takes nn->lock.
+ * Return: as net6_addr_add().
+ */
+int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
+		  const struct net6_addr_wish *wish, bool replace)
+{
+	int err = net6_addr_check(iface, addr, wish);
+	struct net6_addr *a;
+
+	if (err)
+		return err;
 	spin_lock_bh(&iface->nn->lock);
-	err = net6_addr_insert(iface, addr, plen, origin, valid_lft, preferred_lft, 0);
-	if (!err)
-		err = net6_addr_add_prefix(iface, addr);
+	a = net6_addr_find_locked(iface, addr);
+	if (a && replace)
+		err = net6_addr_modify(a, wish);
+	else
+		err = net6_addr_add_wish(iface, addr, NET6_ADDR_MANUAL, wish);
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }
@@ -529,10 +706,13 @@ int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int ple
 
 	spin_lock_bh(&iface->nn->lock);
 	a = net6_addr_find_locked(iface, addr);
-	if (a && (plen == NET6_ADDR_ANY_PLEN || plen == a->plen))
+	if (a && (plen == NET6_ADDR_ANY_PLEN || plen == a->plen)) {
+		if (a->flags & IFA_F_MANAGETEMPADDR)
+			net6_temp_leave(a);
 		net6_addr_end(a);
-	else
+	} else {
 		err = -EADDRNOTAVAIL;
+	}
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }

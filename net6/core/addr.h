@@ -3,6 +3,7 @@
 #ifndef _NET6_ADDR_H
 #define _NET6_ADDR_H
 
+#include <linux/if_addr.h>
 #include <linux/in6.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -40,6 +41,29 @@ enum net6_addr_gen {
 #define NET6_MAX_NEIGHBOR_ADVERTISEMENT	3	/* RFC 4861 section 10 */
 #define NET6_NONCE_LEN		6	/* bytes, RFC 3971 5.3.2 */
 
+/* What of IFA_F_* is a wish that is kept with an address; the rest says how it is. */
+#define NET6_ADDR_WISHES	(IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR | \
+				 IFA_F_NOPREFIXROUTE)
+
+/**
+ * struct net6_addr_wish - an address that is to be, beside the address itself
+ * @peer: the other end of the link, on-link as well; :: for none
+ * @flags: NET6_ADDR_WISHES; IFA_F_OPTIMISTIC as long as it is probed for
+ * @metric: of the on-link prefix that it makes, 0: as native's
+ * @valid_lft: seconds, NET6_LIFETIME_INFINITE; @preferred_lft: alike, at most @valid_lft
+ * @plen: prefix length, bits
+ * @proto: IFAPROT_* of who has set it; it is told only
+ */
+struct net6_addr_wish {
+	struct in6_addr	peer;
+	u32		flags;
+	u32		metric;
+	u32		valid_lft;
+	u32		preferred_lft;
+	u8		plen;
+	u8		proto;
+};
+
 /**
  * struct net6_addr_key - an address on an interface
  * @addr: address
@@ -57,6 +81,7 @@ struct net6_addr_key {
  * @plen: prefix length as configured or advertised, bits
  * @state: enum net6_addr_state, written under nn->lock
  * @origin: enum net6_addr_origin
+ * @proto, @flags, @metric, @peer: as in struct net6_addr_wish, written under nn->lock
  * @dad_left: probes still to send; @dad_counter: RFC 7217 DAD_Counter
  * @announce_left: advertisements still to be sent to routers (RFC 9131)
  * @dad_looped: one of our own probes came back (RFC 7527)
@@ -97,6 +122,10 @@ struct net6_addr {
 	struct rhash_head	node;
 	struct list_head	iface_list;
 	refcount_t		ref;
+	u32			flags;
+	u32			metric;
+	u8			proto;
+	struct in6_addr		peer;
 	struct rcu_head		rcu;
 };
 
@@ -149,6 +178,8 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
 /* Process or softirq; take nn->lock. */
 int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft);
+int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
+		  const struct net6_addr_wish *wish, bool replace);
 #define NET6_ADDR_ANY_PLEN	(-1)
 int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen);
 void net6_addr_iface_up(struct net6_iface *iface);
@@ -194,6 +225,7 @@ void net6_addr_arm(struct net6_addr *addr, unsigned long delay);
 /* Temporary addresses, RFC 8981 (core/tempaddr.c). nn->lock held, but for the first. */
 void net6_temp_form(const struct in6_addr *prefix, struct in6_addr *addr);
 void net6_temp_update(const struct net6_addr *public);
+void net6_temp_leave(const struct net6_addr *public);
 u32 net6_temp_age(struct net6_addr *addr, u32 preferred);	/* seconds to the next call */
 
 /* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first three want nn->lock;

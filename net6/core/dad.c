@@ -18,13 +18,14 @@
 
 #define NET6_MAX_RTR_SOLICITATION_DELAY	1	/* second, RFC 4861 section 10 */
 
-/* RFC 4429 3.1: neither for addresses that a person has typed nor for routers (section 2.1). Nor
- * is it used again after a conflict.
+/* RFC 4429 3.1: for addresses that a person has typed only if he has asked for it. It is never used
+ * by routers (section 2.1), nor again after a conflict.
  */
 static bool net6_dad_optimistic(const struct net6_addr *addr)
 {
 	return READ_ONCE(addr->iface->optimistic_dad) && !net6_forward_on(addr->iface) &&
-	       addr->origin != NET6_ADDR_MANUAL && !addr->dad_counter;
+	       (addr->origin != NET6_ADDR_MANUAL || (addr->flags & IFA_F_OPTIMISTIC)) &&
+	       !addr->dad_counter;
 }
 
 /* Is nobody asked for an address, so that one would wait for nothing? As native where a device
@@ -41,8 +42,12 @@ static bool net6_dad_asks_nobody(const struct net6_iface *iface)
 }
 
 /* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. */
-static u8 net6_dad_transmits(const struct net6_iface *iface)
+static u8 net6_dad_transmits(const struct net6_addr *addr)
 {
+	const struct net6_iface *iface = addr->iface;
+
+	if (addr->flags & IFA_F_NODAD)
+		return 0;
 	if (!net6_conf(iface, NET6_PARAM_ACCEPT_DAD) || net6_dad_asks_nobody(iface))
 		return 0;
 	return iface->dad_transmits;
@@ -64,7 +69,7 @@ void net6_dad_start(struct net6_addr *addr, bool delay)
 	lockdep_assert_held(&iface->nn->lock);
 	/* A duplicate stays one until the interface is started anew. */
 	net6_addr_unassign(addr);
-	addr->dad_left = net6_dad_transmits(iface);
+	addr->dad_left = net6_dad_transmits(addr);
 	addr->dad_looped = false;
 	get_random_bytes(addr->nonce, sizeof(addr->nonce));
 

@@ -34,6 +34,8 @@ struct net6_router {
 	struct rcu_head		rcu;
 };
 
+#define NET6_METRIC_PREFIX	256	/* as native's, of on-link prefixes */
+
 /* Who says that a prefix is on-link. */
 enum net6_prefix_owner {
 	NET6_PREFIX_TOLD,	/* a router's advertisement */
@@ -58,6 +60,7 @@ struct net6_prefix_claim {
  * @iface: borrowed: its prefixes go with it
  * @plen: bits
  * @manual: not by a router's word alone
+ * @metric: of those of the same length on several interfaces the lower one wins
  * @claims: of each enum net6_prefix_owner; under nn->lock
  * @life: in iface->prefixes: the longest of @claims
  * @rcu: freed after a grace period
@@ -67,6 +70,7 @@ struct net6_prefix {
 	struct net6_iface	*iface;
 	u8			plen;
 	bool			manual;
+	u32			metric;
 	struct net6_prefix_claim claims[NET6_PREFIX_OWNERS];
 	struct net6_life	life;
 	struct rcu_head		rcu;
@@ -83,7 +87,8 @@ struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_
 int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 		       u32 valid_lft, enum net6_prefix_owner owner);
 int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-			      u32 valid_lft, enum net6_prefix_owner owner);	/* holds it */
+			      u32 valid_lft, enum net6_prefix_owner owner,
+			      u32 metric);	/* holds it */
 int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr,
 		       const struct net6_route_attrs *attrs, u32 lifetime);
 void net6_nd_iface_up(struct net6_iface *iface);	/* starts router solicitation */

@@ -33,6 +33,18 @@ static void net6_prefix_free(struct net6_prefix *p)
 	kfree_rcu(p, rcu);
 }
 
+/* A route has another metric by being another one. nn->lock held. */
+static void net6_prefix_set_metric(struct net6_prefix *p, u32 metric)
+	__must_hold(&p->iface->nn->lock)
+{
+	if (metric == p->metric)
+		return;
+	net6_note_prefix(p, NET6_NOTE_DEL);
+	WRITE_ONCE(p->metric, metric);
+	net6_note_prefix(p, NET6_NOTE_NEW);
+	net6_dest_flush(p->iface->nn);
+}
+
 /* It lives as long as somebody says. nn->lock held; frees it when nobody does any more. */
 static void net6_prefix_settle(struct net6_prefix *p)
 	__must_hold(&p->iface->nn->lock)
@@ -51,6 +63,8 @@ static void net6_prefix_settle(struct net6_prefix *p)
 		net6_prefix_free(p);
 		return;
 	}
+	if (!p->claims[NET6_PREFIX_OF_ADDR].lifetime)
+		net6_prefix_set_metric(p, NET6_METRIC_PREFIX);
 	iface->n_prefixes += p->manual - manual;
 	iface->n_manual += manual - p->manual;
 	p->manual = manual;
@@ -66,7 +80,7 @@ static void net6_prefix_claim(struct net6_prefix *p, u32 valid_lft, enum net6_pr
 
 /* nn->lock held. */
 static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-			   u32 valid_lft, enum net6_prefix_owner owner)
+			   u32 valid_lft, enum net6_prefix_owner owner, u32 metric)
 	__must_hold(&iface->nn->lock)
 {
 	bool manual = owner != NET6_PREFIX_TOLD;
@@ -88,6 +102,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p->iface = iface;
 	p->plen = plen;
 	p->manual = manual;
+	p->metric = metric ?: NET6_METRIC_PREFIX;
 	net6_prefix_claim(p, valid_lft, owner);
 	net6_life_set(&p->life, valid_lft);
 	net6_nd_await_end(iface, valid_lft);
@@ -106,11 +121,12 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
  * @plen: 0..128
  * @valid_lft: seconds, NET6_LIFETIME_INFINITE
  * @owner: who says so
+ * @metric: of a new one, 0: as native's; or another one from now on, 0: as it was
  *
  * Context: nn->lock held. Return: as there.
  */
 int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
-			      u32 valid_lft, enum net6_prefix_owner owner)
+			      u32 valid_lft, enum net6_prefix_owner owner, u32 metric)
 	__must_hold(&iface->nn->lock)
 {
 	struct net6_prefix *p = net6_prefix_find(iface, prefix, plen);
@@ -118,7 +134,7 @@ int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *p
 	if (!p && !valid_lft)
 		return -ENOENT;
 	if (!p)
-		return net6_prefix_new(iface, prefix, plen, valid_lft, owner);
+		return net6_prefix_new(iface, prefix, plen, valid_lft, owner, metric);
 	if (!valid_lft && owner == NET6_PREFIX_BY_HAND) {
 		net6_prefix_free(p);
 		return 0;
@@ -126,6 +142,8 @@ int net6_prefix_update_locked(struct net6_iface *iface, const struct in6_addr *p
 	if (owner == NET6_PREFIX_TOLD && !net6_iface_usable(iface))
 		return -ENETDOWN;
 	net6_prefix_claim(p, valid_lft, owner);
+	if (valid_lft && metric)
+		net6_prefix_set_metric(p, metric);
 	net6_prefix_settle(p);
 	return 0;
 }
@@ -150,7 +168,7 @@ int net6_prefix_update(struct net6_iface *iface, const struct in6_addr *prefix, 
 	int err;
 
 	spin_lock_bh(&iface->nn->lock);
-	err = net6_prefix_update_locked(iface, prefix, plen, valid_lft, owner);
+	err = net6_prefix_update_locked(iface, prefix, plen, valid_lft, owner, 0);
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
 }
@@ -183,13 +201,20 @@ unsigned long net6_prefix_expire(struct net6_iface *iface)
 	return net6_life_expire(&iface->prefixes, net6_prefix_end);
 }
 
+static bool net6_prefix_before(const struct net6_prefix *a, const struct net6_prefix *b)
+{
+	return a->plen > b->plen ||
+	       (a->plen == b->plen && READ_ONCE(a->metric) < READ_ONCE(b->metric));
+}
+
 /**
  * net6_prefix_match() - is an address on-link?
  * @nn: namespace
  * @addr: unicast address, not link-local
  * @oif: interface it must be on, 0 for any
  *
- * Context: RCU read lock held. Return: the longest match, borrowed; NULL if none.
+ * Context: RCU read lock held. Return: the longest match, of those the one of the lowest metric,
+ * borrowed; NULL if none.
  */
 struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif)
 {
@@ -200,7 +225,7 @@ struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr
 		if (!net6_iface_usable(iface) || (oif && iface->ifindex != oif))
 			continue;
 		list_for_each_entry_rcu(p, &iface->prefixes, life.list)
-			if ((!best || p->plen > best->plen) &&
+			if ((!best || net6_prefix_before(p, best)) &&
 			    ipv6_prefix_equal(&p->prefix, addr, p->plen))
 				best = p;
 	}

@@ -99,7 +99,15 @@ static int net6_route_default(const struct net6_router *router, struct net6_next
 	return net6_route_by(&router->attrs, nh, err);
 }
 
-/* The longest of on-link prefix and route wins, an on-link one at the same length. A router that
+/* Does an on-link prefix go before a route? */
+static bool net6_route_prefix_wins(const struct net6_prefix *prefix,
+				   const struct net6_fib_route *route)
+{
+	return prefix->plen > route->plen ||
+	       (prefix->plen == route->plen && READ_ONCE(prefix->metric) <= route->attrs.metric);
+}
+
+/* The longest of on-link prefix and route wins, the lower metric at the same length. A router that
  * is not known to be unreachable is preferred to one that is (RFC 4191 3.2).
  */
 static int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
@@ -113,7 +121,7 @@ static int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *k
 	bool reachable;
 
 	route = net6_fib_lookup(nn, daddr, oif, &reachable);
-	if (prefix && (!route || !reachable || prefix->plen >= route->plen))
+	if (prefix && (!route || !reachable || net6_route_prefix_wins(prefix, route)))
 		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
 	if (route && reachable)
 		return net6_route_via(route, daddr, nh);

@@ -108,6 +108,39 @@ void net6_temp_update(const struct net6_addr *public)
 		net6_temp_create(public);
 }
 
+/* The address that those of a prefix go with, formed from it or set by hand for that; not @but. */
+static struct net6_addr *net6_temp_public(const struct net6_addr *of, const struct net6_addr *but)
+	__must_hold(&of->iface->nn->lock)
+{
+	struct net6_addr *a;
+
+	list_for_each_entry(a, &of->iface->addrs, iface_list)
+		if ((a->origin == NET6_ADDR_SLAAC || (a->flags & IFA_F_MANAGETEMPADDR)) &&
+		    a != but && ipv6_prefix_equal(&a->addr, &of->addr, 64))
+			return a;
+	return NULL;
+}
+
+/**
+ * net6_temp_leave() - an address that temporary ones go with goes, or is to have none any more
+ * @public: that address
+ *
+ * They go, unless there is another one in the prefix. Context: nn->lock held.
+ */
+void net6_temp_leave(const struct net6_addr *public)
+	__must_hold(&public->iface->nn->lock)
+{
+	struct net6_addr *addr, *next;
+
+	lockdep_assert_held(&public->iface->nn->lock);
+	if (net6_temp_public(public, public))
+		return;
+	list_for_each_entry_safe(addr, next, &public->iface->addrs, iface_list)
+		if (addr->origin == NET6_ADDR_TEMPORARY &&
+		    ipv6_prefix_equal(&addr->addr, &public->addr, 64))
+			net6_addr_remove(addr);
+}
+
 /**
  * net6_temp_age() - make the next address in time
  * @addr: temporary address that is assigned
@@ -128,7 +161,7 @@ u32 net6_temp_age(struct net6_addr *addr, u32 preferred)
 	if (preferred > advance)
 		return preferred - advance;
 	addr->replaced = true;
-	public = net6_addr_of_prefix(addr->iface, &addr->addr);
+	public = net6_temp_public(addr, NULL);
 	if (public && READ_ONCE(addr->iface->use_tempaddr))
 		net6_temp_create(public);
 	return preferred;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: addresses and groups (ip -6 address, ip monitor). IFA_F_NODAD and other
- * wishes of flags are not honoured: detection of duplicates always runs. An address
- * that exists cannot be changed, only removed and added.
+/* rtnetlink: addresses and groups (ip -6 address, ip monitor). As on native an address that
+ * exists is changed in place, but for its prefix length.
  */
 #include <linux/if_addr.h>
 #include <net/addrconf.h>
@@ -25,12 +24,14 @@ static u32 net6_rt_stable_privacy(const struct net6_addr *addr)
  */
 u32 net6_rt_addr_flags(const struct net6_addr *addr)
 {
-	u32 flags = 0;
+	u32 flags = READ_ONCE(addr->flags) & NET6_ADDR_WISHES;
 
 	if (addr->valid_lft == NET6_LIFETIME_INFINITE)
 		flags |= IFA_F_PERMANENT;
 	if (addr->origin == NET6_ADDR_TEMPORARY)
 		flags |= IFA_F_TEMPORARY;
+	if (addr->origin == NET6_ADDR_SLAAC)
+		flags |= IFA_F_MANAGETEMPADDR;
 	if (addr->origin == NET6_ADDR_LINKLOCAL || addr->origin == NET6_ADDR_SLAAC)
 		flags |= net6_rt_stable_privacy(addr);
 	switch (READ_ONCE(addr->state)) {
@@ -63,6 +64,8 @@ static u8 net6_rt_scope(const struct in6_addr *addr)
 
 static u8 net6_rt_addr_proto(const struct net6_addr *addr)
 {
+	if (READ_ONCE(addr->proto))
+		return addr->proto;
 	switch (addr->origin) {
 	case NET6_ADDR_LOOPBACK:
 		return IFAPROT_KERNEL_LO;
@@ -102,18 +105,21 @@ static int net6_rt_addr_fill(struct sk_buff *skb, const struct net6_addr *addr, 
 		.ifa_index	= addr->iface->ifindex,
 	};
 	struct ifa_cacheinfo ci = {
-		.cstamp		= net6_rt_centisec(addr->updated),
+		.cstamp		= net6_rt_centisec(addr->created),
 		.tstamp		= net6_rt_centisec(addr->updated),
 		.ifa_prefered	= net6_lifetime_left(addr->preferred_lft, addr->updated),
 		.ifa_valid	= net6_lifetime_left(addr->valid_lft, addr->updated),
 	};
 	u8 proto = net6_rt_addr_proto(addr);
+	bool peer = !ipv6_addr_any(&addr->peer);
 	struct nlmsghdr *nlh;
 
 	nlh = net6_rt_addr_header(skb, portid, seq, type, nl_flags, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	if (nla_put_in6_addr(skb, IFA_ADDRESS, &addr->addr) ||
+	if ((peer && nla_put_in6_addr(skb, IFA_LOCAL, &addr->addr)) ||
+	    nla_put_in6_addr(skb, IFA_ADDRESS, peer ? &addr->peer : &addr->addr) ||
+	    (addr->metric && nla_put_u32(skb, IFA_RT_PRIORITY, addr->metric)) ||
 	    nla_put(skb, IFA_CACHEINFO, sizeof(ci), &ci) ||
 	    nla_put_u32(skb, IFA_FLAGS, flags) ||
 	    (proto && nla_put_u8(skb, IFA_PROTO, proto))) {
@@ -237,6 +243,8 @@ static const struct nla_policy net6_rt_addr_policy[IFA_MAX + 1] = {
 	[IFA_LOCAL]	= { .len = sizeof(struct in6_addr) },
 	[IFA_CACHEINFO]	= { .len = sizeof(struct ifa_cacheinfo) },
 	[IFA_FLAGS]	= { .type = NLA_U32 },
+	[IFA_RT_PRIORITY] = { .type = NLA_U32 },
+	[IFA_PROTO]	= { .type = NLA_U8 },
 };
 
 /* The interface and address that a request names. */
@@ -256,22 +264,78 @@ static struct net6_iface *net6_rt_addr_parse(struct sk_buff *skb, struct nlmsghd
 	if (!tb[IFA_ADDRESS] && !tb[IFA_LOCAL])
 		return NULL;
 	*addr = nla_get_in6_addr(tb[IFA_LOCAL] ?: tb[IFA_ADDRESS]);
-	if (tb[IFA_LOCAL] && tb[IFA_ADDRESS] && nla_memcmp(tb[IFA_ADDRESS], addr, sizeof(*addr))) {
-		NL_SET_ERR_MSG(extack, "net6 has no peer addresses");
-		*err = -EOPNOTSUPP;
-		return NULL;
-	}
 	iface = net6_iface_find(net6_pernet(sock_net(skb->sk)), msg->ifa_index);
 	*err = iface ? 0 : -ENODEV;
+	if (!iface)
+		NL_SET_ERR_MSG(extack, "net6 has no such interface");
 	return iface;
+}
+
+static int net6_rt_addr_flags_of(const struct net6_iface *iface, const struct ifaddrmsg *msg,
+				 struct nlattr **tb, struct net6_addr_wish *wish,
+				 struct netlink_ext_ack *extack)
+{
+	u32 flags = tb[IFA_FLAGS] ? nla_get_u32(tb[IFA_FLAGS]) : msg->ifa_flags;
+
+	if (flags & IFA_F_MCAUTOJOIN) {
+		NL_SET_ERR_MSG(extack, "net6 joins no groups for an address (autojoin)");
+		return -EOPNOTSUPP;
+	}
+	if (!READ_ONCE(iface->optimistic_dad))
+		flags &= ~IFA_F_OPTIMISTIC;
+	if ((flags & IFA_F_NODAD) && (flags & IFA_F_OPTIMISTIC)) {
+		NL_SET_ERR_MSG(extack, "IFA_F_NODAD and IFA_F_OPTIMISTIC are mutually exclusive");
+		return -EINVAL;
+	}
+	if ((flags & IFA_F_MANAGETEMPADDR) && wish->plen != 64) {
+		NL_SET_ERR_MSG(extack,
+			       "address with \"mngtmpaddr\" flag must have a prefix length of 64");
+		return -EINVAL;
+	}
+	wish->flags = flags & (NET6_ADDR_WISHES | IFA_F_OPTIMISTIC);
+	return 0;
+}
+
+/* How the address of a request is to be. */
+static int net6_rt_addr_wish(const struct net6_iface *iface, const struct ifaddrmsg *msg,
+			     struct nlattr **tb, struct net6_addr_wish *wish,
+			     struct netlink_ext_ack *extack)
+{
+	const struct ifa_cacheinfo *ci;
+
+	*wish = (struct net6_addr_wish) {
+		.plen		= msg->ifa_prefixlen,
+		.valid_lft	= NET6_LIFETIME_INFINITE,
+		.preferred_lft	= NET6_LIFETIME_INFINITE,
+	};
+	if (tb[IFA_CACHEINFO]) {
+		ci = nla_data(tb[IFA_CACHEINFO]);
+		wish->valid_lft = ci->ifa_valid;
+		wish->preferred_lft = ci->ifa_prefered;
+		if (!wish->valid_lft || wish->preferred_lft > wish->valid_lft) {
+			NL_SET_ERR_MSG(extack, "address lifetime invalid");
+			return -EINVAL;
+		}
+	}
+	if (wish->plen > 128) {
+		NL_SET_ERR_MSG(extack, "a prefix length is 128 at most");
+		return -EINVAL;
+	}
+	if (tb[IFA_LOCAL] && tb[IFA_ADDRESS] &&
+	    memcmp(nla_data(tb[IFA_LOCAL]), nla_data(tb[IFA_ADDRESS]), sizeof(wish->peer)))
+		wish->peer = nla_get_in6_addr(tb[IFA_ADDRESS]);
+	if (tb[IFA_RT_PRIORITY])
+		wish->metric = nla_get_u32(tb[IFA_RT_PRIORITY]);
+	if (tb[IFA_PROTO])
+		wish->proto = nla_get_u8(tb[IFA_PROTO]);
+	return net6_rt_addr_flags_of(iface, msg, tb, wish, extack);
 }
 
 int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
-	u32 valid = NET6_LIFETIME_INFINITE, preferred = NET6_LIFETIME_INFINITE;
-	const struct ifaddrmsg *msg = nlmsg_data(nlh);
-	const struct ifa_cacheinfo *ci;
+	bool replace = (nlh->nlmsg_flags & (NLM_F_REPLACE | NLM_F_EXCL)) == NLM_F_REPLACE;
 	struct nlattr *tb[IFA_MAX + 1];
+	struct net6_addr_wish wish;
 	struct net6_iface *iface;
 	struct in6_addr addr;
 	int err;
@@ -279,14 +343,16 @@ int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_e
 	iface = net6_rt_addr_parse(skb, nlh, tb, &addr, extack, &err);
 	if (!iface)
 		return err;
-	if (tb[IFA_CACHEINFO]) {
-		ci = nla_data(tb[IFA_CACHEINFO]);
-		valid = ci->ifa_valid;
-		preferred = ci->ifa_prefered;
-		if (!valid || preferred > valid)
-			return -EINVAL;
-	}
-	return net6_addr_add(iface, &addr, msg->ifa_prefixlen, NET6_ADDR_MANUAL, valid, preferred);
+	err = net6_rt_addr_wish(iface, nlmsg_data(nlh), tb, &wish, extack);
+	if (!err)
+		err = net6_addr_set(iface, &addr, &wish, replace);
+	if (err == -EEXIST)
+		NL_SET_ERR_MSG(extack, "address already assigned");
+	else if (err == -EADDRNOTAVAIL)
+		NL_SET_ERR_MSG(extack, "not an address for an interface");
+	else if (err == -EACCES)
+		NL_SET_ERR_MSG(extack, "IPv6 is disabled on this device");
+	return err;
 }
 
 int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)

@@ -14,28 +14,22 @@
 static const struct in6_addr net6_rt_linklocal = { { .u6_addr8 = { 0xfe, 0x80 } } };
 static const struct in6_addr net6_rt_multicast = { { .u6_addr8 = { 0xff } } };
 
-/* Did the prefix come with an address, or has somebody added a route? */
-static bool net6_rt_prefix_of_addr(const struct net6_prefix *prefix)
+/* Has somebody added it as a prefix (net6ctl), or did it come with an address or a router? */
+static bool net6_rt_prefix_added(const struct net6_prefix *prefix)
 {
-	const struct net6_addr *addr;
-
-	list_for_each_entry_rcu(addr, &prefix->iface->addrs, iface_list,
-				lockdep_is_held(&prefix->iface->nn->lock))
-		if (addr->plen == prefix->plen &&
-		    ipv6_prefix_equal(&addr->addr, &prefix->prefix, prefix->plen))
-			return true;
-	return false;
+	return READ_ONCE(prefix->claims[NET6_PREFIX_BY_HAND].lifetime) &&
+	       !READ_ONCE(prefix->claims[NET6_PREFIX_OF_ADDR].lifetime);
 }
 
 static void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from)
 {
-	bool added = from->manual && !net6_rt_prefix_of_addr(from);
+	bool added = net6_rt_prefix_added(from);
 
 	*to = (struct net6_rt_route) {
 		.dst		= from->prefix,
 		.plen		= from->plen,
 		.dev		= from->iface->dev,
-		.attrs.metric	= added ? IP6_RT_PRIO_USER : IP6_RT_PRIO_ADDRCONF,
+		.attrs.metric	= added ? IP6_RT_PRIO_USER : READ_ONCE(from->metric),
 		.attrs.protocol	= added ? RTPROT_BOOT : RTPROT_KERNEL,
 		.expires	= net6_life_left(&from->life),
 		.rtf_flags	= RTF_UP,

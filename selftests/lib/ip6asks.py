@@ -14,6 +14,8 @@ import ktap
 import nl
 
 NEWROUTE = 24
+NEWADDR = 20
+IFA_ADDRESS, IFA_LOCAL, IFA_CACHEINFO, IFA_FLAGS, IFA_RT_PRIORITY, IFA_PROTO = 1, 2, 6, 8, 9, 11
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS = 1, 4, 5, 8
 RECVHOPLIMIT, HOPLIMIT, MTU = 51, 52, 24
 C = D = None
@@ -177,8 +179,125 @@ def limits():
     C.ip("-6", "route", "del", "fd38::/48")
 
 
+def address(dev, local, ns=None):
+    """What ip says of an address, {} if there is none."""
+    out = (ns or C).run("ip", "-6", "-j", "addr", "show", "dev", dev)
+    found = [a for d in json.loads(out or "[]") for a in d.get("addr_info", [])
+             if a.get("local") == local]
+    return found[0] if found else {}
+
+
+def renewals():
+    """An address is changed in place."""
+    cables()
+    C.ip("-6", "addr", "add", "fd40::1/64", "dev", "c0", "nodad", "home")
+    shown = address("c0", "fd40::1")
+    ktap.true(shown.get("nodad") and shown.get("home") and "tentative" not in shown,
+              f"at once, with its flags: {shown}")
+    ktap.true("RTNETLINK answers: File exists" in said("addr", "add", "fd40::1/64", "dev", "c0") or
+              "already assigned" in said("addr", "add", "fd40::1/64", "dev", "c0"), "not twice")
+    ktap.equal(said("addr", "change", "fd40::1/64", "dev", "c0", "valid_lft", "1000",
+                    "preferred_lft", "500"), "", "change")
+    shown = address("c0", "fd40::1")
+    ktap.true(990 < shown["valid_life_time"] <= 1000 and 490 < shown["preferred_life_time"] <= 500
+              and shown.get("dynamic") and "home" not in shown, f"{shown}")
+    ktap.equal(said("addr", "replace", "fd40::1/64", "dev", "c0", "preferred_lft", "0"), "",
+               "deprecate")
+    shown = address("c0", "fd40::1")
+    ktap.true(shown.get("deprecated") and "dynamic" not in shown, f"{shown}")
+    ktap.equal(said("addr", "replace", "fd40::1/64", "dev", "c0"), "", "replace")
+    ktap.true("deprecated" not in address("c0", "fd40::1"), "preferred again")
+    ktap.equal(routes("fd40::/64"), [("fd40::/64", None, "c0", 256, "kernel")], "its prefix")
+    C.ip("-6", "addr", "del", "fd40::1/64", "dev", "c0")
+    ktap.equal(routes("fd40::/64"), [], "goes with it")
+
+
+def prefixes():
+    """What an address makes on-link is as is asked for."""
+    cables()
+    words = ("fd41::1/64", "dev", "c0")
+    onlink = ("fd41::/64", None, "c0", 256, "kernel")
+    C.ip("-6", "addr", "add", *words, "noprefixroute")
+    ktap.true(address("c0", "fd41::1").get("noprefixroute"), "the flag is told")
+    ktap.equal(routes("fd41::/64"), [], "noprefixroute")
+    C.ip("-6", "addr", "replace", *words)
+    ktap.equal(routes("fd41::/64"), [onlink], "without it")
+    C.ip("-6", "addr", "replace", *words, "noprefixroute")
+    ktap.equal(routes("fd41::/64"), [], "with it again")
+    C.ip("-6", "addr", "del", *words)
+    C.ip("-6", "addr", "add", *words, "metric", "77")
+    ktap.equal(routes("fd41::/64"), [onlink[:3] + (77, "kernel")], "of another metric")
+    ktap.equal(address("c0", "fd41::1").get("metric"), 77, "which is told")
+    C.ip("-6", "addr", "replace", *words, "metric", "88")
+    ktap.equal(routes("fd41::/64"), [onlink[:3] + (88, "kernel")], "of yet another")
+    C.ip("-6", "addr", "del", *words)
+    C.ip("-6", "addr", "add", "fd43::1", "peer", "fd43::2", "dev", "c0", "nodad")
+    ktap.equal(address("c0", "fd43::1").get("address"), "fd43::2", "the peer is told")
+    # native makes it when it has looked for duplicates, which takes its time without any
+    ktap.wait_for(10, "it is on-link",
+                  lambda: routes("fd43::2") == [("fd43::2", None, "c0", 256, "kernel")])
+    ktap.equal(said("addr", "change", "fd43::1", "dev", "c0", "valid_lft", "900",
+                    "preferred_lft", "900"), "", "the peer is not named")
+    ktap.equal(address("c0", "fd43::1").get("address"), "fd43::2", "it is as it was")
+    C.ip("-6", "addr", "change", "fd43::1", "peer", "fd43::3", "dev", "c0")
+    ktap.wait_for(10, "another peer is on-link", lambda: [routes(f"fd43::{i}") for i in (2, 3)] ==
+                  [[], [("fd43::3", None, "c0", 256, "kernel")]])
+    C.ip("-6", "addr", "del", "fd43::1", "dev", "c0")
+    ktap.equal(routes("fd43::3"), [], "as long as the address is there")
+
+
+def new_address(*attributes):
+    """What is told of an address that RTM_NEWADDR makes, {attribute: value}, or its errno."""
+    with C, socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as sock:
+        sock.setsockopt(nl.SOL_NETLINK, nl.NETLINK_ADD_MEMBERSHIP, 9)	# IPV6_IFADDR
+        body = struct.pack("=BBBBI", socket.AF_INET6, 64, 2, 0, socket.if_nametoindex("c0")) + \
+            b"".join(nl.attribute(*a) for a in attributes)
+        sock.send(struct.pack("=IHHII", 16 + len(body), NEWADDR, 0x601, 1, 0) + body)
+        sock.settimeout(10)
+        data = sock.recv(4096)
+    kind, = struct.unpack_from("=H", data, 4)
+    if kind == nl.NLMSG_ERROR:
+        return errno.errorcode.get(-struct.unpack_from("=i", data, 16)[0])
+    return dict(nl.attributes(data[24:struct.unpack_from("=I", data)[0]]))
+
+
+def protocols_of_addresses():
+    """Who has set an address is told; what is short or long is refused."""
+    cables()
+    local = (IFA_LOCAL, nl.address("fd42::1"))
+    told = new_address(local, (IFA_FLAGS, struct.pack("=I", 2)), (IFA_PROTO, b"\xbc"))
+    ktap.equal(told.get(IFA_PROTO), b"\xbc", "protocol")
+    ktap.equal(new_address(local), "EEXIST", "again")
+    C.ip("-6", "addr", "del", "fd42::1/64", "dev", "c0")
+    for kind, size in ((IFA_LOCAL, 15), (IFA_ADDRESS, 4), (IFA_FLAGS, 3), (IFA_PROTO, 0),
+                       (IFA_CACHEINFO, 12), (IFA_RT_PRIORITY, 2)):
+        ktap.true(new_address(local, (kind, bytes(size))) in ("EINVAL", "ERANGE"),
+                  f"attribute {kind} of {size} bytes")
+
+
+def temporary():
+    """Temporary addresses go with one that a manager has set."""
+    cables()
+    C.run("sysctl", "-qw", "net.ipv6.conf.c0.use_tempaddr=2")
+
+    def made():
+        out = C.run("ip", "-6", "addr", "show", "dev", "c0", "temporary")
+        return "inet6 fd44:" in out
+    ktap.true(said("addr", "add", "fd44::5/63", "dev", "c0", "mngtmpaddr"), "/63 is refused")
+    C.ip("-6", "addr", "add", "fd44::5/64", "dev", "c0", "mngtmpaddr", "valid_lft", "90000",
+         "preferred_lft", "80000")
+    ktap.wait_for(10, "a temporary address", made)
+    C.ip("-6", "addr", "del", "fd44::5/64", "dev", "c0")
+    ktap.wait_for(10, "it goes", lambda: not made())
+    C.run("sysctl", "-qw", "net.ipv6.conf.c0.use_tempaddr=0")
+
+
 def tests():
     ktap.test("a route keeps its protocol")(protocols)
     ktap.test("routes of several metrics")(metrics)
     ktap.test("empty and wrong metrics")(empty_metrics)
     ktap.test("a route's mtu, hop limit and segment size")(limits)
+    ktap.test("an address is changed in place")(renewals)
+    ktap.test("what an address makes on-link")(prefixes)
+    ktap.test("an address keeps its protocol")(protocols_of_addresses)
+    ktap.test("temporary addresses of one that was set")(temporary)
