@@ -127,6 +127,19 @@ static void net6_nl_note_dns(const struct net6_dns *dns)
 		net6_nl_notify(dns->iface->nn, NET6_CMD_DNS_NTF, 0, 0, net6_nl_dns_put, dns);
 }
 
+static void net6_nl_note_ra_flags(const struct net6_iface *iface)
+{
+	if (!ipv6_mod_enabled())
+		net6_rt_note_ra_flags(iface);
+}
+
+static void net6_nl_note_ra_option(const struct net6_iface *iface, const struct in6_addr *router,
+				   const struct net6_nd_opt *opt)
+{
+	if (!ipv6_mod_enabled())
+		net6_rt_note_ra_option(iface, router, opt);
+}
+
 static const struct net6_note_ops net6_nl_note_ops = {
 	.addr	= net6_nl_note_addr,
 	.neigh	= net6_nl_note_neigh,
@@ -134,6 +147,8 @@ static const struct net6_note_ops net6_nl_note_ops = {
 	.prefix	= net6_nl_note_prefix,
 	.route	= net6_nl_note_route,
 	.dns	= net6_nl_note_dns,
+	.ra_flags = net6_nl_note_ra_flags,
+	.ra_option = net6_nl_note_ra_option,
 };
 
 /**

@@ -430,11 +430,14 @@ static void net6_addr_timer_fn(struct timer_list *t)
 void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
 		    u8 dad_counter, struct in6_addr *addr)
 {
+	__be64 token = READ_ONCE(iface->token);
 	u8 net_iface[8], iid[8];
 
 	iface->ops->make_iid(iface, net_iface);
-	if (((iface->ops->flags & NET6_LINK_FIXED_IID) && !dad_counter) ||
-	    net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET)
+	if (token && !dad_counter && !(ipv6_addr_type(prefix) & IPV6_ADDR_LINKLOCAL))
+		memcpy(iid, &token, sizeof(iid));
+	else if (((iface->ops->flags & NET6_LINK_FIXED_IID) && !dad_counter) ||
+		 net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET)
 		memcpy(iid, net_iface, sizeof(iid));
 	else
 		net6_iid_make(&iface->nn->iid_secret, prefix->s6_addr, net_iface, dad_counter,
@@ -753,6 +756,22 @@ static bool net6_addr_relife(struct net6_addr *addr, u32 valid_lft, u32 preferre
 	return false;
 }
 
+/* The address that an advertised prefix renews: as native not one that was formed before there was
+ * a token, which ends in its time.
+ */
+static struct net6_addr *net6_addr_slaac_find(struct net6_iface *iface,
+					      const struct in6_addr *prefix,
+					      const struct in6_addr *formed)
+	__must_hold(&iface->nn->lock)
+{
+	struct net6_addr *a = net6_addr_of_prefix(iface, prefix);
+
+	if (!a || !iface->token || a->dad_counter)
+		return a;
+	a = net6_addr_find_locked(iface, formed);
+	return a && a->origin == NET6_ADDR_SLAAC ? a : NULL;
+}
+
 /**
  * net6_addr_slaac() - a prefix option with the A flag
  * @iface: interface it came in on
@@ -772,7 +791,7 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 
 	net6_addr_form(iface, prefix, 0, &addr);
 	spin_lock_bh(&nn->lock);
-	a = net6_addr_of_prefix(iface, prefix);
+	a = net6_addr_slaac_find(iface, prefix, &addr);
 	if (!a && net6_iface_refuses_from(iface, false))
 		goto unlock;
 	if (a) {
@@ -782,7 +801,7 @@ void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 		NET6_INC(nn, NdAddrLimit);
 	} else if (valid_lft) {
 		net6_addr_insert(iface, &addr, 64, NET6_ADDR_SLAAC, valid_lft, preferred_lft, 0);
-		a = net6_addr_of_prefix(iface, prefix);
+		a = net6_addr_slaac_find(iface, prefix, &addr);
 		if (a)
 			net6_temp_update(a);
 	}
@@ -802,6 +821,29 @@ static void net6_addr_form_linklocal(struct net6_iface *iface)
 	net6_addr_form(iface, &linklocal, 0, &addr);
 	net6_addr_insert(iface, &addr, 64, NET6_ADDR_LINKLOCAL,
 			 NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE, 0);
+}
+
+/**
+ * net6_addr_set_token() - what addresses that are formed from prefixes end with from now on
+ * @iface: interface
+ * @token: identifier, 0: as addr_gen_mode says
+ *
+ * As on native those with the identifier before go. Context: nn->lock held.
+ */
+void net6_addr_set_token(struct net6_iface *iface, __be64 token)
+	__must_hold(&iface->nn->lock)
+{
+	__be64 before = iface->token;
+	struct net6_addr *a, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	WRITE_ONCE(iface->token, token);
+	if (!before || before == token)
+		return;
+	list_for_each_entry_safe(a, next, &iface->addrs, iface_list)
+		if (a->origin == NET6_ADDR_SLAAC &&
+		    !memcmp(&a->addr.s6_addr[8], &before, sizeof(before)))
+			net6_addr_end(a);
 }
 
 /**

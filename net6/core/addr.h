@@ -215,6 +215,7 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
 struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix);
 int net6_addr_enter(struct net6_addr *addr, enum net6_addr_state state);
+void net6_addr_set_token(struct net6_iface *iface, __be64 token);
 void net6_addr_set_gen_mode(struct net6_iface *iface, enum net6_addr_gen mode);
 int net6_addr_assign(struct net6_addr *addr);		/* DAD is over: it is ours */
 void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */

@@ -26,6 +26,11 @@ enum {
 	NET6_IFACE_DISABLED,		/* by the administrator: disable_ipv6 */
 };
 
+/* Of struct net6_iface.ra_flags */
+#define NET6_RA_RECEIVED	BIT(0)
+#define NET6_RA_MANAGED		BIT(1)	/* RFC 4861 4.2, M: addresses by DHCPv6 */
+#define NET6_RA_OTHER		BIT(2)	/* O: other configuration by DHCPv6 */
+
 /**
  * struct net6_iface - one interface
  * @nn: namespace
@@ -60,6 +65,8 @@ enum {
  * @rs_timer: router solicitation; @rs_delay: jiffies to the next one (RFC 7559)
  * @rs_sent: how many were sent
  * @life_timer: the next end of a router's or prefix's lifetime
+ * @ra_flags: what the last advertisement said: NET6_RA_*; written under nn->lock
+ * @token: identifier of the addresses that are formed from prefixes, 0 for none; same
  * @ra_mtu: value of the last valid MTU option, bytes, 0 for none; under nn->lock
  * @addrs: struct net6_addr.iface_list; written under nn->lock, read under RCU
  * @prefixes: struct net6_prefix.life.list; same
@@ -137,6 +144,8 @@ struct net6_iface {
 	u32				rs_sent;
 	unsigned long			reachable_renewed;
 	u32				ra_mtu;
+	u8				ra_flags;
+	__be64				token;
 	s32				conf[NET6_PARAMS];
 
 	struct net6_mld			mld;

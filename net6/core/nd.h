@@ -142,6 +142,7 @@ void net6_nd_send_rs(struct net6_iface *iface);
 void net6_nd_announce(struct net6_iface *iface);	/* any but hard interrupts */
 
 void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb);	/* core/ra.c */
+bool net6_nd_wants_ra(const struct net6_iface *iface);	/* are routers believed? */
 
 /* All ND messages have this in common (core/nd.c): RFC 4861 6.1, 7.1, 8.1. */
 struct net6_nd_opts;

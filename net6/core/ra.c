@@ -19,6 +19,7 @@
  */
 #define NET6_MAX_TIMER_MS		3600000U
 #define NET6_MIN_RETRANS_MS		10U
+#define NET6_RA_MAX_HANDED_ON		32	/* options of one advertisement */
 
 /* Router Advertisement, RFC 4861 4.2 */
 struct net6_ra_msg {
@@ -77,10 +78,14 @@ static unsigned long net6_rs_backoff(const struct net6_iface *iface)
 	return next - spread / 10 + get_random_u32_below(spread / 5);
 }
 
-/* RFC 4861 6.3: hosts discover routers. A router at the customer's end of a line (RFC 7084)
- * is a host on that link, but forwards.
+/**
+ * net6_nd_wants_ra() - are routers believed?
+ * @iface: interface
+ *
+ * RFC 4861 6.3: hosts discover routers. A router at the customer's end of a line (RFC 7084) is a
+ * host on that link, but forwards. Context: any. Return: true if they are.
  */
-static bool net6_nd_wants_ra(const struct net6_iface *iface)
+bool net6_nd_wants_ra(const struct net6_iface *iface)
 {
 	return READ_ONCE(iface->accept_ra) > net6_forward_on(iface);
 }
@@ -213,9 +218,29 @@ void net6_nd_iface_down(struct net6_iface *iface, bool all)
 	net6_prefix_forget_all(iface, all);
 	net6_fib_forget_all(iface, all);
 	iface->ra_mtu = 0;
+	WRITE_ONCE(iface->ra_flags, 0);
 	if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
 		net6_iface_set_mtu(iface);
 	spin_unlock_bh(&iface->nn->lock);
+}
+
+/* RFC 4861 4.2: what it says of DHCPv6, which is for others to do. */
+static void net6_ra_flags(struct net6_iface *iface, const struct net6_ra_msg *ra)
+{
+	u8 flags = NET6_RA_RECEIVED;
+	bool changed;
+
+	if (ra->icmp.icmp6_addrconf_managed)
+		flags |= NET6_RA_MANAGED;
+	if (ra->icmp.icmp6_addrconf_other)
+		flags |= NET6_RA_OTHER;
+	spin_lock_bh(&iface->nn->lock);
+	changed = iface->ra_flags != flags && net6_iface_usable(iface);
+	if (changed)
+		WRITE_ONCE(iface->ra_flags, flags);
+	spin_unlock_bh(&iface->nn->lock);
+	if (changed)
+		net6_note_ra_flags(iface);
 }
 
 /* RFC 4861 6.3.4: hop limit and timers; a value of zero is "unspecified". */
@@ -405,6 +430,30 @@ static bool net6_ra_is_from_us(struct net6_iface *iface, const struct in6_addr *
 	return addr && READ_ONCE(addr->state) != NET6_ADDR_DUPLICATE;
 }
 
+/* Are programs told of it? As native: of what they act on, not the kernel, and of prefixes. */
+static bool net6_ra_hands_on(u8 type)
+{
+	return type == NET6_ND_OPT_PREFIX || type == NET6_ND_OPT_RDNSS ||
+	       type == NET6_ND_OPT_DNSSL || type == NET6_ND_OPT_CAPTIVE ||
+	       type == NET6_ND_OPT_PREF64;
+}
+
+static void net6_ra_options(struct net6_iface *iface, const struct in6_addr *router,
+			    const struct net6_nd_opts *opts)
+{
+	unsigned int handed_on = 0, left = opts->len;
+	const u8 *pos = opts->data;
+	struct net6_nd_opt opt;
+
+	while (net6_nd_opt_next(&pos, &left, &opt) > 0) {
+		net6_ra_option(iface, router, &opt);
+		if (!net6_ra_hands_on(opt.type) || handed_on == NET6_RA_MAX_HANDED_ON)
+			continue;
+		handed_on++;
+		net6_note_ra_option(iface, router, &opt);
+	}
+}
+
 /**
  * net6_ra_rcv() - a Router Advertisement
  * @iface: interface it came in on
@@ -416,12 +465,10 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
 	enum net6_drop_reason reason;
 	const struct net6_ra_msg *ra;
-	const u8 *lladdr = NULL, *pos;
+	const u8 *lladdr = NULL;
 	struct net6_nd_opts opts;
-	struct net6_nd_opt opt;
 	struct in6_addr saddr;
 	u8 buf[MAX_ADDR_LEN];
-	unsigned int left;
 
 	NET6_INC_IFACE(iface, Icmp6InRouterAdvertisements);
 	if (!net6_nd_check(iface, skb, sizeof(*ra), &opts))
@@ -447,10 +494,8 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 
 	net6_ra_parameters(iface, ra, &opts);
 	net6_ra_router(iface, &saddr, ra, &opts, lladdr);
-	pos = opts.data;
-	left = opts.len;
-	while (net6_nd_opt_next(&pos, &left, &opt) > 0)
-		net6_ra_option(iface, &saddr, &opt);
+	net6_ra_options(iface, &saddr, &opts);
+	net6_ra_flags(iface, ra);
 	consume_skb(skb);
 	return;
 

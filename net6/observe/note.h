@@ -49,10 +49,14 @@ struct net6_dns {
 	unsigned int		len;
 };
 
+struct net6_nd_opt;
+
 /**
  * struct net6_note_ops - who wants to be told of changes
  * @addr, @neigh, @router, @prefix, @route, @dns: called under the lock that protects the object;
  *	must not sleep
+ * @ra_flags: the flags of advertisements are others now; @ra_option: an option of one that was
+ *	taken, well-formed. Under the RCU read lock, in softirq
  */
 struct net6_note_ops {
 	void (*addr)(const struct net6_addr *addr, enum net6_note_event event);
@@ -61,6 +65,9 @@ struct net6_note_ops {
 	void (*prefix)(const struct net6_prefix *prefix, enum net6_note_event event);
 	void (*route)(const struct net6_fib_route *route, enum net6_note_event event);
 	void (*dns)(const struct net6_dns *dns);
+	void (*ra_flags)(const struct net6_iface *iface);
+	void (*ra_option)(const struct net6_iface *iface, const struct in6_addr *router,
+			  const struct net6_nd_opt *opt);
 };
 
 void net6_note_register(const struct net6_note_ops *ops);
@@ -72,6 +79,9 @@ void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event);
 void net6_note_router(const struct net6_router *router, enum net6_note_event event);
 void net6_note_route(const struct net6_fib_route *route, enum net6_note_event event);
 void net6_note_dns(const struct net6_dns *dns);	/* RCU read lock held, no other */
+void net6_note_ra_flags(const struct net6_iface *iface);	/* RCU read lock held */
+void net6_note_ra_option(const struct net6_iface *iface, const struct in6_addr *router,
+			 const struct net6_nd_opt *opt);	/* same */
 void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
 /* @was: state before; DEL for an entry that is out of the table. */
 void net6_note_neigh(const struct net6_neigh *neigh, u8 was, enum net6_note_event event);

@@ -161,6 +161,37 @@ void net6_note_dns(const struct net6_dns *dns)
 }
 
 /**
+ * net6_note_ra_flags() - a router says another thing of DHCPv6 than the one before
+ * @iface: interface
+ *
+ * Context: softirq, RCU read lock held.
+ */
+void net6_note_ra_flags(const struct net6_iface *iface)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	if (ops)
+		ops->ra_flags(iface);
+}
+
+/**
+ * net6_note_ra_option() - an option of an advertisement
+ * @iface: interface it came in on
+ * @router: who sent it
+ * @opt: option
+ *
+ * Context: softirq, RCU read lock held.
+ */
+void net6_note_ra_option(const struct net6_iface *iface, const struct in6_addr *router,
+			 const struct net6_nd_opt *opt)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	if (ops)
+		ops->ra_option(iface, router, opt);
+}
+
+/**
  * net6_note_tcp_state() - a TCP socket changes its state
  * @sk: socket, locked
  * @was: TCP_* before

@@ -91,12 +91,19 @@ int net6_rt_label_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 int net6_rt_label_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_label_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_label_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_link_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* The AF_INET6 part of links (takeover/rt_link.c). */
+extern struct rtnl_af_ops net6_rt_af_ops;
 
 /* As struct net6_note_ops. */
 void net6_rt_note_addr(const struct net6_addr *addr, enum net6_note_event event);
 void net6_rt_note_neigh(const struct net6_neigh *neigh, enum net6_note_event event);
 void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event event);
 void net6_rt_note_router(const struct net6_router *router, enum net6_note_event event);
+void net6_rt_note_ra_flags(const struct net6_iface *iface);
+void net6_rt_note_ra_option(const struct net6_iface *iface, const struct in6_addr *router,
+			    const struct net6_nd_opt *opt);
 void net6_rt_note_prefix(const struct net6_prefix *prefix, enum net6_note_event event);
 
 #endif /* _NET6_RT_H */

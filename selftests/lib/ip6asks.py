@@ -292,6 +292,75 @@ def temporary():
     C.run("sysctl", "-qw", "net.ipv6.conf.c0.use_tempaddr=0")
 
 
+def heard(sock, seconds=10):
+    """Netlink messages: (type, body)."""
+    sock.settimeout(seconds)
+    try:
+        data = sock.recv(65536)
+    except TimeoutError:
+        raise ktap.Fail("nothing is told") from None
+    while len(data) >= 16:
+        length, kind = struct.unpack_from("=IH", data)
+        yield kind, data[16:length]
+        data = data[(length + 3) & ~3:]
+
+
+def link_flags(body, index):
+    """IFLA_INET6_FLAGS of a message about AF_INET6's part of a link."""
+    if struct.unpack_from("=i", body, 4)[0] != index:
+        return 0
+    inside = dict(nl.attributes(dict(nl.attributes(body[16:])).get(12, b"")))
+    return struct.unpack("=I", inside[1])[0] if 1 in inside else 0
+
+
+def advertisements():
+    """What routers say for programs reaches them."""
+    g, h = ktap.Netns("G"), ktap.Netns("H")
+    ktap.veth(g, "g0", h, "h0")
+    for ns, dev in ((g, "g0"), (h, "h0")):
+        ktap.wait_for(15, "link-local address", lambda n=ns, d=dev: "inet6 fe80" in
+                      n.run("ip", "-6", "addr", "show", "dev", d, "-tentative"))
+    prefix = bytes((3, 4, 64, 0x40)) + struct.pack("!III", 3600, 3600, 0) + nl.address("fd80::")
+    options = [prefix,
+               bytes((25, 3, 0, 0)) + struct.pack("!I", 600) + nl.address("fd80::53"),
+               bytes((31, 2, 0, 0)) + struct.pack("!I", 600) + b"\3lan\0\0\0\0",
+               bytes((37, 2)) + b"https://a.b/\0\0", bytes((38, 2)) + bytes(14)]
+
+    def tell(flags):
+        with h, socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as sock:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+            sock.sendto(struct.pack("!BBHBBHII", 134, 0, 0, 64, flags, 1800, 0, 0) +
+                        b"".join(options), ("ff02::1", 0, 0, socket.if_nametoindex("h0")))
+
+    with g, socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as sock:
+        index = socket.if_nametoindex("g0")
+        for group in (20, 12):		# ND_USEROPT, IPV6_IFINFO
+            sock.setsockopt(nl.SOL_NETLINK, nl.NETLINK_ADD_MEMBERSHIP, group)
+        tell(0xc0)
+        told, flags = [], 0
+        while len(told) < len(options) or flags & 0xc0 != 0xc0:
+            for kind, body in heard(sock):
+                if kind == 68:
+                    length = struct.unpack_from("=H", body, 2)[0]
+                    told.append(bytes(body[16:16 + length]))
+                elif kind == 16:
+                    flags |= link_flags(body, index)
+        ktap.equal(told, options, "options")
+        sock.send(struct.pack("=IHHIIBBHiII", 32, 18, 0x301, 1, 0, 10, 0, 0, 0, 0, 0))
+        got = [link_flags(body, index) for kind, body in heard(sock) if kind == 16]
+        ktap.true(any(f & 0xe0 == 0xe0 for f in got), f"flags of a dump: {got}")
+    g.run("ip", "token", "set", "::77", "dev", "g0")
+    ktap.true("::77 dev g0" in g.run("ip", "token", "show"), "the token is told")
+    tell(0)
+    ktap.wait_for(10, "an address with the token",
+                  lambda: address("g0", "fd80::77", g))
+    g.run("ip", "token", "del", "dev", "g0")
+    ktap.wait_for(10, "it goes with the token", lambda: not address("g0", "fd80::77", g))
+    g.ip("link", "set", "g0", "addrgenmode", "none")
+    shown = json.loads(g.ip("-d", "-j", "link", "show", "g0"))[0]
+    ktap.equal(shown["inet6_addr_gen_mode"], "none", "addr_gen_mode")
+
+
 def tests():
     ktap.test("a route keeps its protocol")(protocols)
     ktap.test("routes of several metrics")(metrics)
@@ -301,3 +370,4 @@ def tests():
     ktap.test("what an address makes on-link")(prefixes)
     ktap.test("an address keeps its protocol")(protocols_of_addresses)
     ktap.test("temporary addresses of one that was set")(temporary)
+    ktap.test("advertisements are handed on")(advertisements)
