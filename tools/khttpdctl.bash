@@ -38,6 +38,7 @@ _khttpdctl() {
 			"$(cd /sys/kernel/config/khttpd 2>/dev/null && echo */)" -- "$cur")
 		COMPREPLY=("${COMPREPLY[@]%/}") ;;
 	--user)	mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
+	tls)	mapfile -t COMPREPLY < <(compgen -W "status reload" -- "$cur") ;;
 	--pid|--port|--fd|--listen|--index|--set|--interval|--count|--rotate|--keep) ;;
 	*)	words=$(_khttpdctl_words "${COMP_WORDS[1]}")
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;

@@ -11,6 +11,7 @@
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
@@ -493,6 +495,41 @@ def a_certificate_is_renewed():
 def refusals():
     with open(LOG, encoding="ascii") as file:
         return file.read().count("the certificates are not changed")
+
+
+@ktap.test
+def khttpdctl_says_and_reloads():
+    with connect() as sock:
+        fetches(sock)
+    at_rest()
+    now = json.loads(khttpd.ctl("tls", "status", "-j"))
+    ktap.equal({name: now[name] for name in ("workers", "done", "waiting")},
+               {"workers": 2, "done": khttpd.count("tls_done"), "waiting": 0}, "counters")
+    site, = now["sites"]
+    ktap.equal((site["name"], site["certificate"], site["names"], "error" in site),
+               ("default", f"{DIR}/a.example.pem", ["a.example"], False), "certificate")
+    ktap.true(29 < (site["until"] - time.time()) / 86400 <= 30, f"end: {site}")
+    out = khttpd.ctl("tls", "status")
+    ktap.true("names a.example\n" in out and " 29 days\n" in out, out)
+    old = workers()
+    khttpd.ctl("tls", "reload")
+    ktap.wait_for(20, "other workers", lambda: not old & workers() and
+                  khttpd.count("tls_daemons") == 2)
+    # What cannot be read is said, and nobody is told to read it.
+    os.rename(f"{DIR}/a.example.pem", f"{DIR}/kept")
+    out = khttpd.ctl("tls", "reload", check=False)
+    ktap.true("site default: " in out and "No such file" in out, out)
+    out = khttpd.ctl("tls", "status")
+    ktap.true("no good: No such file" in out, out)
+    with open(f"{DIR}/a.example.pem", "w", encoding="ascii") as file:
+        file.write(ktap.run("cat", f"{DIR}/b.example.pem"))
+    out = khttpd.ctl("tls", "reload", check=False)
+    ktap.true("the key is another certificate's" in out, out)
+    os.rename(f"{DIR}/kept", f"{DIR}/a.example.pem")
+    stop_daemon()
+    out = khttpd.ctl("tls", "reload", check=False)
+    ktap.true("khttpd-tlsd does not run" in out, out)
+    start_daemon()
 
 
 class Device:

@@ -63,7 +63,7 @@ struct options {
 	bool all;
 	bool prometheus;
 	const char *output;
-	bool takes_file;
+	const char *takes;	/* what stands behind the command, or NULL */
 	const char *file;
 };
 
@@ -146,6 +146,9 @@ int detach(const struct options *opt);
 /* status.c */
 int status(const struct options *opt);
 void print_json(const char *text, size_t len);
+
+/* tls.c */
+int tls(const struct options *opt);
 
 /* top.c */
 int top(const struct options *opt);

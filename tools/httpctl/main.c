@@ -24,6 +24,7 @@ static int usage(FILE *to)
 	      "  status  [-j | --prometheus]\n"
 	      "  top     [--interval SECONDS] [--count NUMBER]\n"
 	      "  log     [-j] [--output FILE [--rotate BYTES [--keep NUMBER]]]\n"
+	      "  tls     status [-j] | reload\n"
 	      "  stop    [--site NAME | --all]\n"
 	      "  doctor  [-j]\n"
 	      "  --help, --version\n"
@@ -191,10 +192,10 @@ static int parse(struct options *opt, int argc, char **argv)
 				return -1;
 		}
 	}
-	if (opt->takes_file) {
+	if (opt->takes) {
 		opt->file = argv[optind];
 		if (!opt->file) {
-			say("no FILE given");
+			say("no %s given", opt->takes);
 			return -1;
 		}
 		optind++;
@@ -209,20 +210,21 @@ static int parse(struct options *opt, int argc, char **argv)
 static const struct command {
 	const char *name;
 	int (*run)(const struct options *opt);
-	bool takes_file;
+	const char *takes;
 	bool needs_nothing;
 } commands[] = {
-	{ "load", load, true, true },
-	{ "check", check, true, true },
-	{ "doctor", doctor, false, true },
-	{ "save", save, false, false },
-	{ "serve", serve, false, false },
-	{ "attach", attach, false, false },
-	{ "detach", detach, false, false },
-	{ "status", status, false, false },
-	{ "top", top, false, false },
-	{ "stop", stop, false, false },
-	{ "log", show_log, false, false },
+	{ "load", load, "FILE", true },
+	{ "check", check, "FILE", true },
+	{ "doctor", doctor, NULL, true },
+	{ "save", save, NULL, false },
+	{ "serve", serve, NULL, false },
+	{ "attach", attach, NULL, false },
+	{ "detach", detach, NULL, false },
+	{ "status", status, NULL, false },
+	{ "tls", tls, "status or reload", false },
+	{ "top", top, NULL, false },
+	{ "stop", stop, NULL, false },
+	{ "log", show_log, NULL, false },
 };
 
 int main(int argc, char **argv)
@@ -243,7 +245,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, argv[1]))
 			continue;
-		opt.takes_file = commands[i].takes_file;
+		opt.takes = commands[i].takes;
 		if (parse(&opt, argc - 1, argv + 1))
 			return 2;
 		if (!commands[i].needs_nothing && loaded())
