@@ -94,6 +94,7 @@ int khttpd_tlsdev_open(struct inode *inode, struct file *file);
 int khttpd_tlsdev_release(struct inode *inode, struct file *file);
 __poll_t khttpd_tlsdev_poll(struct file *file, poll_table *wait);
 long khttpd_tlsdev_ioctl(struct file *file, unsigned int cmd, void __user *user);
+void khttpd_tlsdev_changed(void);
 
 /* configfs.c */
 int khttpd_configfs_init(void);

@@ -367,6 +367,8 @@ static ssize_t khttpd_site_enabled_store(struct config_item *item,
 	if (!err)
 		site->pending = false;
 	mutex_unlock(&khttpd_config_lock);
+	if (!err)
+		khttpd_tlsdev_changed();
 	return err ? err : len;
 }
 CONFIGFS_ATTR(khttpd_site_, enabled);
@@ -792,6 +794,7 @@ void khttpd_site_item_drop(struct config_item *item)
 	khttpd_site_item_stop(to_site(item));
 	list_del(&to_site(item)->node);
 	mutex_unlock(&khttpd_config_lock);
+	khttpd_tlsdev_changed();
 	config_item_put(item);
 }
 

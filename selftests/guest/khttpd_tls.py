@@ -20,6 +20,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -33,6 +34,7 @@ LOG = f"{DIR}/log"
 BIG = os.urandom(1_000_003)
 MID = BIG[:70_000]
 BEGIN, TAKE, DONE, CIPHERS = 0xbc42, 0xc050bc43, 0x4010bc44, 0x8004bc45
+WATCH, ASK = 0xc008bc46, 0x4004bc47
 DAEMON = []
 
 
@@ -84,19 +86,10 @@ def serve():
     khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{PORT},tls",
                "--listen", f"[::1]:{PORT},tls", "--listen", "127.0.0.1:8080",
                *pem("a.example"))
-    # The daemon looks each second. Until new workers know the site its connections are closed.
-    ktap.wait_for(20, "khttpd-tlsd knows the certificate", known)
-    ktap.wait_for(20, "the workers that do not know it have gone",
-                  lambda: khttpd.count("tls_daemons") == 2)
+    # The daemon knows the site before it listens. Workers that do not know it take no more.
+    connect().close()
+    ktap.wait_for(20, "they have gone", lambda: khttpd.count("tls_daemons") == 2)
     at_rest()
-
-
-def known():
-    try:
-        connect().close()
-    except OSError:
-        return False
-    return True
 
 
 def start_daemon(workers=2):
@@ -277,14 +270,9 @@ def the_name_chooses_the_certificate():
     khttpd.ctl("serve", "--site", "b", "--docroot", khttpd.WWW, "--set", "behind=default",
                "--set", "names=b.example", *pem("b.example"))
     try:
-        def right():
-            try:
-                with connect(ctx=context(name="b.example"), name="b.example") as sock:
-                    sock.sendall(b"GET /a.txt HTTP/1.1\r\nHost: b.example\r\n\r\n")
-                    return khttpd.Reader(sock).reply().body == b"hello\n"
-            except ssl.SSLError:
-                return False
-        ktap.wait_for(20, "b.example has its certificate", right)
+        with connect(ctx=context(name="b.example"), name="b.example") as sock:
+            sock.sendall(b"GET /a.txt HTTP/1.1\r\nHost: b.example\r\n\r\n")
+            ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "b.example")
         with connect() as sock:
             fetches(sock)
     finally:
@@ -513,8 +501,9 @@ def khttpdctl_says_and_reloads():
     ktap.true("names a.example\n" in out and " 29 days\n" in out, out)
     old = workers()
     khttpd.ctl("tls", "reload")
-    ktap.wait_for(20, "other workers", lambda: not old & workers() and
-                  khttpd.count("tls_daemons") == 2)
+    new = workers() - old
+    ktap.equal(len(new), 2, "there are new workers at once")
+    ktap.wait_for(20, "the old ones end", lambda: workers() == new)
     # What cannot be read is said, and nobody is told to read it.
     os.rename(f"{DIR}/a.example.pem", f"{DIR}/kept")
     out = khttpd.ctl("tls", "reload", check=False)
@@ -614,6 +603,91 @@ def a_daemon_that_lies():
     for sock in socks:
         sock.close()
     at_rest()
+    start_daemon()
+
+
+class Watch:
+    """/dev/khttpd as the daemon's parent uses it."""
+
+    def __init__(self):
+        self.fd = os.open("/dev/khttpd", os.O_RDWR)
+        self.asked = 0
+        self.call()
+
+    def call(self, asked=None, failed=0):
+        arg = struct.pack("II", self.asked if asked is None else asked, failed)
+        self.asked, _ = struct.unpack("II", fcntl.ioctl(self.fd, WATCH, arg))
+
+    def told(self, timeout=20):
+        return bool(select.select([self.fd], [], [], timeout)[0])
+
+
+def ask(timeout=20_000):
+    device = os.open("/dev/khttpd", os.O_RDWR)
+    try:
+        fcntl.ioctl(device, ASK, struct.pack("I", timeout))
+    finally:
+        os.close(device)
+
+
+def asks(result):
+    """Ask in another thread, and note how that ends: 0 or an errno."""
+    def run():
+        try:
+            ask()
+            result.append(0)
+        except OSError as err:
+            result.append(err.errno)
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+@ktap.test
+def who_watches_is_told():
+    stop_daemon()
+    ask()
+    one, two = Watch(), Watch()
+    ktap.true(not one.told(0), "nothing yet")
+    ktap.raises(errno.ETIME, ask, 1)
+    for failed, error in ((0, 0), (1, errno.EKEYREJECTED)):
+        result = []
+        for watch in (one, two):
+            watch.call()
+        thread = asks(result)
+        for watch in (one, two):
+            ktap.true(watch.told(), "asked for")
+            watch.call()
+            ktap.true(not watch.told(0), "known")
+            ktap.equal(result, [], "all must have done it")
+            watch.call(failed=failed)
+        thread.join()
+        ktap.equal(result, [error], "answer")
+    # Who goes, or says what it was not asked for, keeps nobody.
+    result = []
+    one.call()
+    two.call(failed=0)
+    thread = asks(result)
+    ktap.true(one.told(), "asked for")
+    one.call()
+    ktap.raises(errno.EINVAL, one.call, one.asked + 1)
+    ktap.raises(errno.EINVAL, one.call, None, 2)
+    ktap.raises(errno.EBUSY, fcntl.ioctl, one.fd, BEGIN)
+    one.call(failed=0)
+    os.close(two.fd)
+    thread.join()
+    ktap.equal(result, [0], "answer")
+    device = Device()
+    ktap.raises(errno.EBUSY, fcntl.ioctl, device.fd, WATCH, bytes(8))
+    os.close(device.fd)
+    # A site that is changed or removed by hand.
+    khttpd.ctl("serve", "--site", "hand", "--docroot", khttpd.WWW, "--set", "behind=default")
+    ktap.true(one.told(), "a new site")
+    one.call()
+    one.call()
+    khttpd.ctl("stop", "--site", "hand")
+    ktap.true(one.told(), "one less")
+    os.close(one.fd)
     start_daemon()
 
 

@@ -122,6 +122,7 @@ int make_site(const struct options *opt, char *path, size_t size);
 int enable_site(const char *path, const char *site);
 int remove_site(const char *path, const char *name, void *data);
 int serve(const struct options *opt);
+int serve_one(const struct options *opt);
 int stop(const struct options *opt);
 
 /* file.c */
@@ -148,6 +149,7 @@ int status(const struct options *opt);
 void print_json(const char *text, size_t len);
 
 /* tls.c */
+void tls_tell(void);
 int tls(const struct options *opt);
 
 /* top.c */

@@ -140,6 +140,8 @@ static int change_site(const struct file *file, const char *path,
 
 	err = sort_listeners(file, path, site, &change) ||
 	      make_listeners(&change, false) || set_all(path, site);
+	if (!err && wants_tls(&site->opt))
+		tls_tell();
 	if (!err && put(path, "enabled", "1")) {
 		say("cannot change site '%s': %s", site->opt.site, strerror(errno));
 		err = 1;
@@ -249,6 +251,19 @@ static int clear_sites(const struct file *file)
 	return err;
 }
 
+/* Those that stand behind others, or have another one: all at once. */
+static void tell_certificates(const struct file *file)
+{
+	int i;
+
+	for (i = 0; i < file->sites; i++) {
+		if (!*(setting(&file->site[i], "certificate") ?: ""))
+			continue;
+		tls_tell();
+		return;
+	}
+}
+
 int load(const struct options *opt)
 {
 	struct done done = {};
@@ -263,6 +278,8 @@ int load(const struct options *opt)
 	}
 	load_sites(&file, &done);
 	err = clear_sites(&file);
+	if (done.started + done.changed)
+		tell_certificates(&file);
 	printf("%d started, %d changed, %d unchanged", done.started,
 	       done.changed, done.unchanged);
 	if (done.failed)

@@ -217,7 +217,7 @@ static const struct command {
 	{ "check", check, "FILE", true },
 	{ "doctor", doctor, NULL, true },
 	{ "save", save, NULL, false },
-	{ "serve", serve, NULL, false },
+	{ "serve", serve_one, NULL, false },
 	{ "attach", attach, NULL, false },
 	{ "detach", detach, NULL, false },
 	{ "status", status, NULL, false },

@@ -334,21 +334,28 @@ int enable_site(const char *path, const char *site)
 	return -1;
 }
 
-int serve(const struct options *opt)
+/* Is an attribute set to something that begins so? */
+static bool sets(const struct options *opt, const char *begin)
 {
-	char path[PATH_MAX];
-	bool behind = false, certificate = false;
 	int i;
 
 	for (i = 0; i < opt->sets; i++) {
-		behind |= !strncmp(opt->set[i], "behind=", 7);
-		certificate |= !strncmp(opt->set[i], "certificate=/", 13);
+		if (!strncmp(opt->set[i], begin, strlen(begin)))
+			return true;
 	}
-	if (!opt->listens && !behind) {
+	return false;
+}
+
+int serve(const struct options *opt)
+{
+	char path[PATH_MAX];
+	int i;
+
+	if (!opt->listens && !sets(opt, "behind=")) {
 		say("--listen is missing");
 		return -1;
 	}
-	if (wants_tls(opt) && !certificate) {
+	if (wants_tls(opt) && !sets(opt, "certificate=/")) {
 		say("--certificate is missing");
 		return -1;
 	}
@@ -363,7 +370,20 @@ int serve(const struct options *opt)
 			return -1;
 		}
 	}
+	/* First: connections to a site that khttpd-tlsd does not know are closed. */
+	if (wants_tls(opt))
+		tls_tell();
 	return enable_site(path, opt->site);
+}
+
+/* The command: a site that is behind another may have a certificate, too. */
+int serve_one(const struct options *opt)
+{
+	if (serve(opt))
+		return -1;
+	if (!wants_tls(opt) && sets(opt, "certificate=/"))
+		tls_tell();
+	return 0;
 }
 
 int stop(const struct options *opt)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* HTTPS: who does handshakes, how they went, how long certificates are good; and having
- * khttpd-tlsd read them again.
+ * khttpd-tlsd read them, again or for the first time.
  */
 #include "httpctl.h"
 #include <signal.h>
@@ -10,6 +10,8 @@
 
 #define DAEMON	"khttpd-tlsd"
 #define DAY	(24 * 60 * 60)
+/* How long the daemon may take to read all certificates, in ms. */
+#define TELL	20000
 
 /* What is said of all certificates. */
 struct report {
@@ -275,15 +277,45 @@ static int tell(int pid)
 	return told;
 }
 
-static int tls_reload(void)
+/* Return: -1 if one is no good, which is said. */
+static int judge_sites(void)
 {
 	struct report report = {};
+
+	each_dir(ROOT, judge_site, &report);
+	return report.bad ? -1 : 0;
+}
+
+/* Return: 0 when the daemon, if there is one, knows the certificates of all sites. */
+static int tell_and_wait(void)
+{
+	int device = open("/dev/khttpd", O_RDWR | O_CLOEXEC), err;
+	__u32 timeout = TELL;
+
+	if (device < 0)
+		return 0;
+	err = ioctl(device, KHTTPD_IOC_TLS_ASK, &timeout) ? errno : 0;
+	close(device);
+	if (err == ETIME)
+		say(DAEMON " has not read the certificates in time");
+	else if (err == EKEYREJECTED && !judge_sites())
+		say(DAEMON " could not read the certificates");
+	return err == ETIME || err == EKEYREJECTED ? -1 : 0;
+}
+
+/* There is a new certificate. What is wrong with it is said, and is no reason to do nothing. */
+void tls_tell(void)
+{
+	tell_and_wait();
+}
+
+static int tls_reload(void)
+{
 	struct dirent *entry;
 	DIR *proc;
 	int n = 0;
 
-	each_dir(ROOT, judge_site, &report);
-	if (report.bad)
+	if (judge_sites())
 		return -1;
 	proc = opendir("/proc");
 	while (proc && (entry = readdir(proc))) {
@@ -293,7 +325,7 @@ static int tls_reload(void)
 	if (proc)
 		closedir(proc);
 	if (n)
-		return 0;
+		return tell_and_wait();
 	say(DAEMON " does not run");
 	return -1;
 }

@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,8 +25,10 @@
 #include "tlsd.h"
 
 #define WORKERS_MAX	64
-/* How long workers may take until they are ready, in ms. */
+/* How long workers may take until they are ready, and until they take no more, in ms. */
 #define READY		10000
+/* How often files are looked at, in ms. */
+#define LOOK		1000
 
 struct parent {
 	int workers;
@@ -34,7 +37,11 @@ struct parent {
 	uint32_t ciphers;	/* KHTTPD_TLS_* */
 	uint64_t mark;		/* of the certificates that the workers have */
 	uint64_t bad;		/* of those with which they could not begin */
+	int device;		/* tells when sites change */
+	uint32_t asked;		/* how often it did */
+	int signals;
 	pid_t worker[WORKERS_MAX];
+	int pipe[WORKERS_MAX];	/* at its end when the worker takes no more; with a worker only */
 	unsigned char tickets[TICKET_SIZE];
 };
 
@@ -79,12 +86,18 @@ static int drop_privileges(const struct parent *parent)
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* Ends the process. @ready is told when connections are taken. */
+/* Ends the process. @ready is told when connections are taken, and closed when no more are. */
 static void run_worker(const struct parent *parent, int ready)
 {
-	struct site *sites = read_sites();
-	int device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	struct site *sites;
+	int device;
 
+	/* Nothing else of the parent's, who would seem to live as long as the worker. */
+	if (dup2(ready, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0))
+		_exit(1);
+	ready = STDERR_FILENO + 1;
+	sites = read_sites();
+	device = open(DEVICE, O_RDWR | O_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (load_certificates(sites, parent->tickets, parent->ciphers))
 		_exit(EXIT_CERTIFICATES);
@@ -100,12 +113,11 @@ static void run_worker(const struct parent *parent, int ready)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (write(ready, "", 1) != 1)
 		_exit(1);
-	close(ready);
-	_exit(work(sites, device) ? 1 : 0);
+	_exit(work(sites, device, ready) ? 1 : 0);
 }
 
-/* Return: the process, which takes connections now; or -1. */
-static pid_t start_worker(struct parent *parent)
+/* Return: the process, which takes connections now, and its pipe; or -1. */
+static pid_t start_worker(const struct parent *parent, int *end)
 {
 	struct pollfd wait = { .events = POLLIN };
 	int ready[2];
@@ -119,28 +131,58 @@ static pid_t start_worker(struct parent *parent)
 		run_worker(parent, ready[1]);
 	close(ready[1]);
 	wait.fd = ready[0];
-	if (pid > 0 && (poll(&wait, 1, READY) != 1 || read(ready[0], &byte, 1) != 1)) {
+	*end = ready[0];
+	if (pid > 0 && poll(&wait, 1, READY) == 1 && read(ready[0], &byte, 1) == 1)
+		return pid;
+	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
-		pid = -1;
 	}
 	close(ready[0]);
-	return pid;
+	return -1;
 }
 
 /* What can the kernel go on with? It may look for modules now, and nobody waits for a worker. */
 static int ask_kernel(struct parent *parent)
 {
+	struct khttpd_tls_watch watch = {};
 	int device = open(DEVICE, O_RDWR | O_CLOEXEC);
-	int err = device < 0 ? -1 : ioctl(device, KHTTPD_IOC_TLS_CIPHERS, &parent->ciphers);
 
-	if (err)
+	if (device < 0 || ioctl(device, KHTTPD_IOC_TLS_CIPHERS, &parent->ciphers)) {
 		say("%s: %s", DEVICE, strerror(errno));
-	else if (!(parent->ciphers & KHTTPD_TLS_AES_GCM))
+		return -1;
+	}
+	if (!(parent->ciphers & KHTTPD_TLS_AES_GCM)) {
 		say("the kernel has no TLS: it has not got AES-GCM");
-	if (device >= 0)
+		return -1;
+	}
+	/* A module from before that call does not tell. Then sites are looked at as files are. */
+	if (ioctl(device, KHTTPD_IOC_TLS_WATCH, &watch)) {
 		close(device);
-	return err || !(parent->ciphers & KHTTPD_TLS_AES_GCM) ? -1 : 0;
+		device = -1;
+	}
+	parent->device = device;
+	parent->asked = watch.asked;
+	return 0;
+}
+
+/* They end with their last handshake, and take no more when this returns. */
+static void retire(const pid_t *worker, const int *end, int workers)
+{
+	struct pollfd wait = { .events = POLLIN };
+	int i;
+
+	for (i = 0; i < workers; i++) {
+		if (worker[i] > 0)
+			kill(worker[i], SIGTERM);
+	}
+	for (i = 0; i < workers; i++) {
+		if (worker[i] <= 0)
+			continue;
+		wait.fd = end[i];
+		poll(&wait, 1, READY);
+		close(end[i]);
+	}
 }
 
 /* Workers with the certificates of now take the place of the others. Return: -1 if one cannot
@@ -151,23 +193,20 @@ static int renew(struct parent *parent)
 	struct site *sites = read_sites();
 	uint64_t mark = sites_mark(sites);
 	pid_t fresh[WORKERS_MAX];
-	int i;
+	int end[WORKERS_MAX], i;
 
 	free_sites(sites);
 	for (i = 0; i < parent->workers; i++) {
-		fresh[i] = start_worker(parent);
+		fresh[i] = start_worker(parent, &end[i]);
 		if (fresh[i] > 0)
 			continue;
-		while (i--)
-			kill(fresh[i], SIGTERM);
+		retire(fresh, end, i);
 		parent->bad = mark;
 		return -1;
 	}
-	for (i = 0; i < parent->workers; i++) {
-		if (parent->worker[i] > 0)
-			kill(parent->worker[i], SIGTERM);
-		parent->worker[i] = fresh[i];
-	}
+	retire(parent->worker, parent->pipe, parent->workers);
+	memcpy(parent->worker, fresh, sizeof(fresh));
+	memcpy(parent->pipe, end, sizeof(end));
 	parent->mark = mark;
 	parent->bad = 0;
 	return 0;
@@ -194,33 +233,55 @@ static void bury(struct parent *parent)
 			if (parent->worker[i] != pid)
 				continue;
 			say("worker %d ended, status %#x", pid, status);
-			parent->worker[i] = start_worker(parent);
+			close(parent->pipe[i]);
+			parent->worker[i] = start_worker(parent, &parent->pipe[i]);
 		}
 	}
 }
 
+/* All that was asked for is done. Return: true if it was asked for again meanwhile. */
+static bool answer(struct parent *parent)
+{
+	struct khttpd_tls_watch watch = { .asked = parent->asked, .failed = !!parent->bad };
+	uint32_t before = parent->asked;
+
+	if (ioctl(parent->device, KHTTPD_IOC_TLS_WATCH, &watch))
+		return false;
+	parent->asked = watch.asked;
+	return watch.asked != before;
+}
+
+/* Return: a signal, or 0 after some time, or when sites change. */
+static int wait_for_news(const struct parent *parent, int timeout)
+{
+	struct pollfd fds[] = {
+		{ .fd = parent->signals, .events = POLLIN },
+		{ .fd = parent->device, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+
+	poll(fds, 2, timeout);
+	return read(parent->signals, &info, sizeof(info)) == sizeof(info) ? info.ssi_signo : 0;
+}
+
 static void supervise(struct parent *parent)
 {
-	const struct timespec second = { .tv_sec = 1 };
-	sigset_t set;
+	bool again = false;
 	int i, sig;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
 	for (;;) {
-		sig = sigtimedwait(&set, NULL, &second);
+		/* After answer(): a SIGHUP that came before an ASK is seen to with it. */
+		sig = wait_for_news(parent, again ? 0 : LOOK);
 		if (sig == SIGTERM || sig == SIGINT)
 			return;
 		bury(parent);
 		if ((sig == SIGHUP || changed(parent)) && renew(parent))
 			say("the certificates are not changed");
-		for (i = 0; i < parent->workers && sig < 0; i++) {
+		for (i = 0; i < parent->workers && !sig; i++) {
 			if (parent->worker[i] < 0)
-				parent->worker[i] = start_worker(parent);
+				parent->worker[i] = start_worker(parent, &parent->pipe[i]);
 		}
+		again = answer(parent);
 	}
 }
 
@@ -285,6 +346,14 @@ int main(int argc, char **argv)
 	sigfillset(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	parent.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (parent.signals < 0)
+		return 1;
 	if (ask_kernel(&parent) || renew(&parent))
 		return 1;
 	supervise(&parent);

@@ -66,6 +66,6 @@ void note_secret(const SSL *ssl, const char *line);
 int receive_by_kernel(const struct shake *shake);
 
 /* worker.c */
-int work(const struct site *sites, int device);
+int work(const struct site *sites, int device, int alive);
 
 #endif /* TLSD_H */

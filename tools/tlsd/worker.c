@@ -24,6 +24,7 @@ struct worker {
 	int device;
 	int epoll;
 	int signals;
+	int alive;		/* closed when no more are taken: the parent's pipe */
 	bool ending;		/* takes no more */
 	bool paused;		/* the same, for a while */
 	struct shake list;	/* head of a ring */
@@ -158,6 +159,8 @@ static void handle(struct worker *worker, const struct epoll_event *event)
 	if (event->data.ptr == worker) {
 		if (read(worker->signals, &info, sizeof(info)) < 0)
 			return;
+		if (!worker->ending)
+			close(worker->alive);
 		worker->ending = true;
 		watch_device(worker, false);
 	} else if (event->data.ptr) {
@@ -185,10 +188,10 @@ static int prepare(struct worker *worker)
 	       epoll_ctl(worker->epoll, EPOLL_CTL_ADD, worker->device, &device);
 }
 
-/* Until SIGTERM, and then until the handshakes under way are over. */
-int work(const struct site *sites, int device)
+/* Until SIGTERM, and then until the handshakes under way are over. @alive is closed in between. */
+int work(const struct site *sites, int device, int alive)
 {
-	struct worker worker = { .sites = sites, .device = device };
+	struct worker worker = { .sites = sites, .device = device, .alive = alive };
 	struct epoll_event events[EVENTS];
 	int timeout, n, i;
 

@@ -73,15 +73,32 @@ struct khttpd_tls_done {
 	__u32 flags;
 };
 
+/**
+ * struct khttpd_tls_watch - sites are to be read again
+ * @asked: in: what the last call said, now that it is done; ignored by the first one.
+ *	out: how often it was asked for
+ * @failed: 1: it could not be done; ignored by the first one
+ */
+struct khttpd_tls_watch {
+	__u32 asked;
+	__u32 failed;
+};
+
 /* BEGIN: this descriptor of /dev/khttpd, which nothing else should share, does handshakes from
  * now on; CAP_NET_ADMIN is needed. It can be polled for connections. When it is closed for the
- * last time, those that it took end. EBUSY: it does already.
+ * last time, those that it took end. EBUSY: it does already, or watches.
  * TAKE: EAGAIN: there is none. EPERM: without BEGIN.
  * DONE: ENOENT: no such handshake, or its time was over. EBADF: not the connection that was
  * taken; both leave @fd as it is. EBUSY: the connection has other descriptors, or is watched.
  * EINVAL: TLS is not on in both directions. ESHUTDOWN: its listener has gone.
  * CIPHERS: out: KHTTPD_TLS_* of what the kernel can encrypt with; CAP_NET_ADMIN is needed. The
  * first such call, or listener, has modules loaded, which may take seconds.
+ * WATCH: this descriptor, which does no handshakes, is readable from now on when a site was
+ * started, changed or removed, or ASK was called, since the last WATCH. EBUSY: it does handshakes.
+ * EINVAL: @asked is not what the last call said. CAP_NET_ADMIN is needed.
+ * ASK: have those who watch read the sites again, and wait until they have, at most the given ms;
+ * not at all if there are none. ETIME: it takes longer. EKEYREJECTED: one could not. CAP_NET_ADMIN
+ * is needed.
  */
 #define KHTTPD_TLS_AES_GCM		(1 << 0)
 #define KHTTPD_TLS_CHACHA20_POLY1305	(1 << 1)
@@ -90,6 +107,8 @@ struct khttpd_tls_done {
 #define KHTTPD_IOC_TLS_TAKE	_IOWR(0xbc, 0x43, struct khttpd_tls_take)
 #define KHTTPD_IOC_TLS_DONE	_IOW(0xbc, 0x44, struct khttpd_tls_done)
 #define KHTTPD_IOC_TLS_CIPHERS	_IOR(0xbc, 0x45, __u32)
+#define KHTTPD_IOC_TLS_WATCH	_IOWR(0xbc, 0x46, struct khttpd_tls_watch)
+#define KHTTPD_IOC_TLS_ASK	_IOW(0xbc, 0x47, __u32)
 
 /**
  * struct khttpd_log_record - what /dev/khttpd_log gives for each reply
