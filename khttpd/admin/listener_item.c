@@ -235,6 +235,8 @@ KHTTPD_LISTENER_NUMBER(defer_accept, to_listener(item)->options, 0, 3600)
 CONFIGFS_ATTR(khttpd_listener_, defer_accept);
 KHTTPD_LISTENER_NUMBER(fastopen, to_listener(item)->options, 0, 1 << 20)
 CONFIGFS_ATTR(khttpd_listener_, fastopen);
+KHTTPD_LISTENER_NUMBER(redirect, to_listener(item)->options, 0, U16_MAX)
+CONFIGFS_ATTR(khttpd_listener_, redirect);
 
 static ssize_t khttpd_listener_reuseport_show(struct config_item *item,
 					      char *page)
@@ -320,6 +322,7 @@ static struct configfs_attribute *khttpd_listener_attrs[] = {
 	&khttpd_listener_attr_fastopen,
 	&khttpd_listener_attr_reuseport,
 	&khttpd_listener_attr_tls,
+	&khttpd_listener_attr_redirect,
 	&khttpd_listener_attr_open,
 	NULL
 };

@@ -559,6 +559,22 @@ static ssize_t khttpd_site_names_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_site_, names);
 
+static ssize_t khttpd_site_hsts_show(struct config_item *item, char *page)
+{
+	return sprintf(page, "%s\n", to_site(item)->options.hsts);
+}
+
+static ssize_t khttpd_site_hsts_store(struct config_item *item, const char *page, size_t len)
+{
+	struct khttpd_site_item *site = to_site(item);
+
+	if (!khttpd_https_hsts_valid(page))
+		return -EINVAL;
+	return khttpd_site_text_store(site, site->options.hsts, sizeof(site->options.hsts), page,
+				      len);
+}
+CONFIGFS_ATTR(khttpd_site_, hsts);
+
 static ssize_t khttpd_site_behind_show(struct config_item *item, char *page)
 {
 	return sprintf(page, "%s\n", to_site(item)->behind);
@@ -709,6 +725,7 @@ static struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_behind,
 	&khttpd_site_attr_certificate,
 	&khttpd_site_attr_key,
+	&khttpd_site_attr_hsts,
 	&khttpd_site_attr_uid,
 	&khttpd_site_attr_gid,
 	&khttpd_site_attr_attached,

@@ -101,6 +101,7 @@ static bool khttpd_batch_add_body(struct khttpd_batch *batch,
  * @conn: whose request
  * @entry: the file; the reference goes to the batch
  * @tail: how the header ends
+ * @hsts: value of Strict-Transport-Security, or NULL for none
  * @end: offset behind the request in the buffer
  *
  * There must be room.
@@ -109,15 +110,18 @@ static bool khttpd_batch_add_body(struct khttpd_batch *batch,
  */
 enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 				      struct khttpd_entry *entry,
-				      enum khttpd_tail tail, u32 end)
+				      enum khttpd_tail tail, const char *hsts, u32 end)
 {
 	struct khttpd_thread *thread = conn->thread;
 	struct khttpd_batch *batch = &thread->batch;
-	char *text = batch->expires[batch->replies];
+	char *text = batch->fields[batch->replies];
 	struct khttpd_reply *reply = khttpd_batch_reply(batch, end);
-	u32 len = khttpd_tails_expires(entry, thread->tails.second, text);
-	u32 before = batch->bytes;
+	u32 before = batch->bytes, len;
 
+	if (unlikely(hsts))
+		len = khttpd_tails_fields(hsts, entry, thread->tails.second, text);
+	else
+		len = khttpd_tails_expires(entry, thread->tails.second, text);
 	reply->entry = entry;
 	reply->stat = KHTTPD_STAT_replies_file;
 	reply->close = tail == KHTTPD_TAIL_CLOSE;

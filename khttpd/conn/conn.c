@@ -109,7 +109,9 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 	conn->peer = peer;
 	conn->nodelay = listener->nodelay;
 	conn->tls = listener->tls;
-	conn->server = listener->attached || khttpd_backend_exists(listener);
+	/* Clients that are sent elsewhere are none of a server's. */
+	conn->server = listener->attached ||
+		       (!listener->redirect && khttpd_backend_exists(listener));
 	refcount_inc(&listener->refs);
 	conn->listener = listener;
 	atomic_inc(&listener->connections);

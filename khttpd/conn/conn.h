@@ -58,6 +58,7 @@
  * @port: of one that others may join (SO_REUSEPORT), while it is attached; else 0
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
  * @tls: its connections begin with a TLS handshake (tls.c); one of our own
+ * @redirect: port of HTTPS to which all its clients are sent, or 0; one of our own
  * @flags: KHTTPD_LISTENER_*
  * @wait: our entry in the socket's wait queue
  * @again: accepts once more after there was no memory; runs until @stopped
@@ -94,6 +95,7 @@ struct khttpd_listener {
 	u16 port;
 	bool nodelay;
 	bool tls;
+	u16 redirect;
 	unsigned long flags;
 	wait_queue_entry_t wait;
 	struct timer_list again;
@@ -335,7 +337,8 @@ struct khttpd_conn {
  * @folios: how many
  * @text: storage of replies without file
  * @text_len: bytes used of it
- * @expires: when a reply's file expires, by its number, and what follows that
+ * @fields: what the site says in front of the date of a reply's file, by its number: HSTS, and when
+ *	it expires
  * @frag: pages to copy into, which take turns with the one in use; may be empty
  * @turn: how many turns there were
  */
@@ -361,7 +364,7 @@ struct khttpd_batch {
 	unsigned int folios;
 	u32 text_len;
 	char text[KHTTPD_TEXT_SIZE];
-	char expires[KHTTPD_BATCH][KHTTPD_EXPIRES_SIZE];
+	char fields[KHTTPD_BATCH][KHTTPD_HSTS_FIELD + KHTTPD_EXPIRES_SIZE];
 	struct page_frag frag[KHTTPD_FRAGS];
 	unsigned int turn;
 };
@@ -483,6 +486,7 @@ enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 /* reply.c */
 enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 					u16 status);
+enum khttpd_verdict khttpd_reply_https(const struct khttpd_ask *ask);
 enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
 					  size_t dir_len);
 enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask);
@@ -502,7 +506,7 @@ int khttpd_parts_next(struct khttpd_out *out);
 bool khttpd_batch_has_room(const struct khttpd_batch *batch);
 enum khttpd_verdict khttpd_batch_file(struct khttpd_conn *conn,
 				      struct khttpd_entry *entry,
-				      enum khttpd_tail tail, u32 end);
+				      enum khttpd_tail tail, const char *hsts, u32 end);
 void khttpd_batch_part(struct khttpd_conn *conn, struct khttpd_entry *entry,
 		       u32 len, const struct khttpd_range *range,
 		       struct khttpd_parts *parts, bool close,

@@ -30,8 +30,16 @@ static enum khttpd_verdict khttpd_reply_room(const struct khttpd_ask *ask)
 						  KHTTPD_VERDICT_ABORT;
 }
 
-/* A header up to its end: status, then @fields, then the date. Return: its
- * length, 0 if there was no room.
+/* RFC 6797 section 7.2: a site MUST NOT say it but over TLS. Return: NULL if it is not said. */
+static const char *khttpd_reply_hsts(const struct khttpd_ask *ask)
+{
+	if (likely(!ask->conn->tls) || !*ask->site->options.hsts)
+		return NULL;
+	return ask->site->options.hsts;
+}
+
+/* A header up to its end: status, then @fields, HSTS, the date. Return: its length, 0 if there was
+ * no room.
  */
 __printf(5, 6)
 static size_t khttpd_reply_head(const struct khttpd_ask *ask, u16 code,
@@ -40,6 +48,7 @@ static size_t khttpd_reply_head(const struct khttpd_ask *ask, u16 code,
 {
 	struct khttpd_thread *thread = ask->conn->thread;
 	enum khttpd_tail tail = khttpd_tails_choose(&ask->conn->req, ask->close);
+	const char *hsts = khttpd_reply_hsts(ask);
 	va_list args;
 	size_t len;
 
@@ -48,6 +57,11 @@ static size_t khttpd_reply_head(const struct khttpd_ask *ask, u16 code,
 	va_start(args, fields);
 	len += vscnprintf(text + len, room - len, fields, args);
 	va_end(args);
+	if (unlikely(hsts)) {
+		if (room - len <= KHTTPD_HSTS_FIELD)
+			return 0;
+		len += khttpd_tails_hsts(hsts, text + len);
+	}
 	len += scnprintf(text + len, room - len, "Date: %.*s",
 			 thread->tails.len[tail], thread->tails.text[tail]);
 	return len + 1 < room ? len : 0;
@@ -80,8 +94,7 @@ static enum khttpd_verdict khttpd_reply_text(const struct khttpd_ask *ask,
 		strcpy(text + len, body);
 		len += strlen(body);
 	}
-	stat = code == 301 ? KHTTPD_STAT_replies_redirect :
-			     KHTTPD_STAT_replies_error;
+	stat = code < 400 ? KHTTPD_STAT_replies_redirect : KHTTPD_STAT_replies_error;
 	khttpd_batch_add_text(ask->conn, len, ask->close, stat, ask->end);
 	khttpd_reply_log(ask, code, strlen(body));
 	return khttpd_reply_done(ask);
@@ -184,6 +197,59 @@ enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
 	return verdict;
 }
 
+/* To @host with HTTPS, the same path and query. Return: its length, not more than @size. */
+static size_t khttpd_reply_location(const struct khttpd_ask *ask, size_t host_len, char *field,
+				    size_t size)
+{
+	const struct khttpd_request *req = &ask->conn->req;
+	u16 port = ask->conn->listener->redirect;
+	size_t len;
+
+	len = scnprintf(field, size, "Location: https://%.*s", (int)host_len,
+			ask->head + req->host);
+	if (port != 443)
+		len += scnprintf(field + len, size - len, ":%u", port);
+	return len + scnprintf(field + len, size - len, "%.*s%.*s\r\n", req->path_len ?: 1,
+			       req->path_len ? (const char *)ask->head + req->path : "/",
+			       req->query_len, ask->head + req->query);
+}
+
+/**
+ * khttpd_reply_https() - to the same place with HTTPS
+ * @ask: the request
+ *
+ * A client may say any host, so only what can be a name of the DNS, or an address, is said back.
+ * RFC 9110 section 15.4.2: by 301 a POST may become a GET; by 308 no method changes.
+ *
+ * Return: enum khttpd_verdict
+ */
+enum khttpd_verdict khttpd_reply_https(const struct khttpd_ask *ask)
+{
+	const struct khttpd_request *req = &ask->conn->req;
+	size_t host_len = khttpd_https_host(ask->head + req->host, req->host_len), size, len;
+	bool safe = req->method == KHTTPD_METHOD_GET || req->method == KHTTPD_METHOD_HEAD;
+	enum khttpd_verdict verdict;
+	struct khttpd_ask bad;
+	char *field;
+
+	if (!host_len || req->flags & KHTTPD_REQ_NOPATH) {
+		bad = *ask;
+		bad.close = true;
+		return khttpd_reply_status(&bad, 400);
+	}
+	size = host_len + req->path_len + req->query_len + 32;
+	field = kmalloc(size, GFP_KERNEL);
+	if (!field)
+		return khttpd_reply_status(ask, 503);
+	len = khttpd_reply_location(ask, host_len, field, size);
+	if (len > KHTTPD_TEXT_SIZE / 2)
+		verdict = khttpd_reply_status(ask, 414);
+	else
+		verdict = khttpd_reply_text(ask, safe ? 301 : 308, field);
+	kfree(field);
+	return verdict;
+}
+
 /**
  * khttpd_reply_made() - send a text that was made for this request
  * @ask: the request
@@ -197,7 +263,7 @@ enum khttpd_verdict khttpd_reply_made(const struct khttpd_ask *ask, char *body,
 				      size_t len, const char *type)
 {
 	bool head = ask->conn->req.method == KHTTPD_METHOD_HEAD;
-	size_t room = 512, head_len;
+	size_t room = 512 + KHTTPD_HSTS_FIELD, head_len;
 	char *text;
 
 	text = kvmalloc(room + len, GFP_KERNEL);
@@ -430,5 +496,5 @@ enum khttpd_verdict khttpd_reply_file(const struct khttpd_ask *ask,
 	khttpd_reply_log(ask, 200, entry->size);
 	return khttpd_batch_file(ask->conn, entry,
 				 khttpd_tails_choose(&ask->conn->req, ask->close),
-				 ask->end);
+				 khttpd_reply_hsts(ask), ask->end);
 }

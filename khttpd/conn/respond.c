@@ -407,6 +407,8 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
 {
 	ask->conn->thread->wish.status = 0;
+	if (unlikely(ask->conn->listener->redirect))
+		return khttpd_reply_https(ask);
 	switch (ask->conn->req.method) {
 	case KHTTPD_METHOD_GET:
 	case KHTTPD_METHOD_HEAD:

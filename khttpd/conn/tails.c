@@ -46,3 +46,38 @@ u32 khttpd_tails_expires_write(const struct khttpd_entry *entry, time64_t now, c
 	return scnprintf(to, KHTTPD_EXPIRES_SIZE, "Expires: %.*s\r\nDate: ",
 			 KHTTPD_DATE_LEN, date);
 }
+
+/**
+ * khttpd_tails_hsts() - the field by which a site is asked for by HTTPS only
+ * @hsts: its value, not empty
+ * @to: KHTTPD_HSTS_FIELD bytes; terminated
+ *
+ * Context: any.
+ * Return: its length.
+ */
+u32 khttpd_tails_hsts(const char *hsts, char *to)
+{
+	return scnprintf(to, KHTTPD_HSTS_FIELD, "Strict-Transport-Security: %s\r\n", hsts);
+}
+
+/**
+ * khttpd_tails_fields() - the same with khttpd_tails_expires() behind it
+ * @hsts: its value, not empty
+ * @entry: the file
+ * @now: the time of the reply
+ * @to: KHTTPD_HSTS_FIELD + KHTTPD_EXPIRES_SIZE bytes; terminated
+ *
+ * The text takes the place of the "Date: " that ends the file's header.
+ *
+ * Context: any.
+ * Return: its length.
+ */
+u32 khttpd_tails_fields(const char *hsts, const struct khttpd_entry *entry, time64_t now, char *to)
+{
+	u32 len = khttpd_tails_hsts(hsts, to);
+	u32 expires = khttpd_tails_expires(entry, now, to + len);
+
+	if (!expires)
+		expires = scnprintf(to + len, KHTTPD_EXPIRES_SIZE, "Date: ");
+	return len + expires;
+}

@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include "../files/entry.h"
 #include "../http/date.h"
+#include "../http/https.h"
 #include "../http/parse.h"
 
 /* Ends of a header, after "Date: ". */
@@ -19,6 +20,8 @@ enum khttpd_tail {
 #define KHTTPD_TAIL_MAX		64
 /* "Expires: ", a date, CRLF, "Date: ", NUL */
 #define KHTTPD_EXPIRES_SIZE	(9 + KHTTPD_DATE_LEN + 2 + 6 + 1)
+/* Longest field of HSTS, with CRLF. */
+#define KHTTPD_HSTS_FIELD	(27 + KHTTPD_HSTS_SIZE + 2)
 
 /**
  * struct khttpd_tails - ends of headers, date included, for this second
@@ -58,6 +61,8 @@ static inline enum khttpd_tail khttpd_tails_choose(const struct khttpd_request *
 }
 
 u32 khttpd_tails_expires_write(const struct khttpd_entry *entry, time64_t now, char *to);
+u32 khttpd_tails_hsts(const char *hsts, char *to);
+u32 khttpd_tails_fields(const char *hsts, const struct khttpd_entry *entry, time64_t now, char *to);
 
 /**
  * khttpd_tails_expires() - write when a file expires, and begin the date

@@ -7,6 +7,7 @@
 #include <linux/path.h>
 #include <linux/refcount.h>
 #include <linux/uidgid.h>
+#include "../http/https.h"
 #include "../http/names.h"
 #include "../http/parse.h"
 #include "../http/rules.h"
@@ -31,6 +32,7 @@ struct cred;
  * @types: lines of "TYPE EXTENSION..." before the built-in table, or NULL
  * @types_len: their length
  * @names: of a virtual host
+ * @hsts: value of Strict-Transport-Security, or empty
  */
 struct khttpd_options {
 	char index[KHTTPD_INDEX_NAME];
@@ -42,6 +44,7 @@ struct khttpd_options {
 	char *types;
 	size_t types_len;
 	char names[KHTTPD_NAMES_SIZE];
+	char hsts[KHTTPD_HSTS_SIZE];
 };
 
 /**

@@ -13,6 +13,7 @@ static const struct khttpd_status khttpd_statuses[] = {
 	{ 206, "Partial Content" },
 	{ 301, "Moved Permanently" },
 	{ 304, "Not Modified" },
+	{ 308, "Permanent Redirect" },
 	{ 400, "Bad Request" },
 	{ 403, "Forbidden" },
 	{ 404, "Not Found" },

@@ -387,6 +387,8 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 	struct socket *sock;
 	int err;
 
+	if (opt->tls && opt->redirect)
+		return ERR_PTR(-EINVAL);
 	err = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		return ERR_PTR(err);
@@ -411,6 +413,7 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 		goto fail;
 	listener->nodelay = true;
 	listener->tls = opt->tls;
+	listener->redirect = opt->redirect;
 	mutex_lock(&khttpd_listeners_lock);
 	list_add(&listener->node, &khttpd_listeners);
 	mutex_unlock(&khttpd_listeners_lock);

@@ -11,6 +11,7 @@
  * @defer_accept: TCP_DEFER_ACCEPT in seconds, or 0
  * @fastopen: TCP_FASTOPEN, requests at once, or 0
  * @tls: its connections begin with a TLS handshake
+ * @redirect: port of HTTPS to which all its clients are sent, or 0
  * @cpu: one of several with SO_REUSEPORT: the one for this CPU; or -1
  */
 struct khttpd_sockopts {
@@ -18,6 +19,7 @@ struct khttpd_sockopts {
 	u32 defer_accept;
 	u32 fastopen;
 	bool tls;
+	u32 redirect;
 	int cpu;
 };
 

@@ -652,7 +652,8 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 	struct khttpd_soft *soft;
 	int i;
 
-	if (sk->sk_family != AF_INET6)
+	/* A client that is sent elsewhere asks for nothing more. */
+	if (sk->sk_family != AF_INET6 || listener->redirect)
 		return NULL;
 	soft = kzalloc(sizeof(*soft), GFP_KERNEL);
 	if (!soft)

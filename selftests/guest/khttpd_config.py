@@ -136,7 +136,9 @@ def values_are_judged_before_anything_is_done():
             ("listen = 1.2.3:80", "address"), ("listen = localhost:80", "address"),
             ("listen = [1.2.3.4]:80", "address"), ("listen = [::1%lo]:80", "address"),
             ("listen = 1.2.3.4:http", "number"), ("listen = 1.2.3.4:65536", "range"),
-            ("listen = 1.2.3.4:80,backlog=0", "range")):
+            ("listen = 1.2.3.4:80,backlog=0", "range"),
+            ("listen = 1.2.3.4:80,tls,redirect=443", "cannot both"),
+            ("hsts = 3600", "not max-age"), ("hsts = max-age=1; all", "not max-age")):
         for command in ("check", "load"):
             said = load("[limits]\nmax_connections = 77\n" + site + line, command,
                         check=False)
@@ -151,6 +153,7 @@ def values_are_judged_before_anything_is_done():
     load(ONE)
     for text in (THREE, site + "listing = on\nprecompressed = No\nindex =\n",
                  site + "listen = [fe80::1%eth9]:80\nlisten = [::]:080,backlog=007,net6\n",
+                 site + "listen = [::]:81,redirect=443\nhsts = max-age=9; preload\n",
                  site + "names = a *.b [::1]\nbehind = one\ntypes = @/tmp/types\n"):
         ktap.equal(load(text, "check"), "", text)
     khttpd.ctl("stop", "--all")
@@ -173,7 +176,7 @@ def kernel_takes(name, value):
 @ktap.test
 def ranges_are_those_of_the_kernel():
     names = [name for name in os.listdir(khttpd.CONFIG) if name != "stats"]
-    options = ("port", "backlog", "defer_accept", "fastopen")
+    options = ("port", "backlog", "defer_accept", "fastopen", "redirect")
     os.makedirs(f"{khttpd.CONFIG}/x/y")
     for value in (0, 1, 63, 64, 100, 101, 3600, 3601, 8192, 8193, 65535, 65536, 1 << 20,
                   (1 << 20) + 1, (1 << 30) - 1, 1 << 30, 1 << 32, 1 << 64):

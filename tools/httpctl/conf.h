@@ -36,7 +36,7 @@ struct attribute {
 	const char *otherwise;
 };
 
-#define ATTRIBUTES	10
+#define ATTRIBUTES	11
 
 struct limit {
 	const char *name;

@@ -22,7 +22,7 @@ const struct limit limits[LIMITS] = {
 const struct attribute attributes[ATTRIBUTES] = {
 	{ "listing", "0" }, { "precompressed", "0" }, { "etag_version", "0" },
 	{ "until_closed", "0" }, { "names", "" }, { "behind", "" }, { "certificate", "" },
-	{ "key", "" }, { "types", "" }, { "rules", "" },
+	{ "key", "" }, { "hsts", "" }, { "types", "" }, { "rules", "" },
 };
 
 static int wrong(const struct file *file, const char *what, const char *word)

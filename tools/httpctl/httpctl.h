@@ -29,7 +29,7 @@
 #define ROOT		CONFIG "/khttpd"
 #define DEVICE		"/dev/khttpd"
 #define LISTENERS_MAX	16
-#define LISTEN_OPTIONS	5
+#define LISTEN_OPTIONS	6
 #define SETS_MAX	24
 #define VALUE_MAX	(128 * 1024)
 /* Bytes of the name of an index file, its NUL included. */

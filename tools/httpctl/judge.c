@@ -102,6 +102,8 @@ const char *judge_attribute(const char *name, const char *value)
 	}
 	if (!strcmp(name, "rules"))
 		return judge_rules(value, len);
+	if (!strcmp(name, "hsts"))
+		return judge_hsts(value);
 	if (!strcmp(name, "names"))
 		return judge_names(value, len);
 	return !strcmp(name, "types") ? judge_types(value, len) : NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How the kernel judges rules, names and types: its own files, compiled for user space
+/* How the kernel judges rules, names, types and HSTS: its own files, compiled for user space
  * as for their unit tests. They bring the kernel's headers; httpctl.h cannot be here.
  */
+#include "../../khttpd/http/https.c"
 #include "../../khttpd/http/mime.c"
 #include "../../khttpd/http/names.c"
 #include "../../khttpd/http/rules.c"
@@ -20,6 +21,12 @@ const char *judge_names(const char *text, size_t len)
 {
 	return strlen(text) == len && len < KHTTPD_NAMES_SIZE &&
 	       khttpd_names_valid(text) ? NULL : "not names";
+}
+
+const char *judge_hsts(const char *text)
+{
+	return khttpd_https_hsts_valid(text) ? NULL :
+	       "not max-age=SECONDS, perhaps with \"; includeSubDomains\" and \"; preload\"";
 }
 
 const char *judge_types(const char *text, size_t len)

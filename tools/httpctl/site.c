@@ -64,6 +64,7 @@ const struct listen_option listen_options[LISTEN_OPTIONS] = {
 	{ "fastopen", "0", false, 0, 1 << 20 },
 	{ "reuseport", "0", true, 0, 1 },
 	{ "tls", "0", true, 0, 1 },
+	{ "redirect", "0", false, 0, 65535 },
 };
 
 /* A number as the kernel will show it. */
@@ -99,6 +100,15 @@ static int take_option(const char *spec, struct listen *listen, char *word)
 	return -1;
 }
 
+static bool wants(const struct listen *listen, const char *name)
+{
+	int i;
+
+	for (i = 0; strcmp(listen_options[i].name, name); i++)
+		;
+	return strcmp(listen->option[i], "0");
+}
+
 /* "1.2.3.4:80", "[::]:80" or "[::]:80,net6,backlog=4096" */
 int split_listen(const char *spec, struct listen *listen)
 {
@@ -113,6 +123,10 @@ int split_listen(const char *spec, struct listen *listen)
 	while ((word = strsep(&rest, ","))) {
 		if (take_option(spec, listen, word))
 			return -1;
+	}
+	if (wants(listen, "tls") && wants(listen, "redirect")) {
+		say("'%s': tls and redirect cannot both follow the port", spec);
+		return -1;
 	}
 	port = strrchr(address, ':');
 	if (!port || port == address) {
@@ -144,12 +158,10 @@ int split_listen(const char *spec, struct listen *listen)
 bool wants_tls(const struct options *opt)
 {
 	struct listen listen;
-	int i, n;
+	int i;
 
-	for (n = 0; strcmp(listen_options[n].name, "tls"); n++)
-		;
 	for (i = 0; i < opt->listens; i++) {
-		if (!split_listen(opt->listen[i], &listen) && !strcmp(listen.option[n], "1"))
+		if (!split_listen(opt->listen[i], &listen) && wants(&listen, "tls"))
 			return true;
 	}
 	return false;
