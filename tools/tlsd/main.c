@@ -111,8 +111,6 @@ static void run_worker(const struct parent *parent, int ready)
 	}
 	/* An id that changes takes the signal of a parent's death away. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (write(ready, "", 1) != 1)
-		_exit(1);
 	_exit(work(sites, device, ready) ? 1 : 0);
 }
 

@@ -13,6 +13,8 @@
 #include <openssl/ssl.h>
 #include <linux/khttpd.h>
 
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
 #define CONFIG	"/sys/kernel/config/khttpd"
 #define DEVICE	"/dev/khttpd"
 /* Keys of session tickets, the same for all workers: OpenSSL's format. */
@@ -64,6 +66,9 @@ void end_shake(struct shake *shake);
 /* receive.c */
 void note_secret(const SSL *ssl, const char *line);
 int receive_by_kernel(const struct shake *shake);
+
+/* sandbox.c */
+int enter_sandbox(void);
 
 /* worker.c */
 int work(const struct site *sites, int device, int alive);

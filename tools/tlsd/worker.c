@@ -188,14 +188,16 @@ static int prepare(struct worker *worker)
 	       epoll_ctl(worker->epoll, EPOLL_CTL_ADD, worker->device, &device);
 }
 
-/* Until SIGTERM, and then until the handshakes under way are over. @alive is closed in between. */
+/* Until SIGTERM, and then until the handshakes under way are over. @alive is told when connections
+ * are taken, and closed when no more are.
+ */
 int work(const struct site *sites, int device, int alive)
 {
 	struct worker worker = { .sites = sites, .device = device, .alive = alive };
 	struct epoll_event events[EVENTS];
 	int timeout, n, i;
 
-	if (prepare(&worker))
+	if (prepare(&worker) || enter_sandbox() || write(alive, "", 1) != 1)
 		return -1;
 	for (;;) {
 		timeout = expire(&worker);
