@@ -908,6 +908,7 @@ def http_is_sent_to_https():
     sent_to(v4, b"GET / HTTP/1.0\r\n\r\n", 8088, 400, None)
     sent_to(v4, b"OPTIONS * HTTP/1.1\r\nHost: a.example\r\n\r\n", 8088, 400, None)
     # A connection goes on, unless a body would have to be read.
+    at_rest()
     with counting(replies_redirect=4, closed=1), v4.connect(8088) as sock:
         sock.sendall(GET("/1") + GET("/2") + GET("/3") +
                      GET("/4", "Content-Length: 9\r\n", "POST") + b"GET /5 HT")
