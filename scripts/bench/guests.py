@@ -27,7 +27,7 @@ BUILD = f"{TOP}/build/bench"
 # In the order of the papers.
 EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
 # With those that are no paper's, and run by name only.
-NAMES = EXPERIMENTS + ("loss", "servers", "cost", "tunnel", "forwarding", "clock")
+NAMES = EXPERIMENTS + ("loss", "servers", "cost", "tunnel", "forwarding", "clock", "scale")
 # The longest first, so that guests side by side end together.
 LONGEST = ("branten2005", "xie1999", "raicu2000", "zeadally2003", "draves1998")
 # Of real time, on a machine that does much else.

@@ -258,10 +258,10 @@ class Lab:
         self.wait_for(f"{mode} on {stack} port {port}", lambda: self.listening(port, udp))
         return server
 
-    def netbench(self, mode, stack, port, count, size, *options, way="direct"):
+    def netbench(self, mode, stack, port, count, size, *options, way="direct", ns="client"):
         """Its runs as a list of (nanoseconds per operation, idle nanoseconds or None, count)."""
         out = self.run(self.netbench_program, "-f", FAMILY[stack], "-a", ADDRESS[way][stack],
-                       "-p", port, "-n", count, "-s", size, *options, mode, ns="client")
+                       "-p", port, "-n", count, "-s", size, *options, mode, ns=ns)
         runs = []
         for line in out.splitlines():
             words = line.split()

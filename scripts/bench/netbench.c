@@ -14,11 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mark.h"
+
+#ifndef IPV6_FREEBIND
+#define IPV6_FREEBIND	78
+#endif
 
 static struct {
 	int family;
@@ -53,7 +58,10 @@ static void usage(void)
 	      "  -H         tcp-rr tells a serve-tcp -s 0 the size first\n"
 	      "  servers: serve-tcp (echo of messages of BYTES), serve-udp (echo), serve-sink,\n"
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
+	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
+	      "           addresses, then one at the next port: all are there\n"
 	      "  clients: tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
+	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
 	      "netbench -n COUNT shake moves so many packets, of random sizes and in random order,\n"
@@ -668,6 +676,67 @@ static long long run_udp_stream(void)
 	return start;
 }
 
+/* ---- many sockets of one port ---- */
+
+/* One on an address of its own, which need not be there. */
+static int one_of_a_crowd(int type, uint32_t number)
+{
+	struct sockaddr_in6 sin6 = {
+		.sin6_family	= AF_INET6,
+		.sin6_port	= htons(opt.port),
+		.sin6_addr	= { .s6_addr = { 0xfd, 0x0c } },
+	};
+	int one = 1, fd = make_socket(type);
+
+	number = htonl(number);
+	memcpy(&sin6.sin6_addr.s6_addr[12], &number, sizeof(number));
+	if (setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof(one)))
+		err(1, "IPV6_FREEBIND");
+	if (bind(fd, (struct sockaddr *)&sin6, sizeof(sin6)))
+		err(1, "bind");
+	if (type == SOCK_STREAM && listen(fd, 128))
+		err(1, "listen");
+	return fd;
+}
+
+static void serve_crowd(int type)
+{
+	struct rlimit files = { opt.count + 64, opt.count + 64 };
+
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		err(1, "files");
+	for (long i = 1; i <= opt.count; i++)
+		one_of_a_crowd(type, i);
+	opt.port++;
+	bound_socket(type);
+	for (;;)
+		pause();
+}
+
+/* Only bind() and listen() count. */
+static long long run_bind(void)
+{
+	long long start, ns = 0;
+
+	for (long i = -opt.count / 10; i < opt.count; i++) {
+		struct sockaddr_in6 sin6 = {
+			.sin6_family	= AF_INET6,
+			.sin6_port	= htons(opt.port),
+			.sin6_addr	= { .s6_addr = { 0xfd, 0x0c, [4] = 0x80 } },
+		};
+		int one = 1, fd = make_socket(SOCK_STREAM);
+
+		if (setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof(one)))
+			err(1, "IPV6_FREEBIND");
+		start = now();
+		if (bind(fd, (struct sockaddr *)&sin6, sizeof(sin6)) || listen(fd, 128))
+			err(1, "bind");
+		ns += i < 0 ? 0 : now() - start;
+		close(fd);
+	}
+	return ns;
+}
+
 static int run_client(const char *mode)
 {
 	long long ns;
@@ -690,6 +759,8 @@ static int run_client(const char *mode)
 		ns = run_sends(SOCK_STREAM);
 	else if (!strcmp(mode, "send-udp"))
 		ns = run_sends(SOCK_DGRAM);
+	else if (!strcmp(mode, "bind"))
+		ns = run_bind();
 	else
 		return -1;
 	printf("%s %d %zu %ld %.1f\n", mode, opt.family, opt.size, opt.count,
@@ -714,6 +785,10 @@ static int serve(const char *mode)
 		serve_sends(SOCK_STREAM);
 	else if (!strcmp(mode, "send-udp-sink"))
 		serve_sends(SOCK_DGRAM);
+	else if (!strcmp(mode, "crowd-tcp"))
+		serve_crowd(SOCK_STREAM);
+	else if (!strcmp(mode, "crowd-udp"))
+		serve_crowd(SOCK_DGRAM);
 	return -1;
 }
 
