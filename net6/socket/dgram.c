@@ -71,8 +71,10 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	/* The source is fixed now: the peer knows us by it. */
 	if (ipv6_addr_any(&np->saddr))
 		np->saddr = saddr;
-	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr))
+	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
 		sk->sk_v6_rcv_saddr = saddr;
+		net6_dgram_moved(sk);
+	}
 	reuseport_has_conns_set(sk);
 	sk->sk_state = TCP_ESTABLISHED;
 	sk_set_txhash(sk);
@@ -123,6 +125,8 @@ int net6_dgram_disconnect(struct sock *sk, int flags)
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sk->sk_prot->unhash(sk);
 		inet->inet_sport = 0;
+	} else {
+		net6_dgram_moved(sk);
 	}
 	net6_sk_dest_reset(sk);
 	release_sock(sk);

@@ -295,6 +295,14 @@ void net6_family_inet6_exit(void);
 /* Calls of SOCK_DGRAM sockets (socket/dgram.c). */
 int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
+
+/* The local address of a datagram socket has changed: one with a port is filed anew. sk owned. */
+static inline void net6_dgram_moved(struct sock *sk)
+{
+	if (sk->sk_prot->rehash)
+		sk->sk_prot->rehash(sk);
+}
+
 int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, bool *connected);
 int net6_dgram_probe(struct sock *sk, struct net6_tx *tx);
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);

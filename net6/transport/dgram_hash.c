@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of local ports of datagram sockets: binding, ephemeral ports (RFC 6056),
- * and finding the socket that a datagram is for. Sockets of one port share a chain:
- * thousands of connected sockets on one port are looked through one by one.
+/* The tables of datagram sockets: binding, ephemeral ports (RFC 6056), and finding the socket
+ * that a datagram is for. One table goes by local port. When a chain of it has become long, its
+ * sockets are filed by address and port as well, until it is empty. Sockets of one address and
+ * port share a chain of both: thousands of connected ones are looked through one by one.
  */
 #include <linux/jhash.h>
 #include <linux/random.h>
@@ -14,8 +15,34 @@
 #include "sk_lookup.h"
 
 #define NET6_DGRAM_BUCKETS	1024	/* a power of two */
+#define NET6_DGRAM_ADDR_CHAINS	4096	/* likewise */
+/* Of so many sockets a chain of ports is looked through: two hashes cost as much. */
+#define NET6_DGRAM_SHORT	10
+/* Look-ups by address in a row that sockets may spoil which change theirs. */
+#define NET6_DGRAM_TRIES	8
+
+/* What a match is worth. All that is worth less than an address does not add up to one. */
+#define NET6_DGRAM_CONNECTED	16
+#define NET6_DGRAM_ADDRESS	8
+#define NET6_DGRAM_DEVICE	4
+
+/**
+ * struct net6_dgram_addr_chain - sockets whose local addresses and ports share a hash value
+ * @head: by skc_portaddr_node; RCU to read. A reader may be carried to another chain by a socket
+ *	that moves, and looks at its bucket's @moves
+ * @lock: to write, and to find all; inside the lock of a bucket
+ */
+struct net6_dgram_addr_chain {
+	struct hlist_head	head;
+	spinlock_t		lock;	/* see above */
+};
 
 static struct net6_dgram_bucket *net6_dgram_table;
+static struct net6_dgram_addr_chain *net6_dgram_addr_table;
+static siphash_key_t net6_dgram_addr_key __read_mostly;
+
+#define net6_dgram_for_each_filed_rcu(sk, head)	\
+	hlist_for_each_entry_rcu(sk, head, __sk_common.skc_portaddr_node)
 
 /**
  * net6_dgram_bucket() - the chain of a port
@@ -30,6 +57,124 @@ struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net, u8 protocol, 
 	u32 hash = port + net_hash_mix(net) + protocol;
 
 	return &net6_dgram_table[hash & (NET6_DGRAM_BUCKETS - 1)];
+}
+
+static u32 net6_dgram_addr_hash(const struct net *net, u8 protocol, const struct in6_addr *addr,
+				u16 port)
+{
+	return siphash_3u64(get_unaligned((const u64 *)&addr->s6_addr32[0]),
+			    get_unaligned((const u64 *)&addr->s6_addr32[2]),
+			    (u64)net_hash_mix(net) << 32 | protocol << 16 | port,
+			    &net6_dgram_addr_key);
+}
+
+static struct net6_dgram_addr_chain *net6_dgram_addr_chain(u32 hash)
+{
+	return &net6_dgram_addr_table[hash & (NET6_DGRAM_ADDR_CHAINS - 1)];
+}
+
+/**
+ * net6_dgram_addr_head() - the chain of an address and port, for buckets that are filed
+ * @net: namespace
+ * @protocol: IPPROTO_UDP or IPPROTO_ICMPV6
+ * @addr: local address of sockets, :: for those without one
+ * @port: host byte order
+ *
+ * Context: any. Return: never NULL; sockets by skc_portaddr_node, others among them.
+ */
+struct hlist_head *net6_dgram_addr_head(const struct net *net, u8 protocol,
+					const struct in6_addr *addr, u16 port)
+{
+	return &net6_dgram_addr_chain(net6_dgram_addr_hash(net, protocol, addr, port))->head;
+}
+
+/* The chain that a socket of @port is to be in, and its hash. */
+static struct net6_dgram_addr_chain *net6_dgram_addr_place(struct sock *sk, u16 port)
+{
+	sk->sk_hash = net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol, &sk->sk_v6_rcv_saddr,
+					   port);
+	return net6_dgram_addr_chain(sk->sk_hash);
+}
+
+/* The newest of a chain comes first, in both tables. Bucket locked. */
+static void net6_dgram_file(struct sock *sk, bool newest)
+{
+	struct net6_dgram_addr_chain *chain = net6_dgram_addr_place(sk, inet_sk(sk)->inet_num);
+
+	spin_lock(&chain->lock);
+	if (newest)
+		hlist_add_head_rcu(&sk->__sk_common.skc_portaddr_node, &chain->head);
+	else
+		hlist_add_tail_rcu(&sk->__sk_common.skc_portaddr_node, &chain->head);
+	spin_unlock(&chain->lock);
+}
+
+/* Bucket locked, its @moves being written. */
+static void net6_dgram_unfile(struct sock *sk)
+{
+	struct net6_dgram_addr_chain *chain = net6_dgram_addr_chain(sk->sk_hash);
+
+	spin_lock(&chain->lock);
+	hlist_del_init_rcu(&sk->__sk_common.skc_portaddr_node);
+	spin_unlock(&chain->lock);
+}
+
+static void net6_dgram_add(struct sock *sk, struct net6_dgram_bucket *b)
+	__must_hold(&b->lock)
+{
+	lockdep_assert_held(&b->lock);
+	hlist_add_head_rcu(&sk->sk_node, &b->head);
+	b->count++;
+	if (b->filed) {
+		net6_dgram_file(sk, true);
+	} else if (unlikely(b->count > NET6_DGRAM_SHORT)) {
+		hlist_for_each_entry(sk, &b->head, sk_node)
+			net6_dgram_file(sk, false);
+		/* Who sees this finds them all there. */
+		smp_store_release(&b->filed, true);
+	}
+}
+
+static void net6_dgram_del(struct sock *sk, struct net6_dgram_bucket *b)
+	__must_hold(&b->lock)
+{
+	lockdep_assert_held(&b->lock);
+	hlist_del_init_rcu(&sk->sk_node);
+	b->count--;
+	if (likely(!b->filed))
+		return;
+	write_seqcount_begin(&b->moves);
+	net6_dgram_unfile(sk);
+	if (!b->count)
+		WRITE_ONCE(b->filed, false);
+	write_seqcount_end(&b->moves);
+}
+
+/**
+ * net6_dgram_rehash() - struct proto's rehash: a socket has another local address
+ * @sk: socket, owned; nothing happens if it has no port
+ *
+ * Until then it is found under the old address, and matches by its new one.
+ * Context: process.
+ */
+void net6_dgram_rehash(struct sock *sk)
+{
+	struct net6_dgram_bucket *b;
+	u32 hash;
+
+	if (!sk_hashed(sk))
+		return;
+	b = net6_dgram_bucket(sock_net(sk), sk->sk_protocol, inet_sk(sk)->inet_num);
+	hash = net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol, &sk->sk_v6_rcv_saddr,
+				    inet_sk(sk)->inet_num);
+	spin_lock_bh(&b->lock);
+	if (sk_hashed(sk) && b->filed && sk->sk_hash != hash) {
+		write_seqcount_begin(&b->moves);
+		net6_dgram_unfile(sk);
+		net6_dgram_file(sk, true);
+		write_seqcount_end(&b->moves);
+	}
+	spin_unlock_bh(&b->lock);
 }
 
 /**
@@ -53,20 +198,20 @@ bool net6_dgram_match(const struct sock *sk, const struct net *net,
 	if (!ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
 		if (!ipv6_addr_equal(&sk->sk_v6_rcv_saddr, key->laddr))
 			return false;
-		s += 4;
+		s += NET6_DGRAM_ADDRESS;
 	}
 	if (sk->sk_state == TCP_ESTABLISHED) {
 		if (!ipv6_addr_equal(&sk->sk_v6_daddr, key->faddr))
 			return false;
 		if (key->protocol == IPPROTO_UDP && inet->inet_dport != key->fport)
 			return false;
-		s += 8;
+		s += NET6_DGRAM_CONNECTED;
 	}
 	bound = READ_ONCE(sk->sk_bound_dev_if);
 	if (bound) {
 		if (bound != key->dif)
 			return false;
-		s += 4;
+		s += NET6_DGRAM_DEVICE;
 	}
 	if (READ_ONCE(sk->sk_incoming_cpu) == raw_smp_processor_id())
 		s++;
@@ -88,6 +233,63 @@ static u32 net6_dgram_group_hash(const struct net *net, const struct net6_dgram_
 	return siphash_1u32(net6_dgram_flow_hash(net, key), secret);
 }
 
+static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
+					   const struct net *net, const struct net6_dgram_key *key)
+{
+	struct sock *best = NULL, *sk;
+	int best_score = 0, score;
+
+	hlist_for_each_entry_rcu(sk, &b->head, sk_node) {
+		if (!net6_dgram_match(sk, net, key, &score) || score <= best_score)
+			continue;
+		best = sk;
+		best_score = score;
+	}
+	return best;
+}
+
+/* A socket without address is asked for where none has this one. */
+static struct sock *net6_dgram_search_addr(const struct net *net, const struct net6_dgram_key *key)
+{
+	const struct in6_addr *addr = key->laddr;
+	struct sock *best = NULL, *sk;
+	int best_score = 0, score;
+	struct hlist_head *head;
+
+	for (;;) {
+		head = net6_dgram_addr_head(net, key->protocol, addr, key->lport);
+		net6_dgram_for_each_filed_rcu(sk, head) {
+			if (!net6_dgram_match(sk, net, key, &score) || score <= best_score)
+				continue;
+			best = sk;
+			best_score = score;
+		}
+		if (best_score >= NET6_DGRAM_ADDRESS || addr == &in6addr_any)
+			return best;
+		addr = &in6addr_any;
+	}
+}
+
+static noinline struct sock *net6_dgram_search_filed(const struct net6_dgram_bucket *b,
+						     const struct net *net,
+						     const struct net6_dgram_key *key)
+{
+	struct sock *best;
+	unsigned int seq;
+	int i;
+
+	for (i = 0; i < NET6_DGRAM_TRIES; i++) {
+		seq = read_seqcount_begin(&b->moves);
+		if (!READ_ONCE(b->filed))
+			break;
+		best = net6_dgram_search_addr(net, key);
+		if (likely(!read_seqcount_retry(&b->moves, seq)))
+			return best;
+	}
+	/* Nothing moves there but what leaves its port. */
+	return net6_dgram_search_port(b, net, key);
+}
+
 /**
  * net6_dgram_lookup() - the socket that a unicast datagram is for
  * @net: namespace
@@ -103,15 +305,12 @@ struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key
 			       struct sk_buff *skb)
 {
 	struct net6_dgram_bucket *b = net6_dgram_bucket(net, key->protocol, key->lport);
-	struct sock *best = NULL, *sk;
-	int best_score = 0, score;
+	struct sock *best, *sk;
 
-	hlist_for_each_entry_rcu(sk, &b->head, sk_node) {
-		if (!net6_dgram_match(sk, net, key, &score) || score <= best_score)
-			continue;
-		best = sk;
-		best_score = score;
-	}
+	if (likely(!net6_dgram_filed(b)))
+		best = net6_dgram_search_port(b, net, key);
+	else
+		best = net6_dgram_search_filed(b, net, key);
 	if (net6_lookup_asks() && key->protocol == IPPROTO_UDP &&
 	    !(best && best->sk_state == TCP_ESTABLISHED) &&
 	    net6_lookup_refused(net, IPPROTO_UDP, key->faddr, key->fport, key->laddr, key->lport,
@@ -170,6 +369,41 @@ static bool net6_dgram_reuseport_pair(struct sock *a, struct sock *b)
 	return a->sk_reuseport && b->sk_reuseport && uid_eq(sock_i_uid(a), sock_i_uid(b));
 }
 
+/* Does @other stand in the way of binding @sk to @port? */
+static bool net6_dgram_in_way(struct sock *sk, struct sock *other, u16 port, bool chosen)
+{
+	if (!net6_dgram_same_port(sk, other, port))
+		return false;
+	if (!chosen && sk->sk_protocol == IPPROTO_ICMPV6)
+		return true;
+	if (sk->sk_reuse && other->sk_reuse)
+		return false;
+	if (sk->sk_bound_dev_if && other->sk_bound_dev_if &&
+	    sk->sk_bound_dev_if != other->sk_bound_dev_if)
+		return false;
+	if (!net6_dgram_addr_overlap(sk, other, true))
+		return false;
+	return !net6_dgram_reuseport_pair(sk, other) || rcu_access_pointer(sk->sk_reuseport_cb);
+}
+
+static bool net6_dgram_conflict_filed(struct sock *sk, const struct in6_addr *addr, u16 port)
+{
+	struct net6_dgram_addr_chain *chain;
+	struct sock *other;
+	bool found = false;
+
+	chain = net6_dgram_addr_chain(net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol, addr,
+							   port));
+	spin_lock(&chain->lock);
+	hlist_for_each_entry(other, &chain->head, __sk_common.skc_portaddr_node) {
+		found = net6_dgram_in_way(sk, other, port, true);
+		if (found)
+			break;
+	}
+	spin_unlock(&chain->lock);
+	return found;
+}
+
 /* Does another socket stand in the way of binding @sk to @port? Bucket locked. An echo socket
  * that has @chosen no identifier shares none: replies are for one.
  */
@@ -180,24 +414,37 @@ static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u1
 	struct sock *other;
 
 	lockdep_assert_held(&b->lock);
-	hlist_for_each_entry(other, &b->head, sk_node) {
-		if (!net6_dgram_same_port(sk, other, port))
-			continue;
-		if (!chosen && sk->sk_protocol == IPPROTO_ICMPV6)
+	/* An address of its own can overlap with the same one and with none. */
+	if (b->filed && !ipv6_addr_any(&sk->sk_v6_rcv_saddr) &&
+	    (chosen || sk->sk_protocol != IPPROTO_ICMPV6))
+		return net6_dgram_conflict_filed(sk, &sk->sk_v6_rcv_saddr, port) ||
+		       net6_dgram_conflict_filed(sk, &in6addr_any, port);
+	hlist_for_each_entry(other, &b->head, sk_node)
+		if (net6_dgram_in_way(sk, other, port, chosen))
 			return true;
-		if (sk->sk_reuse && other->sk_reuse)
-			continue;
-		if (sk->sk_bound_dev_if && other->sk_bound_dev_if &&
-		    sk->sk_bound_dev_if != other->sk_bound_dev_if)
-			continue;
-		if (!net6_dgram_addr_overlap(sk, other, true))
-			continue;
-		if (net6_dgram_reuseport_pair(sk, other) &&
-		    !rcu_access_pointer(sk->sk_reuseport_cb))
-			continue;
-		return true;
-	}
 	return false;
+}
+
+/* Is @other of the SO_REUSEPORT group that @sk is to be in? */
+static bool net6_dgram_same_group(struct sock *sk, struct sock *other, u16 port)
+{
+	return net6_dgram_same_port(sk, other, port) &&
+	       sk->sk_bound_dev_if == other->sk_bound_dev_if &&
+	       net6_dgram_reuseport_pair(sk, other) && net6_dgram_addr_overlap(sk, other, false);
+}
+
+/* Bucket locked, so what is found stays. */
+static struct sock *net6_dgram_group_filed(struct sock *sk, u16 port)
+{
+	struct net6_dgram_addr_chain *chain = net6_dgram_addr_place(sk, port);
+	struct sock *other;
+
+	spin_lock(&chain->lock);
+	hlist_for_each_entry(other, &chain->head, __sk_common.skc_portaddr_node)
+		if (net6_dgram_same_group(sk, other, port))
+			break;
+	spin_unlock(&chain->lock);
+	return other;
 }
 
 /* Put a SO_REUSEPORT socket in the group of its port, or make one. Bucket locked. */
@@ -208,13 +455,14 @@ static int net6_dgram_join_reuseport(struct sock *sk, struct net6_dgram_bucket *
 	struct sock *other;
 
 	lockdep_assert_held(&b->lock);
-	hlist_for_each_entry(other, &b->head, sk_node)
-		if (net6_dgram_same_port(sk, other, port) &&
-		    sk->sk_bound_dev_if == other->sk_bound_dev_if &&
-		    net6_dgram_reuseport_pair(sk, other) &&
-		    net6_dgram_addr_overlap(sk, other, false))
-			return reuseport_add_sock(sk, other, any);
-	return reuseport_alloc(sk, any);
+	if (b->filed) {
+		other = net6_dgram_group_filed(sk, port);
+	} else {
+		hlist_for_each_entry(other, &b->head, sk_node)
+			if (net6_dgram_same_group(sk, other, port))
+				break;
+	}
+	return other ? reuseport_add_sock(sk, other, any) : reuseport_alloc(sk, any);
 }
 
 /* Take @port, which the program has @chosen or not, if nobody minds. Return 0, -EADDRINUSE or
@@ -233,7 +481,7 @@ static int net6_dgram_take_port(struct sock *sk, u16 port, bool chosen)
 		err = net6_dgram_join_reuseport(sk, b, port);
 	if (!err) {
 		inet_sk(sk)->inet_num = port;
-		hlist_add_head_rcu(&sk->sk_node, &b->head);
+		net6_dgram_add(sk, b);
 		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	}
 	spin_unlock_bh(&b->lock);
@@ -295,7 +543,7 @@ void net6_dgram_unhash(struct sock *sk)
 	if (sk_hashed(sk)) {
 		if (rcu_access_pointer(sk->sk_reuseport_cb))
 			reuseport_detach_sock(sk);
-		hlist_del_init_rcu(&sk->sk_node);
+		net6_dgram_del(sk, b);
 		inet_sk(sk)->inet_num = 0;
 		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 	}
@@ -412,7 +660,7 @@ int net6_dgram_walk(struct net *net, u8 protocol, u64 *pos,
 }
 
 /**
- * net6_dgram_hash_init() - make the table
+ * net6_dgram_hash_init() - make the tables
  *
  * Context: process. Return: 0 or -ENOMEM.
  */
@@ -422,19 +670,34 @@ int net6_dgram_hash_init(void)
 
 	net6_dgram_table = kvmalloc_array(NET6_DGRAM_BUCKETS, sizeof(*net6_dgram_table),
 					  GFP_KERNEL);
-	if (!net6_dgram_table)
+	net6_dgram_addr_table = kvmalloc_array(NET6_DGRAM_ADDR_CHAINS,
+					       sizeof(*net6_dgram_addr_table), GFP_KERNEL);
+	if (!net6_dgram_table || !net6_dgram_addr_table) {
+		net6_dgram_hash_exit();
 		return -ENOMEM;
+	}
 	for (i = 0; i < NET6_DGRAM_BUCKETS; i++) {
 		INIT_HLIST_HEAD(&net6_dgram_table[i].head);
 		spin_lock_init(&net6_dgram_table[i].lock);
+		net6_dgram_table[i].count = 0;
+		net6_dgram_table[i].filed = false;
+		seqcount_spinlock_init(&net6_dgram_table[i].moves, &net6_dgram_table[i].lock);
 	}
+	for (i = 0; i < NET6_DGRAM_ADDR_CHAINS; i++) {
+		INIT_HLIST_HEAD(&net6_dgram_addr_table[i].head);
+		spin_lock_init(&net6_dgram_addr_table[i].lock);
+	}
+	get_random_bytes(&net6_dgram_addr_key, sizeof(net6_dgram_addr_key));
 	return 0;
 }
 
 /**
- * net6_dgram_hash_exit() - free the table; no socket is left
+ * net6_dgram_hash_exit() - free the tables; no socket is left
  */
 void net6_dgram_hash_exit(void)
 {
+	kvfree(net6_dgram_addr_table);
 	kvfree(net6_dgram_table);
+	net6_dgram_addr_table = NULL;
+	net6_dgram_table = NULL;
 }

@@ -214,6 +214,7 @@ static struct proto net6_ping_prot = {
 	.get_port	= net6_dgram_get_port,
 	.put_port	= net6_dgram_unhash,
 	.unhash		= net6_dgram_unhash,
+	.rehash		= net6_dgram_rehash,
 	.obj_size	= sizeof(struct net6_dgram_sock),
 };
 

@@ -99,30 +99,64 @@ static void net6_udp_deliver(struct sock *sk, struct sk_buff *skb)
 		net6_udp_deliver_segments(sk, skb);
 }
 
+/* A socket that wants a packet to a group gets it when the next one has been found. Returns that
+ * one, @last if @sk is none.
+ */
+static struct sock *net6_udp_group_one(struct net6_net *nn, struct sk_buff *skb,
+				       const struct net6_dgram_key *key, struct sock *sk,
+				       struct sock *last)
+{
+	struct sk_buff *clone;
+	int score;
+
+	if (!net6_dgram_match(sk, nn->net, key, &score) ||
+	    !net6_sk_group_match(sk, key->laddr, key->faddr, key->dif))
+		return last;
+	if (last) {
+		clone = skb_clone(skb, GFP_ATOMIC);
+		if (clone) {
+			net6_udp_deliver(last, clone);
+		} else {
+			atomic_inc(&last->sk_drops);
+			NET6_INC(nn, Udp6RcvbufErrors);
+			NET6_INC(nn, Udp6InErrors);
+		}
+	}
+	return sk;
+}
+
+/* Those bound to the group, and to none. While one of them leaves or changes its address, others
+ * may miss the packet, as on Linux: it cannot be told again who has had it.
+ */
+static struct sock *net6_udp_group_filed(struct net6_net *nn, struct sk_buff *skb,
+					 const struct net6_dgram_key *key)
+{
+	struct hlist_head *of_group, *of_any;
+	struct sock *sk, *last = NULL;
+
+	of_group = net6_dgram_addr_head(nn->net, IPPROTO_UDP, key->laddr, key->lport);
+	of_any = net6_dgram_addr_head(nn->net, IPPROTO_UDP, &in6addr_any, key->lport);
+	hlist_for_each_entry_rcu(sk, of_any, __sk_common.skc_portaddr_node)
+		last = net6_udp_group_one(nn, skb, key, sk, last);
+	if (of_group == of_any)
+		return last;
+	hlist_for_each_entry_rcu(sk, of_group, __sk_common.skc_portaddr_node)
+		last = net6_udp_group_one(nn, skb, key, sk, last);
+	return last;
+}
+
 /* Every socket of the port that wants packets to the group gets a copy. Consumes. */
 static void net6_udp_deliver_group(struct net6_net *nn, struct sk_buff *skb,
 				   const struct net6_dgram_key *key)
 {
 	struct net6_dgram_bucket *b = net6_dgram_bucket(nn->net, IPPROTO_UDP, key->lport);
 	struct sock *sk, *last = NULL;
-	struct sk_buff *clone;
-	int score;
 
-	hlist_for_each_entry_rcu(sk, &b->head, sk_node) {
-		if (!net6_dgram_match(sk, nn->net, key, &score) ||
-		    !net6_sk_group_match(sk, key->laddr, key->faddr, key->dif))
-			continue;
-		if (last) {
-			clone = skb_clone(skb, GFP_ATOMIC);
-			if (clone) {
-				net6_udp_deliver(last, clone);
-			} else {
-				atomic_inc(&last->sk_drops);
-				NET6_INC(nn, Udp6RcvbufErrors);
-				NET6_INC(nn, Udp6InErrors);
-			}
-		}
-		last = sk;
+	if (unlikely(net6_dgram_filed(b))) {
+		last = net6_udp_group_filed(nn, skb, key);
+	} else {
+		hlist_for_each_entry_rcu(sk, &b->head, sk_node)
+			last = net6_udp_group_one(nn, skb, key, sk, last);
 	}
 	if (last)
 		net6_udp_deliver(last, skb);
@@ -323,6 +357,7 @@ static struct proto net6_udp_prot = {
 	.get_port		= net6_dgram_get_port,
 	.put_port		= net6_dgram_unhash,
 	.unhash			= net6_dgram_unhash,
+	.rehash			= net6_dgram_rehash,
 	.memory_allocated	= &net6_udp_memory_allocated,
 	.per_cpu_fw_alloc	= &net6_udp_memory_per_cpu_fw_alloc,
 	.sysctl_mem		= sysctl_udp_mem,

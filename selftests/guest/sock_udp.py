@@ -762,6 +762,126 @@ def timestamps_and_filters_of_the_socket_layer_work():
     ktap.equal(r.recv(10), b"abc", "filtered")
 
 
+# More sockets of one port than are looked through one by one.
+CROWD = 40
+
+
+def crowd(make, port, reuse=True):
+    """As many of a port on other addresses, that need not be there."""
+    socks = [make() for _ in range(CROWD)]
+    for n, s in enumerate(socks):
+        s.setsockopt(V6, 78, 1)		# IPV6_FREEBIND
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, reuse)
+        s.bind((f"fd0c::{n:x}", port))
+    return socks
+
+
+def who_has(socks, sender, to):
+    """Which of the sockets gets a datagram, by its place; they have nothing else to read."""
+    sender.sendto(b"?", to)
+    ready = select.select(socks, [], [], 10 * ktap.SCALE)[0]
+    ktap.equal([s.recv(10) for s in ready], [b"?"], f"one socket has what is for {to}")
+    return socks.index(ready[0])
+
+
+def bound(make, to):
+    s = make()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(to)
+    return s
+
+
+def first_choice(make, many):
+    """Who is asked first: connected, bound to the address, to the device, to none."""
+    from_, to = p.native(ns=p.B), (p.NET6_A if make is p.net6 else p.NATIVE_A, 4321)
+    from_.bind((p.NATIVE_B, 0))
+    others = crowd(make, to[1]) if many else []
+    any_ = bound(make, ("::", to[1]))
+    out = [who_has([any_], from_, to)]
+    address = bound(make, to)
+    device = make()
+    device.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    device.setsockopt(socket.SOL_SOCKET, 25, b"a0\0")	# SO_BINDTODEVICE
+    device.bind(("::", to[1]))
+    connected = bound(make, ("::", to[1]))
+    socks = [any_, address, device, connected]
+    connected.connect(from_.getsockname())
+    out.append(who_has(socks, from_, to))
+    # It changes its address with each of these, and is found by the new one.
+    ktap._libc.connect(connected.fileno(), struct.pack("=H26x", 0), 28)
+    out += [connected.getsockname()[0], who_has(socks, from_, to)]
+    connected.connect(from_.getsockname())
+    out.append(who_has(socks, from_, to))
+    connected.close()
+    address.close()
+    out.append(who_has([any_, device], from_, to))
+    device.close()
+    out.append(who_has([any_], from_, to))
+    any_.close()
+    from_.connect(to)
+    from_.send(b"?")
+    out.append(failing(from_.recv, 10))
+    ktap.equal([s for s in others if select.select([s], [], [], 0)[0]], [], "what others have")
+    return out
+
+
+@ktap.test
+def the_best_socket_of_a_port_has_a_datagram_among_few_and_many():
+    for many in (False, True):
+        ktap.equal(first_choice(p.net6, many), first_choice(p.native, many), f"many: {many}")
+
+
+@ktap.test
+def sockets_of_a_port_stand_in_each_others_way_among_many_as_well():
+    def conflicts(make):
+        others, port = crowd(make, 4322, reuse=False), 4322
+        out = []
+        for n, reuse in ((3, False), (3, True), (CROWD, False)):
+            s = make()
+            s.setsockopt(V6, 78, 1)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, reuse)
+            out.append(failing(s.bind, (f"fd0c::{n:x}", port)))
+        out.append(failing(make().bind, ("::", port)))
+        for s in others:
+            s.close()
+        any_ = make()
+        any_.bind(("::", port))
+        s = make()
+        out += [failing(s.bind, ("::1", port)), failing(s.bind, ("::1", port + 1))]
+        group = [make() for _ in range(CROWD)]
+        for s in group:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            s.bind(("::1", port + 2))
+        s = make()
+        out.append(failing(s.bind, ("::1", port + 2)))
+        # All are of one group: each has some of what many send.
+        senders = [make() for _ in range(20)]
+        for s in senders:
+            s.sendto(b"x", ("::1", port + 2))
+        out.append(len(select.select(group, [], [], 10 * ktap.SCALE)[0]) > 1)
+        return out
+    both(conflicts)
+
+
+@ktap.test
+def all_sockets_of_a_group_have_their_copy_among_many():
+    def copies(make):
+        port, group = 4324, "ff02::1234"
+        others = crowd(make, port)
+        zone = p.index(p.A, "a0")
+        socks = [bound(make, (to, port, 0, zone)) for to in ("::", group, "::", group)]
+        for s in socks[:3]:
+            s.setsockopt(V6, socket.IPV6_JOIN_GROUP,
+                         socket.inet_pton(socket.AF_INET6, group) + struct.pack("=I", zone))
+        sender = make()
+        sender.sendto(b"all", (group, port, 0, zone))
+        had = []
+        for s in socks[:3]:
+            had.append(s.recv(10))
+        return had + [len(others)]
+    both(copies)
+
+
 @ktap.test
 def memory_is_given_back():
     def protocols():
