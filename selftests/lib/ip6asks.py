@@ -334,6 +334,7 @@ def advertisements():
 
     with g, socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as sock:
         index = socket.if_nametoindex("g0")
+        sock.bind((0, 0))		# what the kernel sends is for others than 0
         for group in (20, 12):		# ND_USEROPT, IPV6_IFINFO
             sock.setsockopt(nl.SOL_NETLINK, nl.NETLINK_ADD_MEMBERSHIP, group)
         tell(0xc0)
