@@ -4,7 +4,7 @@
 # that lib/ip6views.json is true.
 #
 # guest: full
-# timeout: 120
+# timeout: 180
 import os
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))

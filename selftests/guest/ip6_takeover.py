@@ -6,7 +6,7 @@
 #
 # guest: stock
 # guest-append: ipv6.disable=1
-# timeout: 120
+# timeout: 180
 import os
 import re
 import sys

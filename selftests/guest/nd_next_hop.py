@@ -456,7 +456,8 @@ def where_neighbors_are_not_asked_no_address_is_probed():
 @ktap.test
 def a_duplicate_is_an_address_of_a_neighbor():
     fresh()
-    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "1")
+    nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "8")
+    # As many seconds for the answer, of which a busy host may need more than one.
     wire.flush()
     nd.net6ctl(A, "add", "address", R1 + "/64", "dev", "a0")
     wire.expect(nd.solicits(R1), "probe")
