@@ -58,6 +58,14 @@ server {
         add_header Cache-Control "max-age=60, immutable"; }
 }
 server {
+    listen 127.0.0.1:8090; listen 127.0.0.2:8090; server_name *.w.example;
+    root /srv/import/other;
+}
+server {
+    listen 127.0.0.1:8090; listen 127.0.0.2:8090; server_name *.x.w.example .y.example y.example;
+    location / { return 200 "longer\n"; }
+}
+server {
     listen 127.0.0.1:8090; server_name one.example;
     root /srv/import/other;
 }
@@ -93,6 +101,8 @@ ASKED.update({(8090, "x.example", "/%61.html"): True, (8090, "x.example", "/dir/
 ASKED.update({(8090, host, path): path.startswith("/files/") for host in
               ("api.example", "v1.api.example", "API.example:8090")
               for path in ("/", "/a.html", "/files/a.html", "/files/")})
+ASKED.update({(8090, host, "/a.html"): False for host in
+              ("a.w.example", "a.x.w.example", "y.example", "a.y.example")})
 ASKED.update({(8090, "one.example", "/b.html"): False, (8090, "one.example", "/a.html"): False,
               (8091, "r1.example", "/a.html"): False, (8091, "other.example", "/a.html"): False})
 

@@ -7,7 +7,7 @@ khttpd's rules. So the rules may serve less than nginx's text would allow, and n
 import itertools
 import re
 
-MAX_RULES, MAX_TEXT = 256, 4095
+MAX_RULES, MAX_TEXT, MAX_NAMES = 256, 4095, 1023
 # Names that nginx may have rules for, and that khttpd's serve rules would show: nginx's to judge.
 CAREFUL = ("*/.*", "*.php", "*~")
 
@@ -335,11 +335,22 @@ def names_of(server):
                 continue
             if re.fullmatch(r"\.[a-z0-9-][a-z0-9.-]*[a-z0-9]", name):
                 names += [name[1:], "*" + name]
-            elif re.fullmatch(r"(\*\.)?[a-z0-9-]([a-z0-9.-]*[a-z0-9])?", name):
+            elif len(name) < 256 and re.fullmatch(r"(\*\.)?[a-z0-9-]([a-z0-9.-]*[a-z0-9])?", name):
                 names.append(name)
             else:
                 odd = True
     return names, odd
+
+
+def lines(names):
+    """The names in texts that a site can have."""
+    text = ""
+    for name in names:
+        if text and len(text) + 1 + len(name) > MAX_NAMES:
+            yield text
+            text = ""
+        text += (" " if text else "") + name
+    yield text
 
 
 class Port:
@@ -372,16 +383,27 @@ class Port:
                 self._leave(site, "a server of some addresses only")
             site.names = []
             for name in names:
+                if taken.get(name) is site:
+                    continue
                 if name in taken:
                     self._leave(taken[name], f"{name}: the name of several servers")
                 else:
                     taken[name] = site
                     site.names.append(name)
+        self._overlapping(taken)
         self.sites = [front] + [made[id(s)] for s in servers
                                 if made[id(s)] is not front and made[id(s)].names]
         wild = any(n.startswith("*") for site in self.sites[1:] for n in site.names)
         if wild and front.names:
             self.sites.append(front)
+
+    def _overlapping(self, taken):
+        """nginx takes the longest wildcard, khttpd the first site's with one."""
+        wild = [name for name in taken if name.startswith("*")]
+        for one, other in itertools.permutations(wild, 2):
+            if one.endswith(other[1:]) and taken[one] is not taken[other]:
+                self._leave(taken[one], f"{one}: another server has {other}")
+                self._leave(taken[other], f"{other}: another server has {one}")
 
     @staticmethod
     def _leave(site, why):
