@@ -564,6 +564,15 @@ static int net6_addr_check(const struct net6_iface *iface, const struct in6_addr
 	return 0;
 }
 
+/* As native: nobody is asked for it, so it does not wait for the carrier. */
+static void net6_addr_assign_early(struct net6_addr *a)
+	__must_hold(&a->iface->nn->lock)
+{
+	set_bit(NET6_IFACE_KEPT, &a->iface->flags);
+	if (net6_addr_assign(a))
+		net6_addr_arm(a, HZ);
+}
+
 /* With what it makes on-link, or not at all. */
 static int net6_addr_add_wish(struct net6_iface *iface, const struct in6_addr *addr,
 			      enum net6_addr_origin origin, const struct net6_addr_wish *wish)
@@ -582,6 +591,8 @@ static int net6_addr_add_wish(struct net6_iface *iface, const struct in6_addr *a
 	/* RFC 4862 5.4.2: a random delay, except for what a person has set. */
 	if (net6_iface_usable(iface))
 		net6_dad_start(a, origin != NET6_ADDR_MANUAL);
+	else if ((a->flags & IFA_F_NODAD) && net6_iface_keeps(iface))
+		net6_addr_assign_early(a);
 	if (a->flags & IFA_F_MANAGETEMPADDR)
 		net6_temp_update(a);
 	return 0;
@@ -866,10 +877,11 @@ void net6_addr_set_gen_mode(struct net6_iface *iface, enum net6_addr_gen mode)
 }
 
 /**
- * net6_addr_iface_up() - packets flow: form the link-local address, run DAD for all
+ * net6_addr_iface_up() - packets flow: form the link-local address, run DAD
  * @iface: interface
  *
- * RFC 4862 5.3. Context: process, RTNL held; takes nn->lock.
+ * RFC 4862 5.3. As on native not for what was kept while there was no carrier.
+ * Context: process, RTNL held; takes nn->lock.
  */
 void net6_addr_iface_up(struct net6_iface *iface)
 {
@@ -883,21 +895,23 @@ void net6_addr_iface_up(struct net6_iface *iface)
 	}
 	spin_lock_bh(&nn->lock);
 	list_for_each_entry_safe(a, next, &iface->addrs, iface_list)
-		net6_dad_start(a, a->origin != NET6_ADDR_MANUAL);
+		if (!net6_addr_is_assigned(a))
+			net6_dad_start(a, a->origin != NET6_ADDR_MANUAL);
 	net6_addr_form_linklocal(iface);
 	spin_unlock_bh(&nn->lock);
 }
 
 /**
- * net6_addr_iface_down() - no address is ours while packets do not flow
+ * net6_addr_iface_down() - packets flow no more
  * @iface: interface, no longer usable
  * @remove_all: none stays; otherwise manual addresses do, tentative until
  *	it is up again. Those that we have formed are formed anew then, for the
  *	hardware address or the network may be another one.
+ * @keep: only the carrier is lost: manual ones that are ours stay so
  *
  * Context: process, RTNL held; takes nn->lock.
  */
-void net6_addr_iface_down(struct net6_iface *iface, bool remove_all)
+void net6_addr_iface_down(struct net6_iface *iface, bool remove_all, bool keep)
 {
 	struct net6_addr *a, *next;
 
@@ -907,6 +921,8 @@ void net6_addr_iface_down(struct net6_iface *iface, bool remove_all)
 			net6_addr_remove(a);
 			continue;
 		}
+		if (keep && net6_addr_is_assigned(a) && !net6_addr_in_dad(a))
+			continue;
 		net6_addr_unassign(a);
 		net6_note_addr(a, NET6_NOTE_CHANGE);
 	}

@@ -183,7 +183,7 @@ int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
 #define NET6_ADDR_ANY_PLEN	(-1)
 int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen);
 void net6_addr_iface_up(struct net6_iface *iface);
-void net6_addr_iface_down(struct net6_iface *iface, bool remove_all);
+void net6_addr_iface_down(struct net6_iface *iface, bool remove_all, bool keep);
 void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,
 		     u32 valid_lft, u32 preferred_lft);	/* RFC 4862 5.5.3 d, e */
 void net6_addr_put(struct net6_addr *addr);

@@ -149,6 +149,7 @@ static void net6_iface_join_allnodes(struct net6_iface *iface)
 static void net6_iface_start(struct net6_iface *iface)
 {
 	set_bit(NET6_IFACE_UP, &iface->flags);
+	clear_bit(NET6_IFACE_KEPT, &iface->flags);
 	spin_lock_bh(&iface->nn->lock);
 	net6_mld_announce(iface);
 	spin_unlock_bh(&iface->nn->lock);
@@ -167,12 +168,28 @@ static bool net6_iface_forgets_all(const struct net6_iface *iface)
 		net6_conf(iface, NET6_PARAM_KEEP_ADDR_ON_DOWN) <= 0);
 }
 
+/**
+ * net6_iface_keeps() - can addresses be ours though no packets flow?
+ * @iface: interface
+ *
+ * Without a carrier alone those that were set by hand are as before, as on native. Programs go on
+ * to talk to their own host by them. Context: RTNL held. Return: true if they can.
+ */
+bool net6_iface_keeps(const struct net6_iface *iface)
+{
+	return !net6_iface_refuses(iface) && netif_running(iface->dev) &&
+	       iface->dev->mtu >= NET6_MIN_MTU &&
+	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
+}
+
 static void net6_iface_stop(struct net6_iface *iface)
 {
 	bool all = net6_iface_forgets_all(iface);
+	bool keep = net6_iface_keeps(iface);
 
 	clear_bit(NET6_IFACE_UP, &iface->flags);
-	net6_addr_iface_down(iface, all);
+	assign_bit(NET6_IFACE_KEPT, &iface->flags, keep);
+	net6_addr_iface_down(iface, all, keep);
 	net6_nd_iface_down(iface, all);
 	spin_lock_bh(&iface->nn->lock);
 	net6_mld_iface_down(iface);
@@ -193,6 +210,8 @@ static void net6_iface_follow(struct net6_iface *iface)
 	if (run && !net6_iface_usable(iface))
 		net6_iface_start(iface);
 	else if (!run && net6_iface_usable(iface))
+		net6_iface_stop(iface);
+	else if (test_bit(NET6_IFACE_KEPT, &iface->flags) && !net6_iface_keeps(iface))
 		net6_iface_stop(iface);
 }
 

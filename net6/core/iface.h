@@ -24,6 +24,7 @@ enum {
 	NET6_IFACE_HOOKED,		/* ingress hook is registered */
 	NET6_IFACE_NOT_UNIQUE,		/* RFC 4862 5.4.5: its hardware address is another's, too */
 	NET6_IFACE_DISABLED,		/* by the administrator: disable_ipv6 */
+	NET6_IFACE_KEPT,		/* no packets flow, but it has addresses that are ours */
 };
 
 /* Of struct net6_iface.ra_flags */
@@ -179,6 +180,7 @@ void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
 void net6_iface_not_unique(struct net6_iface *iface);
 void net6_iface_set_disabled(struct net6_iface *iface, bool disabled);	/* nn->lock held */
 void net6_iface_settle(struct net6_iface *iface);	/* RTNL held; sleeps */
+bool net6_iface_keeps(const struct net6_iface *iface);	/* without a carrier */
 
 /**
  * struct net6_iface_watcher - who wants to know of interfaces that come and go

@@ -362,6 +362,39 @@ def advertisements():
     ktap.equal(shown["inet6_addr_gen_mode"], "none", "addr_gen_mode")
 
 
+def carrier():
+    """Without a carrier a host's own addresses are its own."""
+    e, f = ktap.Netns("E"), ktap.Netns("F")
+    ktap.veth(e, "e0", f, "f0")
+    e.up("lo")
+    e.ip("-6", "addr", "add", "fd50::e/64", "dev", "e0")
+    f.ip("-6", "addr", "add", "fd50::f/64", "dev", "f0", "nodad")
+    ktap.wait_for(15, "address", lambda: address("e0", "fd50::e", e) and
+                  "tentative" not in address("e0", "fd50::e", e))
+    f.down("f0")
+    ktap.wait_for(10, "no carrier", lambda: "NO-CARRIER" in e.run("ip", "link", "show", "e0"))
+    e.ip("-6", "addr", "add", "fd51::e/64", "dev", "e0", "nodad")
+    e.ip("-6", "addr", "add", "fd52::e/64", "dev", "e0")
+    for local in ("fd50::e", "fd51::e"):
+        ktap.true("tentative" not in address("e0", local, e), f"{local} is ours")
+        e.run("ping", "-6", "-c", "1", "-W", "5", local)
+        with e, socket.socket(socket.AF_INET6) as listener, \
+                socket.socket(socket.AF_INET6) as client:
+            listener.bind((local, 4200))
+            listener.listen()
+            client.connect((local, 4200))
+    ktap.true("tentative" in address("e0", "fd52::e", e), "what nobody was asked for is not")
+    f.up("f0")
+    f.ip("-6", "addr", "replace", "fd50::f/64", "dev", "f0", "nodad")
+    ktap.wait_for(15, "all are ours", lambda: "tentative" not in address("e0", "fd52::e", e))
+    e.run("ping", "-6", "-c", "1", "-W", "5", "fd50::f")
+    f.down("f0")
+    ktap.wait_for(10, "no carrier", lambda: "NO-CARRIER" in e.run("ip", "link", "show", "e0"))
+    e.run("sysctl", "-qw", "net.ipv6.conf.e0.keep_addr_on_down=0")
+    e.down("e0")
+    ktap.equal(address("e0", "fd50::e", e), {}, "of a device that is down it is not")
+
+
 def tests():
     ktap.test("a route keeps its protocol")(protocols)
     ktap.test("routes of several metrics")(metrics)
@@ -372,3 +405,4 @@ def tests():
     ktap.test("an address keeps its protocol")(protocols_of_addresses)
     ktap.test("temporary addresses of one that was set")(temporary)
     ktap.test("advertisements are handed on")(advertisements)
+    ktap.test("addresses without a carrier")(carrier)
