@@ -95,7 +95,8 @@ struct net6_dest {
  * It may be without a source address. Context: any, takes rcu_read_lock_bh itself; does not
  * sleep (GFP_ATOMIC).
  * Return: a referenced entry, or ERR_PTR: -ENETUNREACH (no route), -EINVAL
- * (link-local without interface), -ENODEV, -ENETDOWN, -EADDRNOTAVAIL (no source), -ENOMEM.
+ * (link-local without interface, a route that swallows), -EHOSTUNREACH, -EACCES (routes that
+ * refuse), -ENODEV, -ENETDOWN, -EADDRNOTAVAIL (no source), -ENOMEM.
  */
 struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
 

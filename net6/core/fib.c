@@ -122,7 +122,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
  * net6_fib_update() - add, renew or (lifetime 0) remove a route
  * @iface: its interface
  * @prefix: prefix, bits beyond @plen zero
- * @plen: 1..128
+ * @plen: 0..128
  * @gateway: router on @iface, or :: if the prefix is on-link
  * @attrs: what else is said of it
  * @lifetime: seconds, NET6_LIFETIME_INFINITE

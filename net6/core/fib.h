@@ -21,6 +21,7 @@
  * @advmss: what TCP announces as its segment size, 0: by the MTU
  * @hop_limit: of the unicast packets that we send, 0: the interface's
  * @protocol: RTPROT_* of who has set it; it is told only
+ * @refuses: it leads nowhere: RTN_BLACKHOLE, _UNREACHABLE, _PROHIBIT, _THROW; 0: it leads somewhere
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @manual: set by the administrator: no advertisement changes it
  */
@@ -30,6 +31,7 @@ struct net6_route_attrs {
 	u16	advmss;
 	u8	hop_limit;
 	u8	protocol;
+	u8	refuses;
 	s8	preference;
 	bool	manual;
 };
@@ -46,6 +48,7 @@ static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
 {
 	return a->metric == b->metric && a->mtu == b->mtu && a->advmss == b->advmss &&
 	       a->hop_limit == b->hop_limit && a->protocol == b->protocol &&
+	       a->refuses == b->refuses &&
 	       a->preference == b->preference && a->manual == b->manual;
 }
 
@@ -54,9 +57,9 @@ static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
  * @life: in iface->routes
  * @item: in its prefix' node of nn->fib, lowest metric first, then best preference
  * @prefix: bits beyond @plen zero
- * @gateway: router on @iface, link-local or not; :: if the prefix is on-link
- * @iface: borrowed: its routes go with it
- * @plen: 1..128; the default route is in the Default Router List
+ * @gateway: router on @iface, link-local or not; :: if the prefix is on-link, or refused
+ * @iface: borrowed: its routes go with it; the loopback if the prefix is refused
+ * @plen: 0..128; default routes by a router are in the Default Router List
  * @attrs: constant
  * @rcu: freed after a grace period
  */

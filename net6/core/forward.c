@@ -95,9 +95,12 @@ static int net6_forward_check(const struct sk_buff *skb)
 	return NET6_DROP_MAX;
 }
 
-static void net6_forward_no_route(struct net6_net *nn, struct sk_buff *skb)
+/* RFC 4443 3.1; -EINVAL is a route that swallows what it is asked for. */
+static void net6_forward_no_route(struct net6_net *nn, struct sk_buff *skb, int err)
 {
-	net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_NOROUTE, 0);
+	if (err != -EINVAL)
+		net6_icmp_send(skb, ICMPV6_DEST_UNREACH,
+			       err == -EACCES ? ICMPV6_ADM_PROHIBITED : ICMPV6_NOROUTE, 0);
 	net6_drop(nn, skb, NET6_DROP_NO_ROUTE);
 }
 
@@ -244,7 +247,7 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 		if (PTR_ERR(dest) == -ENOMEM)
 			net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
 		else
-			net6_forward_no_route(nn, skb);
+			net6_forward_no_route(nn, skb, PTR_ERR(dest));
 		return;
 	}
 	net6_forward_to(iface, dest, skb, reassembled);

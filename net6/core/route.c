@@ -81,13 +81,31 @@ static int net6_route_local(struct net6_net *nn, const struct net6_accept *accep
 	return flags;
 }
 
+/* As native. RTN_THROW: to go on with the next rule, of which there is none. */
+static int net6_route_refusal(u8 type)
+{
+	switch (type) {
+	case RTN_BLACKHOLE:
+		return -EINVAL;
+	case RTN_PROHIBIT:
+		return -EACCES;
+	case RTN_UNREACHABLE:
+		return -EHOSTUNREACH;
+	default:
+		return -ENETUNREACH;
+	}
+}
+
 static int net6_route_via(const struct net6_fib_route *route, const struct in6_addr *daddr,
 			  struct net6_nexthop *nh)
 {
 	bool direct = ipv6_addr_any(&route->gateway);
-	int err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
-				    direct ? NET6_DEST_ONLINK : 0, nh);
+	int err;
 
+	if (route->attrs.refuses)
+		return net6_route_refusal(route->attrs.refuses);
+	err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
+				direct ? NET6_DEST_ONLINK : 0, nh);
 	return net6_route_by(&route->attrs, nh, err);
 }
 
@@ -107,6 +125,15 @@ static bool net6_route_prefix_wins(const struct net6_prefix *prefix,
 	       (prefix->plen == route->plen && READ_ONCE(prefix->metric) <= route->attrs.metric);
 }
 
+/* Does a default router go before a route: one that does not answer, or has no length either? */
+static bool net6_route_router_wins(const struct net6_router *router,
+				   const struct net6_fib_route *route)
+{
+	if (!route->plen)
+		return router->attrs.metric <= route->attrs.metric;
+	return net6_neigh_reachable(READ_ONCE(router->neigh));
+}
+
 /* The longest of on-link prefix and route wins, the lower metric at the same length. A router that
  * is not known to be unreachable is preferred to one that is (RFC 4191 3.2).
  */
@@ -123,10 +150,10 @@ static int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *k
 	route = net6_fib_lookup(nn, daddr, oif, &reachable);
 	if (prefix && (!route || !reachable || net6_route_prefix_wins(prefix, route)))
 		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
-	if (route && reachable)
+	if (route && reachable && route->plen)
 		return net6_route_via(route, daddr, nh);
 	router = net6_router_by_id(nn, key->first_hop, oif) ?: net6_router_select(nn, oif, NULL);
-	if (router && (!route || net6_neigh_reachable(READ_ONCE(router->neigh))))
+	if (router && (!route || net6_route_router_wins(router, route)))
 		return net6_route_default(router, nh);
 	return route ? net6_route_via(route, daddr, nh) : -ENETUNREACH;
 }

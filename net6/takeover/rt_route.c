@@ -51,9 +51,11 @@ static void net6_rt_via(struct net6_rt_route *to, const struct net6_iface *iface
 		.expires	= net6_life_left(life),
 		.rtf_flags	= RTF_UP,
 		.table		= RT_TABLE_MAIN,
-		.type		= RTN_UNICAST,
+		.type		= attrs->refuses ?: RTN_UNICAST,
 		.kind		= NET6_RT_ENTRY,
 	};
+	if (attrs->refuses)
+		to->rtf_flags |= RTF_REJECT | RTF_NONEXTHOP;
 	if (to->expires != NET6_LIFETIME_INFINITE)
 		to->rtf_flags |= RTF_EXPIRES;
 }
@@ -471,7 +473,8 @@ static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struc
 	prefix = net6_prefix_match(nn, addr, 0);
 	entry = net6_fib_lookup(nn, addr, 0, &reachable);
 	/* RTNL keeps the interface, not the prefix. */
-	if (entry && ipv6_addr_any(&entry->gateway) && (!prefix || entry->plen > prefix->plen))
+	if (entry && !entry->attrs.refuses && ipv6_addr_any(&entry->gateway) &&
+	    (!prefix || entry->plen > prefix->plen))
 		iface = entry->iface;
 	else if (prefix)
 		iface = prefix->iface;
@@ -545,15 +548,21 @@ static int net6_rt_route_refuse(enum net6_rt_lack lack, struct netlink_ext_ack *
 	return -EOPNOTSUPP;
 }
 
+static bool net6_rt_type_refuses(u8 type)
+{
+	return type == RTN_BLACKHOLE || type == RTN_UNREACHABLE || type == RTN_PROHIBIT ||
+	       type == RTN_THROW;
+}
+
 static int net6_rt_route_main(const struct rtmsg *rtm, struct nlattr **tb,
 			      struct netlink_ext_ack *extack)
 {
 	u32 table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
 
 	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len && !tb[RTA_MULTIPATH] &&
-	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST))
+	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST || net6_rt_type_refuses(rtm->rtm_type)))
 		return 0;
-	NL_SET_ERR_MSG(extack, "net6 has unicast routes of the main table only");
+	NL_SET_ERR_MSG(extack, "net6 has unicast and refusing routes of the main table only");
 	return -EOPNOTSUPP;
 }
 
@@ -611,6 +620,8 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	c->plen = rtm->rtm_dst_len;
 	c->attrs.protocol = rtm->rtm_protocol;
 	c->attrs.manual = true;
+	if (net6_rt_type_refuses(rtm->rtm_type))
+		c->attrs.refuses = rtm->rtm_type;
 	c->lacks = net6_rt_route_lacks(tb);
 	return net6_rt_route_read(nn, c, tb, extack);
 }
@@ -624,23 +635,24 @@ static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 
 	if (err)
 		return err;
+	/* As native: whatever it was to lead by. */
+	if (c->attrs.refuses) {
+		c->gateway = in6addr_any;
+		c->iface = READ_ONCE(nn->loopback);
+	}
 	if (!c->iface && !direct)
 		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
 	if (!c->iface) {
 		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
 		return -EHOSTUNREACH;
 	}
-	if (direct && !c->plen) {
-		NL_SET_ERR_MSG(extack, "net6 has default routes by gateway only");
-		return -EOPNOTSUPP;
-	}
 	if (ipv6_addr_is_multicast(&c->gateway)) {
 		NL_SET_ERR_MSG(extack, "Invalid gateway address");
 		return -EINVAL;
 	}
-	if (!direct && c->plen &&
+	if ((!direct || c->attrs.refuses) && c->plen &&
 	    (ipv6_addr_type(&c->dst) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
-		NL_SET_ERR_MSG(extack, "net6 routes no link-local and multicast prefixes");
+		NL_SET_ERR_MSG(extack, "net6 has no routes to link-local and multicast prefixes");
 		return -EOPNOTSUPP;
 	}
 	if (!c->attrs.metric)
@@ -711,7 +723,7 @@ static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c,
 static int net6_rt_route_set(struct net6_iface *iface, const struct net6_rt_change *c,
 			     const struct net6_route_attrs *attrs, u32 lifetime)
 {
-	if (!c->plen)
+	if (!c->plen && !ipv6_addr_any(&c->gateway))
 		return net6_router_update(iface, &c->gateway, attrs, lifetime);
 	return net6_fib_update(iface, &c->dst, c->plen, &c->gateway, attrs, lifetime);
 }

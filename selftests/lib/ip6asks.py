@@ -395,6 +395,64 @@ def carrier():
     ktap.equal(address("e0", "fd50::e", e), {}, "of a device that is down it is not")
 
 
+def refusals():
+    """Routes that lead nowhere, each with its error."""
+    cables()
+    for i, (kind, error) in enumerate((("unreachable", "EHOSTUNREACH"), ("blackhole", "EINVAL"),
+                                       ("prohibit", "EACCES"), ("throw", "ENETUNREACH"))):
+        dst = f"fd6{i}::/48"
+        C.ip("-6", "route", "add", kind, dst, "metric", "33", "proto", "bird")
+        shown = ip("route", "show", dst)
+        ktap.equal([(r["type"], r["dev"], r["metric"], r["protocol"]) for r in shown],
+                   [(kind, "lo", 33, "bird")], kind)
+        with C, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+            ktap.equal(ktap.failing(sock.connect, (f"fd6{i}::1", 9)), error, kind)
+            C.ip("-6", "route", "add", f"fd6{i}::1", "via", "fd20::d")
+            sock.connect((f"fd6{i}::1", 9))
+        C.ip("-6", "route", "del", f"fd6{i}::1")
+        ktap.true("exists" in said("route", "add", dst, "via", "fd20::d", "metric", "33"),
+                  "its place is taken")
+        C.ip("-6", "route", "del", kind, dst)
+        ktap.equal(ip("route", "show", dst), [], f"{kind} is removed")
+    C.ip("-6", "route", "add", "unreachable", "default", "metric", "4294967295")
+    C.ip("-6", "route", "add", "default", "via", "fd20::d")
+    ktap.equal(way("2001:db8::1"), "fd20::d", "a router goes before")
+    C.ip("-6", "route", "del", "default", "via", "fd20::d")
+    with C, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+        ktap.equal(ktap.failing(sock.connect, ("2001:db8::1", 9)), "EHOSTUNREACH", "without it")
+    C.ip("-6", "route", "del", "unreachable", "default", "metric", "4294967295")
+
+
+def default_by_device():
+    """A default route without a router, as tunnels have it."""
+    cables()
+    C.ip("-6", "route", "add", "default", "via", "fd20::d")
+    C.ip("-6", "route", "add", "default", "dev", "c1", "metric", "50")
+    got = ip("route", "get", "2001:db8::1")[0]
+    ktap.equal((got.get("gateway"), got["dev"]), (None, "c1"), "the lower metric")
+    C.ip("-6", "route", "del", "default", "dev", "c1")
+    ktap.equal(way("2001:db8::1"), "fd20::d", "the router")
+    C.ip("-6", "route", "del", "default")
+
+
+def forwarded_refusals():
+    """A router says which kind of route it was."""
+    cables()
+    D.ip("-6", "route", "add", "fd70::/16", "via", "fd20::c")
+    C.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+    for kind, error in (("unreachable", "ENETUNREACH"), ("prohibit", "EACCES")):
+        C.ip("-6", "route", "add", kind, "fd70::/48")
+        with D, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+            sock.setsockopt(socket.IPPROTO_IPV6, 25, 1)		# IPV6_RECVERR
+            sock.settimeout(10)
+            sock.connect(("fd70::1", 9))
+            sock.send(b"x")
+            ktap.equal(ktap.failing(sock.recv, 1), error, kind)
+        C.ip("-6", "route", "del", kind, "fd70::/48")
+    C.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=0")
+    D.ip("-6", "route", "del", "fd70::/16")
+
+
 def tests():
     ktap.test("a route keeps its protocol")(protocols)
     ktap.test("routes of several metrics")(metrics)
@@ -406,3 +464,6 @@ def tests():
     ktap.test("temporary addresses of one that was set")(temporary)
     ktap.test("advertisements are handed on")(advertisements)
     ktap.test("addresses without a carrier")(carrier)
+    ktap.test("routes that refuse")(refusals)
+    ktap.test("a default route without a router")(default_by_device)
+    ktap.test("a router that refuses")(forwarded_refusals)
