@@ -63,6 +63,7 @@ struct net6_prefix_claim {
  * @metric: of those of the same length on several interfaces the lower one wins
  * @claims: of each enum net6_prefix_owner; under nn->lock
  * @life: in iface->prefixes: the longest of @claims
+ * @item: in nn->onlink, by prefix
  * @rcu: freed after a grace period
  */
 struct net6_prefix {
@@ -73,6 +74,7 @@ struct net6_prefix {
 	u32			metric;
 	struct net6_prefix_claim claims[NET6_PREFIX_OWNERS];
 	struct net6_life	life;
+	struct list_head	item;
 	struct rcu_head		rcu;
 };
 

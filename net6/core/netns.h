@@ -62,6 +62,7 @@ struct net6_settings {
  *	have changed: all cached destinations with another number are stale
  * @n_routers: default routers of all interfaces; written under @lock
  * @router_id: of the last one that was made
+ * @onlink: prefixes that are on-link, struct net6_prefix in its nodes; written under @lock
  * @fib: routing table, struct net6_fib_route in its nodes; written under @lock
  * @fib_count: its routes
  * @policy: policy table of RFC 6724, NULL: the RFC's; written under RTNL, read under RCU
@@ -97,6 +98,7 @@ struct net6_net {
 	atomic_t		dest_gen;
 	u32			n_routers;
 	u32			router_id;
+	struct net6_trie	onlink;
 	struct net6_trie	fib;
 	u32			fib_count;
 	struct net6_policy __rcu *policy;

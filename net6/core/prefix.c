@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The Prefix List [PLE]: what is on-link, RFC 4861 6.3.4 and RFC 5942. A short list
- * per interface; the link-local prefix is not in it.
+/* The Prefix List [PLE]: what is on-link, RFC 4861 6.3.4 and RFC 5942. A list per interface, and
+ * all of a namespace by longest prefix. The link-local prefix is not in it.
  */
 #include <linux/rculist.h>
 #include <net/ipv6.h>
@@ -12,11 +12,14 @@ static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
 					    const struct in6_addr *prefix, u8 plen)
 	__must_hold(&iface->nn->lock)
 {
+	struct net6_trie_node *node = net6_trie_find(&iface->nn->onlink, prefix, plen);
 	struct net6_prefix *p;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry(p, &iface->prefixes, life.list)
-		if (p->plen == plen && ipv6_addr_equal(&p->prefix, prefix))
+	if (!node)
+		return NULL;
+	list_for_each_entry(p, &node->items, item)
+		if (p->iface == iface)
 			return p;
 	return NULL;
 }
@@ -26,6 +29,8 @@ static void net6_prefix_free(struct net6_prefix *p)
 	__must_hold(&p->iface->nn->lock)
 {
 	list_del_rcu(&p->life.list);
+	list_del_rcu(&p->item);
+	net6_trie_prune(&p->iface->nn->onlink, &p->prefix, p->plen);
 	net6_note_prefix(p, NET6_NOTE_DEL);
 	p->iface->n_prefixes -= !p->manual;
 	p->iface->n_manual -= p->manual;
@@ -85,6 +90,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 {
 	bool manual = owner != NET6_PREFIX_TOLD;
 	int err = net6_iface_refuses_from(iface, manual);
+	struct net6_trie_node *node;
 	struct net6_prefix *p;
 
 	if (err)
@@ -98,6 +104,11 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!p)
 		return -ENOMEM;
+	node = net6_trie_insert(&iface->nn->onlink, prefix, plen);
+	if (!node) {
+		kfree(p);
+		return -ENOMEM;
+	}
 	p->prefix = *prefix;
 	p->iface = iface;
 	p->plen = plen;
@@ -107,6 +118,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	net6_life_set(&p->life, valid_lft);
 	net6_nd_await_end(iface, valid_lft);
 	list_add_tail_rcu(&p->life.list, &iface->prefixes);
+	list_add_tail_rcu(&p->item, &node->items);
 	net6_note_prefix(p, NET6_NOTE_NEW);
 	iface->n_prefixes += !manual;
 	iface->n_manual += manual;
@@ -201,10 +213,16 @@ unsigned long net6_prefix_expire(struct net6_iface *iface)
 	return net6_life_expire(&iface->prefixes, net6_prefix_end);
 }
 
-static bool net6_prefix_before(const struct net6_prefix *a, const struct net6_prefix *b)
+/* The one of the lowest metric, of those the oldest; NULL if none can be used. */
+static struct net6_prefix *net6_prefix_best(const struct net6_trie_node *node, int oif)
 {
-	return a->plen > b->plen ||
-	       (a->plen == b->plen && READ_ONCE(a->metric) < READ_ONCE(b->metric));
+	struct net6_prefix *p, *best = NULL;
+
+	list_for_each_entry_rcu(p, &node->items, item)
+		if (net6_iface_usable(p->iface) && (!oif || p->iface->ifindex == oif) &&
+		    (!best || READ_ONCE(p->metric) < READ_ONCE(best->metric)))
+			best = p;
+	return best;
 }
 
 /**
@@ -218,16 +236,10 @@ static bool net6_prefix_before(const struct net6_prefix *a, const struct net6_pr
  */
 struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif)
 {
-	struct net6_prefix *p, *best = NULL;
-	struct net6_iface *iface;
+	struct net6_prefix *best = NULL;
+	struct net6_trie_node *node;
 
-	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (!net6_iface_usable(iface) || (oif && iface->ifindex != oif))
-			continue;
-		list_for_each_entry_rcu(p, &iface->prefixes, life.list)
-			if ((!best || net6_prefix_before(p, best)) &&
-			    ipv6_prefix_equal(&p->prefix, addr, p->plen))
-				best = p;
-	}
+	net6_trie_for_each_match(node, &nn->onlink, addr)
+		best = net6_prefix_best(node, oif) ?: best;
 	return best;
 }
