@@ -15,7 +15,7 @@
 #include "../core/dest.h"
 #include "../core/ip.h"
 
-struct net6_tcp_port;
+struct net6_tcp_port_addr;
 struct net6_icmp_error;
 
 /**
@@ -168,7 +168,7 @@ static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
 struct net6_tcp_sock {
 	struct tcp6_sock	tcp6;
 	struct net6_sk		n6;
-	struct net6_tcp_port	*port;
+	struct net6_tcp_port_addr *port;
 	struct net6_tcp_ca	*ca;
 	union {
 		struct {

@@ -352,6 +352,47 @@ def bind_conflicts(p, note):
         p.close()
 
 
+def bound(p, address, port, reuse=True):
+    """A socket on an address that need not be there, or the error."""
+    sock = p.socket()
+    sock.setsockopt(socket.IPPROTO_IPV6, 78, 1)		# IPV6_FREEBIND
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, reuse)
+    return outcome(sock.bind, (address, port)) or sock
+
+
+@scenario
+def many_listeners_of_one_port_on_other_addresses(p, note):
+    port, crowd = 4400, [bound(p, f"fd0c::{n:x}", 4400) for n in range(1, 40)]
+    for sock in crowd:
+        sock.listen(1)
+    note("one of theirs", bound(p, "fd0c::3", port))
+    note("none", bound(p, "::", port))
+    listener = bound(p, "::1", port)
+    listener.listen(4)
+    client = p.client(listener)
+    server = p.accept(listener)
+    note("names", (server.getsockname()[:2], server.getpeername() == client.getsockname()))
+    note("theirs is taken", bound(p, "fd0c::27", port, False))
+    crowd[2].close()
+    again = bound(p, "fd0c::3", port, False)
+    note("theirs is free", again.getsockname()[0])
+    again.close()
+    for sock in crowd:
+        sock.close()
+    note("none beside a listener", bound(p, "::", port))
+    listener.close()
+    note("none beside a connection", bound(p, "::", port, False))
+    last = bound(p, "::", port)
+    last.listen(4)
+    p.client(last)
+    note("it listens", p.accept(last).getsockname()[:2])
+    # An address comes to it by connect().
+    mover = bound(p, "::", 4401)
+    mover.connect(("::1", port))
+    note("beside it", [type(bound(p, address, 4401, False)).__name__
+                       for address in ("::1", "fd0c::1", "::")])
+
+
 @scenario
 def port_of_a_connection(p, note):
     client, server, listener = p.pair()

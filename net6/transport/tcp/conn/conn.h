@@ -5,7 +5,23 @@
 #ifndef _NET6_TCP_CONN_H
 #define _NET6_TCP_CONN_H
 
+#include <linux/rbtree.h>
+
 #include "../tcp.h"
+
+/**
+ * struct net6_tcp_port_addr - who uses a port on one of our addresses
+ * @node: in the port's @others, but for its @first
+ * @port: the port
+ * @addr: the address that they had when they took it, :: for none yet
+ * @owners: full sockets and TIME-WAIT ones, by sk_bind_node
+ */
+struct net6_tcp_port_addr {
+	struct rb_node		node;
+	struct net6_tcp_port	*port;
+	struct in6_addr		addr;
+	struct hlist_head	owners;
+};
 
 /**
  * struct net6_tcp_port - a local port in use
@@ -13,7 +29,8 @@
  * @net: namespace; @port: number, host byte order
  * @connect_only: made by connect() without bind(): other connections may share it
  * @inner_turn: accept() of a listener on it looks for an IPv4 connection first; alternates
- * @owners: full sockets and TIME-WAIT ones, by sk_bind_node
+ * @first: its only address, or one of several; without owners when it is free for another
+ * @others: the others, by address; each has owners
  */
 struct net6_tcp_port {
 	struct hlist_node	node;
@@ -21,13 +38,14 @@ struct net6_tcp_port {
 	u16			port;
 	bool			connect_only;
 	bool			inner_turn;
-	struct hlist_head	owners;
+	struct net6_tcp_port_addr first;
+	struct rb_root		others;
 };
 
 /**
  * struct net6_tcp_tw - a connection in TIME-WAIT (or FIN-WAIT-2 without a process)
  * @common: in the table of connections; skc_state TCP_TIME_WAIT, reference counted
- * @port: the local port it keeps in use
+ * @port: the local port that it keeps in use, NULL for none
  * @timer: ends it; holds a reference
  * @substate: TCP_FIN_WAIT2 or TCP_TIME_WAIT
  * @rcv_wscale: shift of the window in our header
@@ -39,7 +57,7 @@ struct net6_tcp_port {
  */
 struct net6_tcp_tw {
 	struct sock_common	common;
-	struct net6_tcp_port	*port;
+	struct net6_tcp_port_addr *port;
 	struct timer_list	timer;
 	u8			substate;
 	u8			tclass;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tables that turn a segment into a socket. One has connections: full sockets, requests and
  * TIME-WAIT entries stand side by side (all begin with struct sock_common). The other has
- * listeners by port. Readers use RCU; their slabs are SLAB_TYPESAFE_BY_RCU, so a reader compares
- * again after it has taken a reference.
+ * listeners by address and port. Readers use RCU; their slabs are SLAB_TYPESAFE_BY_RCU, so a
+ * reader compares again after it has taken a reference.
  */
 #include <linux/jhash.h>
 #include <linux/mm.h>
@@ -14,7 +14,7 @@
 #include "../calls/calls.h"
 #include "conn.h"
 
-#define NET6_TCP_LISTEN_BUCKETS	512
+#define NET6_TCP_LISTEN_BUCKETS	2048
 /* Nulls values of listener chains start here, those of connections below. A socket that moves may
  * carry a reader into the other table; the reader notices.
  */
@@ -124,9 +124,22 @@ begin:
 	return NULL;
 }
 
-static struct net6_tcp_listen_bucket *net6_tcp_listen_bucket(const struct net *net, u16 port)
+/* Of listeners on an address, :: for those without one. A segment may be for either. */
+static struct net6_tcp_listen_bucket *net6_tcp_listen_bucket(const struct net *net,
+							     const struct in6_addr *addr, u16 port)
 {
-	return &listeners[(net_hash_mix(net) + port) & (NET6_TCP_LISTEN_BUCKETS - 1)];
+	u32 hash = jhash_1word(port, table.secret + net_hash_mix(net));
+
+	if (!ipv6_addr_any(addr))
+		hash = jhash2((__force const u32 *)addr->s6_addr32, ARRAY_SIZE(addr->s6_addr32),
+			      hash);
+	return &listeners[hash & (NET6_TCP_LISTEN_BUCKETS - 1)];
+}
+
+/* The one that a listener is in, or is to be. */
+static struct net6_tcp_listen_bucket *net6_tcp_listener_bucket(const struct sock *sk)
+{
+	return net6_tcp_listen_bucket(sock_net(sk), &sk->sk_v6_rcv_saddr, sk->sk_num);
 }
 
 /* How well a listener fits, -1 if it does not. An address of its own counts more than a device, a
@@ -154,6 +167,30 @@ static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
 	return score;
 }
 
+/* The best listener for a segment that is in the bucket of @addr, or NULL. */
+static struct sock *net6_tcp_listen_search(const struct net *net, const struct net6_tcp_key *key,
+					   const struct in6_addr *addr, u16 port)
+{
+	struct net6_tcp_listen_bucket *bucket = net6_tcp_listen_bucket(net, addr, port);
+	const struct hlist_nulls_node *node;
+	struct sock *sk, *best;
+	int score, best_score;
+
+begin:
+	best = NULL;
+	best_score = 0;
+	sk_nulls_for_each_rcu(sk, node, &bucket->head) {
+		score = net6_tcp_listen_score(sk, net, key, port);
+		if (score > best_score) {
+			best_score = score;
+			best = sk;
+		}
+	}
+	if (get_nulls_value(node) != NET6_TCP_LISTEN_NULLS + (bucket - listeners))
+		goto begin;
+	return best;
+}
+
 /**
  * net6_tcp_lookup_listener() - find the listener for a segment without connection
  * @net: namespace
@@ -169,27 +206,16 @@ struct sock *net6_tcp_lookup_listener(struct net *net, const struct net6_tcp_key
 				      struct sk_buff *skb, int doff)
 {
 	u16 port = ntohs(tcp_hdr(skb)->dest);
-	struct net6_tcp_listen_bucket *bucket = net6_tcp_listen_bucket(net, port);
-	const struct hlist_nulls_node *node;
-	struct sock *sk, *best, *chosen;
-	int score, best_score;
+	struct sock *best, *chosen;
 
 	if (net6_lookup_asks() &&
 	    net6_lookup_refused(net, IPPROTO_TCP, key->faddr, tcp_hdr(skb)->source, key->laddr,
 				port, key->dif))
 		return NULL;
-begin:
-	best = NULL;
-	best_score = 0;
-	sk_nulls_for_each_rcu(sk, node, &bucket->head) {
-		score = net6_tcp_listen_score(sk, net, key, port);
-		if (score > best_score) {
-			best_score = score;
-			best = sk;
-		}
-	}
-	if (get_nulls_value(node) != NET6_TCP_LISTEN_NULLS + (bucket - listeners))
-		goto begin;
+	/* One with the address is better than any without. */
+	best = net6_tcp_listen_search(net, key, key->laddr, port);
+	if (!best)
+		best = net6_tcp_listen_search(net, key, &in6addr_any, port);
 	if (!best || !best->sk_reuseport)
 		return best;
 	chosen = reuseport_select_sock(best, net6_tcp_hashfn(net, key->laddr, key->faddr,
@@ -428,7 +454,7 @@ static int net6_tcp_reuseport_join(struct sock *sk, struct net6_tcp_listen_bucke
  */
 int net6_tcp_hash_listener(struct sock *sk)
 {
-	struct net6_tcp_listen_bucket *bucket = net6_tcp_listen_bucket(sock_net(sk), sk->sk_num);
+	struct net6_tcp_listen_bucket *bucket = net6_tcp_listener_bucket(sk);
 	int err = 0;
 
 	spin_lock_bh(&bucket->lock);
@@ -447,7 +473,7 @@ int net6_tcp_hash_listener(struct sock *sk)
 
 static bool net6_tcp_unhash_listener(struct sock *sk)
 {
-	struct net6_tcp_listen_bucket *bucket = net6_tcp_listen_bucket(sock_net(sk), sk->sk_num);
+	struct net6_tcp_listen_bucket *bucket = net6_tcp_listener_bucket(sk);
 	bool was;
 
 	spin_lock_bh(&bucket->lock);
@@ -485,7 +511,7 @@ static bool net6_tcp_in_chain(const struct sock *sk, const struct hlist_nulls_he
 	if (sk_unhashed(sk))
 		return false;
 	if (sk->sk_state == TCP_LISTEN)
-		return &net6_tcp_listen_bucket(sock_net(sk), sk->sk_num)->head == head;
+		return &net6_tcp_listener_bucket(sk)->head == head;
 	return net6_tcp_head(sk->sk_hash) == head;
 }
 

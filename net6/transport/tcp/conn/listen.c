@@ -147,13 +147,13 @@ static bool net6_tcp_accept_queue_empty(const struct sock *sk)
 /* The next connection: in turn from here and from the IPv4 listener beside us. */
 static struct sock *net6_tcp_accept_next(struct sock *sk, bool kern)
 {
-	struct net6_tcp_port *port = net6_tcp_sk(sk)->port;
+	struct net6_tcp_port_addr *at = net6_tcp_sk(sk)->port;
 	struct sock *child = NULL;
 
 	/* Without a port it listens no more. */
-	if (unlikely(net6_mapped_inner(sk)) && port) {
-		port->inner_turn ^= 1;
-		if (port->inner_turn)
+	if (unlikely(net6_mapped_inner(sk)) && at) {
+		at->port->inner_turn ^= 1;
+		if (at->port->inner_turn)
 			child = net6_mapped_accept(sk, kern);
 	}
 	if (!child)

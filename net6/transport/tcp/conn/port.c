@@ -55,24 +55,102 @@ static struct net6_tcp_port *net6_tcp_port_create(struct net6_tcp_port_bucket *b
 	tb->port = port;
 	tb->connect_only = connect_only;
 	tb->inner_turn = false;
-	INIT_HLIST_HEAD(&tb->owners);
+	tb->first.port = tb;
+	INIT_HLIST_HEAD(&tb->first.owners);
+	tb->others = RB_ROOT;
 	hlist_add_head(&tb->node, &bucket->head);
 	return tb;
 }
 
-static void net6_tcp_port_release(struct net6_tcp_port *tb)
+static bool net6_tcp_port_unused(const struct net6_tcp_port *tb)
 {
-	if (hlist_empty(&tb->owners)) {
+	return hlist_empty(&tb->first.owners) && RB_EMPTY_ROOT(&tb->others);
+}
+
+/* Some order: what matters is that nobody can make a search long. */
+static int net6_tcp_addr_order(const struct in6_addr *a, const struct in6_addr *b)
+{
+	u64 x = get_unaligned((const u64 *)&a->s6_addr32[0]);
+	u64 y = get_unaligned((const u64 *)&b->s6_addr32[0]);
+
+	if (x == y) {
+		x = get_unaligned((const u64 *)&a->s6_addr32[2]);
+		y = get_unaligned((const u64 *)&b->s6_addr32[2]);
+	}
+	return x < y ? -1 : x > y;
+}
+
+/* Who uses a port on an address, NULL if nobody. With @link, where in the tree it would be. */
+static struct net6_tcp_port_addr *net6_tcp_port_at(struct net6_tcp_port *tb,
+						   const struct in6_addr *addr,
+						   struct rb_node ***link, struct rb_node **parent)
+{
+	struct rb_node **p = &tb->others.rb_node;
+	struct net6_tcp_port_addr *at;
+	int order;
+
+	if (!hlist_empty(&tb->first.owners) && ipv6_addr_equal(&tb->first.addr, addr))
+		return &tb->first;
+	*parent = NULL;
+	while (*p) {
+		at = rb_entry(*p, struct net6_tcp_port_addr, node);
+		order = net6_tcp_addr_order(addr, &at->addr);
+		if (!order)
+			return at;
+		*parent = *p;
+		p = order < 0 ? &at->node.rb_left : &at->node.rb_right;
+	}
+	*link = p;
+	return NULL;
+}
+
+/* The same, made if need be. It is to get an owner, or to be released. NULL without memory. */
+static struct net6_tcp_port_addr *net6_tcp_port_enter(struct net6_tcp_port *tb,
+						      const struct in6_addr *addr)
+{
+	struct rb_node **link, *parent;
+	struct net6_tcp_port_addr *at;
+
+	at = net6_tcp_port_at(tb, addr, &link, &parent);
+	if (at)
+		return at;
+	if (hlist_empty(&tb->first.owners)) {
+		tb->first.addr = *addr;
+		return &tb->first;
+	}
+	at = kmalloc(sizeof(*at), GFP_ATOMIC | __GFP_ACCOUNT);
+	if (!at)
+		return NULL;
+	at->port = tb;
+	at->addr = *addr;
+	INIT_HLIST_HEAD(&at->owners);
+	rb_link_node(&at->node, parent, link);
+	rb_insert_color(&at->node, &tb->others);
+	return at;
+}
+
+/* What has no owner goes. */
+static void net6_tcp_port_release(struct net6_tcp_port_addr *at)
+{
+	struct net6_tcp_port *tb = at->port;
+
+	if (!hlist_empty(&at->owners))
+		return;
+	if (at != &tb->first) {
+		rb_erase(&at->node, &tb->others);
+		kfree(at);
+	}
+	if (net6_tcp_port_unused(tb)) {
 		hlist_del(&tb->node);
 		kmem_cache_free(port_slab, tb);
 	}
 }
 
-static void net6_tcp_port_own(struct sock *sk, struct net6_tcp_port *tb)
+static void net6_tcp_port_own(struct sock *sk, struct net6_tcp_port_addr *at)
 {
-	inet_sk(sk)->inet_num = tb->port;
-	sk_add_bind_node(sk, &tb->owners);
-	net6_tcp_sk(sk)->port = tb;
+	inet_sk(sk)->inet_num = at->port->port;
+	sk_add_bind_node(sk, &at->owners);
+	net6_tcp_sk(sk)->port = at;
 }
 
 static bool net6_tcp_addrs_overlap(const struct sock *a, const struct sock *b)
@@ -97,14 +175,40 @@ static bool net6_tcp_port_shareable(struct sock *sk, struct sock *other, kuid_t 
 	       (other->sk_state == TCP_TIME_WAIT || uid_eq(uid, sock_i_uid(other)));
 }
 
-static bool net6_tcp_port_conflict(struct sock *sk, const struct net6_tcp_port *tb, bool chosen)
+static bool net6_tcp_port_conflict_at(struct sock *sk, const struct net6_tcp_port_addr *at,
+				      bool chosen)
 {
 	kuid_t uid = sock_i_uid(sk);
 	struct sock *other;
 
-	sk_for_each_bound(other, &tb->owners)
+	sk_for_each_bound(other, &at->owners)
 		if (other != sk && !net6_tcp_port_shareable(sk, other, uid, chosen))
 			return true;
+	return false;
+}
+
+/* An address can overlap with the same one and with none: connect() gives one to a socket that
+ * was entered without. Without an address @sk overlaps with all.
+ */
+static bool net6_tcp_port_conflict(struct sock *sk, struct net6_tcp_port *tb, bool chosen)
+{
+	struct rb_node **link, *node;
+	struct net6_tcp_port_addr *at;
+
+	if (!ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
+		at = net6_tcp_port_at(tb, &sk->sk_v6_rcv_saddr, &link, &node);
+		if (at && net6_tcp_port_conflict_at(sk, at, chosen))
+			return true;
+		at = net6_tcp_port_at(tb, &in6addr_any, &link, &node);
+		return at && net6_tcp_port_conflict_at(sk, at, chosen);
+	}
+	if (net6_tcp_port_conflict_at(sk, &tb->first, chosen))
+		return true;
+	for (node = rb_first(&tb->others); node; node = rb_next(node)) {
+		at = rb_entry(node, struct net6_tcp_port_addr, node);
+		if (net6_tcp_port_conflict_at(sk, at, chosen))
+			return true;
+	}
 	return false;
 }
 
@@ -113,6 +217,7 @@ static int net6_tcp_port_bind(struct sock *sk, u16 port, bool chosen)
 {
 	struct net *net = sock_net(sk);
 	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(net, port);
+	struct net6_tcp_port_addr *at;
 	struct net6_tcp_port *tb;
 	int err = 0;
 
@@ -122,16 +227,17 @@ static int net6_tcp_port_bind(struct sock *sk, u16 port, bool chosen)
 		err = -EADDRINUSE;
 		goto out;
 	}
-	if (!tb) {
-		tb = net6_tcp_port_create(bucket, net, port, false);
-		if (!tb) {
+	if (!net6_tcp_sk(sk)->port) {
+		if (!tb)
+			tb = net6_tcp_port_create(bucket, net, port, false);
+		at = tb ? net6_tcp_port_enter(tb, &sk->sk_v6_rcv_saddr) : NULL;
+		if (!at) {
 			err = -ENOMEM;
 			goto out;
 		}
+		net6_tcp_port_own(sk, at);
 	}
 	tb->connect_only = false;
-	if (!net6_tcp_sk(sk)->port)
-		net6_tcp_port_own(sk, tb);
 out:
 	spin_unlock_bh(&bucket->lock);
 	return err;
@@ -207,6 +313,7 @@ static int net6_tcp_port_connect(struct sock *sk, u16 port, struct net6_tcp_tw *
 {
 	struct net *net = sock_net(sk);
 	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(net, port);
+	struct net6_tcp_port_addr *at;
 	struct net6_tcp_port *tb;
 	int err = -EADDRINUSE;
 
@@ -214,22 +321,22 @@ static int net6_tcp_port_connect(struct sock *sk, u16 port, struct net6_tcp_tw *
 	tb = net6_tcp_port_find(bucket, net, port);
 	if (tb && !tb->connect_only)
 		goto out;
-	if (!tb) {
+	if (!tb)
 		tb = net6_tcp_port_create(bucket, net, port, true);
-		if (!tb) {
-			err = -ENOMEM;
-			goto out;
-		}
+	at = tb ? net6_tcp_port_enter(tb, &sk->sk_v6_rcv_saddr) : NULL;
+	if (!at) {
+		err = -ENOMEM;
+		goto out;
 	}
 	inet_sk(sk)->inet_num = port;
 	inet_sk(sk)->inet_sport = htons(port);
 	if (!net6_tcp_hash_unique(sk, twp)) {
 		inet_sk(sk)->inet_num = 0;
 		inet_sk(sk)->inet_sport = 0;
-		net6_tcp_port_release(tb);
+		net6_tcp_port_release(at);
 		goto out;
 	}
-	net6_tcp_port_own(sk, tb);
+	net6_tcp_port_own(sk, at);
 	err = 0;
 out:
 	spin_unlock_bh(&bucket->lock);
@@ -312,13 +419,13 @@ int net6_tcp_inherit_port(struct sock *child, struct sock *listener)
 {
 	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(sock_net(child),
 								   child->sk_num);
-	struct net6_tcp_port *tb;
+	struct net6_tcp_port_addr *at;
 	int err = -ENOENT;
 
 	spin_lock(&bucket->lock);
-	tb = net6_tcp_sk(listener)->port;
-	if (tb && tb->port == child->sk_num) {
-		net6_tcp_port_own(child, tb);
+	at = net6_tcp_sk(listener)->port;
+	if (at && at->port->port == child->sk_num) {
+		net6_tcp_port_own(child, at);
 		err = 0;
 	}
 	spin_unlock(&bucket->lock);
@@ -334,15 +441,15 @@ int net6_tcp_inherit_port(struct sock *child, struct sock *listener)
 void net6_tcp_put_port(struct sock *sk)
 {
 	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(sock_net(sk), sk->sk_num);
-	struct net6_tcp_port *tb;
+	struct net6_tcp_port_addr *at;
 
 	spin_lock_bh(&bucket->lock);
-	tb = net6_tcp_sk(sk)->port;
-	if (tb) {
+	at = net6_tcp_sk(sk)->port;
+	if (at) {
 		__sk_del_bind_node(sk);
 		net6_tcp_sk(sk)->port = NULL;
 		inet_sk(sk)->inet_num = 0;
-		net6_tcp_port_release(tb);
+		net6_tcp_port_release(at);
 	}
 	spin_unlock_bh(&bucket->lock);
 }
