@@ -13,6 +13,7 @@
 #include "../http/rules.h"
 
 struct cred;
+struct khttpd_vhost_index;
 
 /* Longest site name, NUL included. */
 #define KHTTPD_SITE_NAME	64
@@ -58,6 +59,7 @@ struct khttpd_options {
  * @closed: no entry is cached any more
  * @served: a server has been attached to it; interpose lock
  * @vhosts: sites that stand behind this one (vhost.c), RCU
+ * @index: their names, RCU; NULL: there are few, or there is no memory for it
  * @rcu: for its end
  */
 struct khttpd_site {
@@ -70,6 +72,7 @@ struct khttpd_site {
 	bool closed;
 	bool served;
 	struct list_head vhosts;
+	struct khttpd_vhost_index __rcu *index;
 	struct rcu_head rcu;
 };
 

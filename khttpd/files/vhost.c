@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Virtual hosts: sites that stand behind another one, which asks them for requests
- * to their names. A list, read under RCU; made for tens of sites, not for
- * thousands. It is the front site's own, so that a new form of that site can have
- * its own before it is seen.
+/* Virtual hosts: sites that stand behind another one, which asks them for requests to their names.
+ * A list, read under RCU, and an index of all names if they are not few (vhost_index.c). Both are
+ * the front site's own, so that a new form of that site can have its own before it is seen.
  */
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include "vhost.h"
+#include "vhost_index.h"
+
+/* So many names are looked through one by one. */
+#define KHTTPD_VHOST_FEW	4
 
 /**
  * struct khttpd_vhost - a site behind another
@@ -27,12 +30,49 @@ static struct khttpd_vhost *khttpd_vhost_alloc(struct khttpd_site *site)
 	return vhost;
 }
 
-/* Nobody finds it in a list any more. */
+static void khttpd_vhost_put(struct khttpd_vhost *vhost)
+{
+	khttpd_site_put(vhost->site);
+	kfree(vhost);
+}
+
+/* Nobody finds it in a list or an index any more. */
 static void khttpd_vhost_free(struct khttpd_vhost *vhost)
 {
 	synchronize_rcu();
-	khttpd_site_put(vhost->site);
-	kfree(vhost);
+	khttpd_vhost_put(vhost);
+}
+
+static u32 khttpd_vhost_count(const struct khttpd_site *front)
+{
+	const struct khttpd_vhost *vhost;
+	const char *names, *name;
+	u32 count = 0;
+
+	list_for_each_entry(vhost, &front->vhosts, node) {
+		names = vhost->site->options.names;
+		while (khttpd_names_next(&names, &name))
+			count++;
+	}
+	return count;
+}
+
+/* Without memory each request goes through the list. */
+static void khttpd_vhost_reindex(struct khttpd_site *front)
+{
+	u32 count = khttpd_vhost_count(front);
+	struct khttpd_vhost_index *index = NULL;
+	const struct khttpd_vhost *vhost;
+
+	if (count > KHTTPD_VHOST_FEW)
+		index = khttpd_vhost_index_alloc(count);
+	if (index) {
+		list_for_each_entry(vhost, &front->vhosts, node)
+			khttpd_vhost_index_add(index, vhost->site);
+	}
+	index = rcu_replace_pointer(front->index, index, true);
+	if (index)
+		kvfree_rcu(index, rcu);
 }
 
 static struct khttpd_vhost *khttpd_vhost_of(const struct khttpd_site *front,
@@ -62,6 +102,7 @@ int khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site)
 	if (!vhost)
 		return -ENOMEM;
 	list_add_tail_rcu(&vhost->node, &front->vhosts);
+	khttpd_vhost_reindex(front);
 	return 0;
 }
 
@@ -106,6 +147,7 @@ int khttpd_vhost_replace(struct khttpd_site *front, struct khttpd_site *old,
 	if (!vhost)
 		return -ENOMEM;
 	list_replace_rcu(&is->node, &vhost->node);
+	khttpd_vhost_reindex(front);
 	khttpd_vhost_free(is);
 	return 0;
 }
@@ -124,6 +166,7 @@ void khttpd_vhost_del(struct khttpd_site *front, struct khttpd_site *site)
 	if (!vhost)
 		return;
 	list_del_rcu(&vhost->node);
+	khttpd_vhost_reindex(front);
 	khttpd_vhost_free(vhost);
 }
 
@@ -136,11 +179,15 @@ void khttpd_vhost_del(struct khttpd_site *front, struct khttpd_site *site)
 void khttpd_vhost_clear(struct khttpd_site *front)
 {
 	struct khttpd_vhost *vhost, *next;
+	LIST_HEAD(gone);
 
-	list_for_each_entry_safe(vhost, next, &front->vhosts, node) {
-		list_del_rcu(&vhost->node);
-		khttpd_vhost_free(vhost);
-	}
+	if (list_empty(&front->vhosts))
+		return;
+	list_splice_init_rcu(&front->vhosts, &gone, synchronize_rcu);
+	khttpd_vhost_reindex(front);
+	synchronize_rcu();
+	list_for_each_entry_safe(vhost, next, &gone, node)
+		khttpd_vhost_put(vhost);
 }
 
 /**
@@ -156,11 +203,17 @@ void khttpd_vhost_clear(struct khttpd_site *front)
 struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *host,
 					size_t len)
 {
+	const struct khttpd_vhost_index *index;
 	struct khttpd_site *found = front;
 	const struct khttpd_vhost *vhost;
 	int best = 0, match;
 
 	rcu_read_lock();
+	index = rcu_dereference(front->index);
+	if (index) {
+		found = khttpd_vhost_index_find(index, host, len) ?: front;
+		goto out;
+	}
 	list_for_each_entry_rcu(vhost, &front->vhosts, node) {
 		match = len ? khttpd_names_match(vhost->site->options.names,
 						 host, len) : 0;
@@ -169,6 +222,7 @@ struct khttpd_site *khttpd_vhost_search(struct khttpd_site *front, const u8 *hos
 			found = vhost->site;
 		}
 	}
+out:
 	rcu_read_unlock();
 	return found;
 }

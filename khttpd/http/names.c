@@ -10,8 +10,14 @@ static bool is_separator(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The next name of @names. Return: its length, 0 at the end. */
-static size_t next_name(const char **names, const char **name)
+/**
+ * khttpd_names_next() - the next name
+ * @names: the text; moved behind it
+ * @name: set to its beginning
+ *
+ * Return: its length, 0 at the end.
+ */
+size_t khttpd_names_next(const char **names, const char **name)
 {
 	while (is_separator(**names))
 		(*names)++;
@@ -47,22 +53,30 @@ static bool is_name(const char *name, size_t len)
  * @names: the text
  *
  * Return: false if there is a byte that no host can have, or a "*" that does not stand for a
- * whole first label. Also if there is a port or a dot at the end, which would match nothing.
+ * whole first label. Also if there is a port or a dot at the end, which would match nothing, or if
+ * one is longer than names of hosts are (RFC 1035 2.3.4).
  */
 bool khttpd_names_valid(const char *names)
 {
 	const char *name;
 	size_t len;
 
-	while ((len = next_name(&names, &name))) {
-		if (!is_name(name, len))
+	while ((len = khttpd_names_next(&names, &name))) {
+		if (len > KHTTPD_NAME_MAX || !is_name(name, len))
 			return false;
 	}
 	return true;
 }
 
-/* Compare as RFC 9110 section 4.2.3 wants it: without case. */
-static bool same_name(const char *name, const u8 *host, size_t len)
+/**
+ * khttpd_names_same() - compare as RFC 9110 section 4.2.3 wants it: without case
+ * @name: a name
+ * @host: a host
+ * @len: length of both
+ *
+ * Return: true if they are the same.
+ */
+bool khttpd_names_same(const char *name, const u8 *host, size_t len)
 {
 	size_t i;
 
@@ -80,6 +94,27 @@ static bool same_name(const char *name, const u8 *host, size_t len)
 }
 
 /**
+ * khttpd_names_bare() - a host without what does not matter: its port, a dot at the end
+ * @host: as in Host or an authority
+ * @len: its length
+ *
+ * Return: the length that is left.
+ */
+size_t khttpd_names_bare(const u8 *host, size_t len)
+{
+	size_t end;
+
+	for (end = len; end && is_digit(host[end - 1]); end--)
+		;
+	if (end && host[end - 1] == ':' && (host[0] != '[' ||
+					    (end > 1 && host[end - 2] == ']')))
+		len = end - 1;
+	if (len && host[len - 1] == '.')
+		len--;
+	return len;
+}
+
+/**
  * khttpd_names_match() - is the host one of these?
  * @names: valid by khttpd_names_valid()
  * @host: as in Host or an authority, port included
@@ -92,21 +127,15 @@ static bool same_name(const char *name, const u8 *host, size_t len)
 int khttpd_names_match(const char *names, const u8 *host, size_t len)
 {
 	const char *name;
-	size_t end, n;
 	int best = 0;
+	size_t n;
 
-	for (end = len; end && is_digit(host[end - 1]); end--)
-		;
-	if (end && host[end - 1] == ':' && (host[0] != '[' ||
-					    (end > 1 && host[end - 2] == ']')))
-		len = end - 1;
-	if (len && host[len - 1] == '.')
-		len--;
-	while ((n = next_name(&names, &name))) {
-		if (n == len && same_name(name, host, len))
+	len = khttpd_names_bare(host, len);
+	while ((n = khttpd_names_next(&names, &name))) {
+		if (n == len && khttpd_names_same(name, host, len))
 			return 2;
 		if (name[0] == '*' && len > n - 1 &&
-		    same_name(name + 1, host + len - (n - 1), n - 1))
+		    khttpd_names_same(name + 1, host + len - (n - 1), n - 1))
 			best = 1;
 	}
 	return best;

@@ -38,7 +38,8 @@ static struct {
 	int header;
 	int runs;
 	int label;
-} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1 };
+	const char *host;
+} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1, .host = "localhost" };
 
 #define WARM_UP		8	/* messages of a connection before those that are measured */
 
@@ -60,7 +61,8 @@ static void usage(void)
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
-	      "  clients: tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
+	      "  -h HOST    http's host (localhost)\n"
+	      "  clients: http (requests for /BYTES.html) tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
 	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
@@ -534,6 +536,46 @@ static long long run_rr(int type)
 	return start;
 }
 
+/* Return: false at the end of the connection. */
+static int http_exchange(int fd, const char *request)
+{
+	size_t got = 0, len = strlen(request);
+	char *end;
+	ssize_t n;
+
+	if (write(fd, request, len) != (ssize_t)len)
+		return 0;
+	do {
+		n = read(fd, buf + got, sizeof(buf) - 1 - got);
+		if (n <= 0)
+			return 0;
+		got += n;
+		buf[got] = '\0';
+		end = strstr(buf, "\r\n\r\n");
+	} while (!end || got < end + 4 - buf + opt.size);
+	return !strncmp(buf, "HTTP/1.1 200", 12) && got == end + 4 - buf + opt.size;
+}
+
+/* Requests on one connection, each when the last one has its reply. */
+static long long run_http(void)
+{
+	int fd = connected_socket(SOCK_STREAM);
+	long long start = 0;
+	char request[512];
+
+	snprintf(request, sizeof(request), "GET /%zu.html HTTP/1.1\r\nHost: %s\r\n\r\n",
+		 opt.size, opt.host);
+	for (long i = -opt.count / 10 - 1; i < opt.count; i++) {
+		if (!i)
+			start = now();
+		if (!http_exchange(fd, request))
+			errx(1, "no reply, or not the file");
+	}
+	start = now() - start;
+	close(fd);
+	return start;
+}
+
 /* With a label all of them are counted and written as one. */
 static long long count_from_here(void)
 {
@@ -741,7 +783,9 @@ static int run_client(const char *mode)
 {
 	long long ns;
 
-	if (!strcmp(mode, "tcp-rr"))
+	if (!strcmp(mode, "http"))
+		ns = run_http();
+	else if (!strcmp(mode, "tcp-rr"))
 		ns = run_rr(SOCK_STREAM);
 	else if (!strcmp(mode, "udp-rr"))
 		ns = run_rr(SOCK_DGRAM);
@@ -811,6 +855,8 @@ static int take_option(int c)
 	}
 	if (c == 'a')
 		opt.addr = optarg;
+	else if (c == 'h')
+		opt.host = optarg;
 	else if (c == 'p')
 		opt.port = atoi(optarg);
 	else if (c == 'n')
@@ -833,7 +879,7 @@ int main(int argc, char **argv)
 	long count;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:NcH")) != -1)
+	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:NcH")) != -1)
 		if (!take_option(c))
 			usage();
 	if (argc - optind == 1 && !strcmp(argv[optind], "shake")) {

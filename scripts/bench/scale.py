@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """What operations cost with few and with many of something that they do not concern: sockets of
-one port on other addresses. No paper's; run by name only.
+one port on other addresses, other sites of a web server. No paper's; run by name only.
 
 It also leaves scale.tsv beside the results: row, size, ours, peer, of instructions for each. The
-peer is the native stack. Of a row that costs over a tenth more at its largest size than at its
+peer is the native stack, or nginx on net6. Of a row that costs over a tenth more at its largest size than at its
 smallest it is said that something is lacking.
 """
 import os
+import time
 
 from lab import FAMILY
 from results import mean
 
 TITLE = "Costs that do not grow"
 PAPER = "none: whether what is not concerned is paid for"
-NEEDS = []
+NEEDS = ["nginx"]
 
 SIZES = (0, 1000, 4000)
 MOST = 1.1		# largest/smallest
@@ -21,6 +22,7 @@ STACKS = ("native", "net6")
 UDP, TCP, BIND = ("UDP round trip; sockets of one port on other addresses",
                   "TCP connect, exchange, close; listeners likewise",
                   "bind and listen of one of them")
+HOSTS, HOST_SIZES = "khttpd on net6, kept 1 KB; virtual hosts of two names", (0, 10, 100)
 
 
 def crowd(lab, mode, stack, port, size):
@@ -37,7 +39,7 @@ def crowd(lab, mode, stack, port, size):
 def run(lab):
     lab.network()
     count = 100 if lab.quick else 500
-    lab.plan(len(SIZES) * len(STACKS) * 2)
+    lab.plan(len(SIZES) * len(STACKS) * 2 + len(HOST_SIZES) * 2)
     port = 7100
     for size in SIZES:
         for stack in STACKS:
@@ -59,6 +61,51 @@ def run(lab):
                 lab.row("cost", {"row": BIND, "size": size}, stack, "instructions",
                         lab.instructions("bind", stack, port, count, 1, ns="server"))
                 lab.stop(server, *others)
+    lab.khttpd()
+    os.makedirs("/srv/www", exist_ok=True)
+    with open("/srv/www/1024.html", "w", encoding="ascii") as f:
+        f.write("x" * 1024)
+    site(lab, "files", "--listen", "[fd00:2::2]:8080,net6")
+    made = 0
+    for size in HOST_SIZES:
+        for n in range(made, size):
+            site(lab, f"h{n}", "--set", "behind=files", "--set", f"names=h{n}.example *.w{n}.example")
+        made = size
+        with lab.attempt(f"{size} virtual hosts"):
+            lab.step(f"{size} virtual hosts, khttpd")
+            requests(lab, size, "net6", 8080, 10 * count)
+            lab.step(f"{size} virtual hosts, nginx")
+            server = nginx(lab, size)
+            requests(lab, size, "nginx", 8000, 10 * count)
+            lab.stop(server)
+
+
+def site(lab, name, *words):
+    lab.run(lab.tool["khttpdctl"], "serve", "--site", name, "--docroot", "/srv/www", *words,
+            ns="server")
+
+
+def nginx(lab, hosts):
+    """With as many servers; it listens."""
+    listen = "listen [fd00:2::2]:8000"
+    text = lab.lib(f"write_nginx_conf scale '{listen} default_server;'").rstrip().rstrip("}")
+    more = "".join(f"server {{ {listen}; server_name h{n}.example *.w{n}.example; root /srv/www; }}\n"
+                   for n in range(hosts))
+    with open("/tmp/nginx-scale.conf", "w", encoding="ascii") as f:
+        f.write(text + more + "}\n")
+    server = lab.background(*lab.wrap("net6"), "nginx", "-c", "/tmp/nginx-scale.conf")
+    lab.wait_for("nginx", lambda: lab.listening(8000))
+    return server
+
+
+def requests(lab, hosts, server, port, count):
+    """Of the last host, on a kept connection. The first ones bring the file into the cache."""
+    host = f"h{hosts - 1}.example" if hosts else "localhost"
+    for _ in range(4):
+        lab.netbench("http", "net6", port, 1, 1024, "-h", host)
+        time.sleep(0.02)
+    lab.row("cost", {"row": HOSTS, "size": hosts}, server, "instructions",
+            lab.instructions("http", "net6", port, count, 1024, "-h", host))
 
 
 # ---- on the host ----
@@ -72,7 +119,8 @@ def finish(log, _entries, rows):
     with open(os.path.join(log, "..", "..", "scale.tsv"), "w", encoding="utf-8") as f:
         f.write("row\tsize\tours\tpeer\n")
         for (name, size), by in found.items():
-            cells = [f"{by[stack]:.0f}" if stack in by else "" for stack in reversed(STACKS)]
+            peer = by.get("native", by.get("nginx"))
+            cells = [f"{cost:.0f}" if cost else "" for cost in (by.get("net6"), peer)]
             f.write("\t".join([name, str(size), *cells]) + "\n")
     lacks = []
     for name in dict.fromkeys(name for name, _ in found):

@@ -83,6 +83,58 @@ def virtual_hosts_by_name():
     ktap.equal(khttpd.count("cache_entries"), 0, "no file is held open")
 
 
+def chosen(sites, host):
+    """Its own name, else the first site's with a * for it, else the one in front."""
+    host = host.lower().rstrip(".")
+    for site, names in sites.items():
+        if host in names:
+            return site
+    for site, names in sites.items():
+        if any(n.startswith("*") and host.endswith(n[1:]) and len(host) >= len(n) for n in names):
+            return site
+    return "front"
+
+
+@ktap.test
+def many_virtual_hosts():
+    """More names than are looked through, of each depth; as sites come, change and go."""
+    names = {"one": [f"h{i}.example" for i in range(40)] + ["*.deep.a.b.c.example", "*.both.example",
+                                                            "*." + "x" * 60 + ".example"],
+             "two": [f"*.w{i}.example" for i in range(40)] + ["a.both.example", "*.example",
+                                                              "x." * 100 + "example"],
+             "three": ["*." + "y." * 70 + "example", "*." + "y." * 80 + "example", "H1.Both.Example",
+                       "*.c.example", "*.both.example"]}
+    hosts = ["h0.example", "H39.EXAMPLE.", "h40.example", "a.w7.example", "b.a.w7.example",
+             "w7.example", "a.both.example", "b.both.example", "h1.both.example", "both.example",
+             "q.deep.a.b.c.example", "deep.a.b.c.example", "c.example", "example", ".example",
+             "a.c.example", "x." * 100 + "example", "z." + "y." * 70 + "example",
+             "z." + "y." * 80 + "example", "y." * 90 + "example", "y." * 124 + "example",
+             "n" * 300 + ".example", "a." + "x" * 60 + ".example", "none"]
+    khttpd.write("../three/who", b"three")
+    serve()
+    running = {}
+    try:
+        for site in ("one", "two", "three", None, "-two", "-one"):
+            if site and site[0] == "-":
+                khttpd.ctl("stop", "--site", site[1:])
+                del running[site[1:]]
+            elif site:
+                behind(site, " ".join(names[site]))
+                running[site] = [n.lower() for n in names[site]]
+            else:
+                running["one"] = ["*.changed.example"] + running["one"][:30]
+                for name, value in ("names", " ".join(running["one"])), ("enabled", "1"):
+                    with open(f"{khttpd.CONFIG}/one/{name}", "w", encoding="ascii") as file:
+                        file.write(value)
+            for host in hosts + ["a.changed.example"]:
+                long = len(host.rstrip(".")) > 255
+                ktap.equal(who(host), "front" if long else chosen(running, host),
+                           f"{host[:30]}, {len(host)} bytes, {site}")
+    finally:
+        khttpd.ctl("stop", "--all")
+    ktap.equal(khttpd.count("cache_entries"), 0, "no file is held open")
+
+
 @ktap.test
 def sites_behind_none_are_refused():
     ktap.true("No such" in khttpd.ctl(
