@@ -141,7 +141,8 @@ static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
 	 */
 	khttpd_entry_print(entry, "\"%s%llx.%lx-%llx", entry->weak ? "w" : "",
 			   (u64)entry->mtime.tv_sec, entry->mtime.tv_nsec, (u64)entry->size);
-	if (entry->site->options.etag_version)
+	/* Two files, or two contents of one, may have the time of one tick. */
+	if (entry->weak || entry->site->options.etag_version)
 		khttpd_entry_print(entry, "-%llx", khttpd_entry_secret(entry, ino));
 	/* A variant may have the time and size of its file. */
 	if (entry->coding != KHTTPD_CODING_IDENTITY)

@@ -14,6 +14,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import socket
 import sys
 import time
@@ -84,7 +85,7 @@ def ask(request, head_only=False):
         for fields in first, other:
             del fields["date"]
             if "etag" in fields:
-                fields["etag"] = fields["etag"].replace('W/"w', '"')
+                fields["etag"] = re.match(r'(?:W/"w|")([^-"]+-[^-"]+)', fields["etag"])[1]
         ktap.equal((reply.status, other, reply.body),
                    (replies[0].status, first, replies[0].body), "one like the other")
     return replies[-1]
