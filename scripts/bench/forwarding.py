@@ -88,7 +88,8 @@ class Bench:
         ktap, self.nd, self.nl = map(importlib.import_module, ("ktap", "nd", "nl"))
         nd = self.nd
         ktap.net6_load()
-        self.a, _, self.wire = nd.cable()
+        self.a, b, self.wire = nd.ends()
+        nd.cable(self.a, b, self.wire)
         far = ktap.Netns("D")
         nd.quiet(far)
         ktap.run("ip", "link", "add", "c0", "netns", self.a.name, "type", "veth", "peer",

@@ -12,6 +12,7 @@ import errno
 import os
 import socket
 import sys
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -25,21 +26,21 @@ FAR = "2001:db8:9::1"
 DEFAULTS = [("::1", 128, 50, 0), ("::", 0, 40, 1), ("::ffff:0.0.0.0", 96, 35, 4),
             ("2002::", 16, 30, 2), ("2001::", 32, 5, 5), ("fc00::", 7, 3, 13),
             ("::", 96, 1, 3), ("fec0::", 10, 1, 11), ("3ffe::", 16, 1, 12)]
-A = B = wire = sock = None
+A, B, wire = nd.ends()
+shared = types.SimpleNamespace()	# sock: whose sources are looked at
 
 
 def setup():
-    global A, B, wire, sock
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
     for address in (GLOBAL, LOCAL):
         nd.net6ctl(A, "add", "address", address + "/64", "dev", "a0")
     nd.linklocal(A)
     nd.net6ctl(A, "add", "neighbor", ROUTER, "lladdr", MAC, "dev", "a0")
     nd.net6ctl(A, "add", "route", "default", "via", ROUTER, "dev", "a0")
-    sock = ktap.net6_socket(socket.SOCK_DGRAM, ns=A)
-    ktap.at_exit(sock.close)
+    shared.sock = ktap.net6_socket(socket.SOCK_DGRAM, ns=A)
+    ktap.at_exit(shared.sock.close)
 
 
 def table(ns=None):
@@ -50,7 +51,7 @@ def table(ns=None):
 def source(dest=FAR):
     """Of a datagram that a socket sends which has sent there before."""
     wire.flush()
-    sock.sendto(b"x", (dest, 4711))
+    shared.sock.sendto(b"x", (dest, 4711))
     return wire.expect(lambda f: f.proto == 17 and f.dest == dest, "datagram").source
 
 

@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -19,13 +20,13 @@ import nd
 
 PREFIX = "2001:db8:1::"
 VALID, PREFERRED = 2000, 1000
-A = B = wire = stable = None
+A, B, wire = nd.ends()
+shared = types.SimpleNamespace()	# stable: the address that is not temporary
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.linklocal(A)
 
 
@@ -53,9 +54,8 @@ def fresh():
 
 @ktap.test
 def none_unless_asked_for():
-    global stable
     advertise(valid=100000, preferred=50000)
-    stable = ktap.wait_for(10, "the stable address is there", lambda: [
+    shared.stable = ktap.wait_for(10, "the stable address is there", lambda: [
         a for a in nd.of_origin(A, "slaac") if a["state"] == "preferred"])[0]["address"]
     ktap.equal(nd.of_origin(A, "temporary"), [], "temporary addresses")
 
@@ -66,13 +66,13 @@ def one_beside_the_stable_address_with_bounded_lifetimes():
     advertise(valid=100000, preferred=50000)
     address = assigned(1)[0]
     ktap.equal(nd.packed(address["address"])[:8], nd.packed(PREFIX)[:8], "prefix")
-    ktap.true(address["address"] != stable, "another identifier")
+    ktap.true(address["address"] != shared.stable, "another identifier")
     ktap.true(VALID - 20 <= address["valid"] <= VALID, f"valid lifetime {address['valid']}")
     ktap.true(PREFERRED * 0.6 - 20 <= address["preferred"] <= PREFERRED,
               f"preferred lifetime less a random part {address['preferred']}")
     ktap.equal(nd.source(A, PREFIX + "99"), address["address"], "source with use-tempaddr 2")
     configure(1)
-    ktap.equal(nd.source(A, PREFIX + "99"), stable, "source with use-tempaddr 1")
+    ktap.equal(nd.source(A, PREFIX + "99"), shared.stable, "source with use-tempaddr 1")
     configure(2)
     advertise(valid=100000, preferred=50000)
     time.sleep(2)		# for what must not happen
@@ -84,8 +84,8 @@ def a_sockets_preference_goes_before():
     temporary = assigned(1)[0]["address"]
     for use in (1, 2):
         configure(use)
-        for preference, wanted in ((1, temporary), (2, stable),
-                                   (0x100, temporary if use == 2 else stable)):
+        for preference, wanted in ((1, temporary), (2, shared.stable),
+                                   (0x100, temporary if use == 2 else shared.stable)):
             for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
                 sock = ktap.net6_socket(kind, 0, A)
                 sock.setsockopt(socket.IPPROTO_IPV6, 72, preference)
@@ -97,7 +97,7 @@ def a_sockets_preference_goes_before():
     wire.flush()
     nd.net6ctl(A, "add", "neighbor", PREFIX + "99", "lladdr", wire.mac, "dev", "a0")
     sock = ktap.net6_socket(socket.SOCK_DGRAM, 0, A)
-    for preference, wanted in ((1, temporary), (2, stable)):
+    for preference, wanted in ((1, temporary), (2, shared.stable)):
         sock.setsockopt(socket.IPPROTO_IPV6, 72, preference)
         sock.sendto(b"x", (PREFIX + "99", 9))
         frame = wire.expect(lambda f: f.proto == 17, "datagram of a socket without address")
@@ -154,7 +154,7 @@ def duplicates(count):
     seen = []
     for _ in range(count):
         probe = wire.expect(lambda f: f.type == nd.NS and f.source == nd.ANY
-                            and f.target not in seen + [stable]
+                            and f.target not in seen + [shared.stable]
                             and f.target.startswith("2001:db8:1:"),
                             "probe for a temporary address", 60)
         seen.append(probe.target)
@@ -206,13 +206,14 @@ def an_end_that_is_far_off_is_met():
     def until(seconds):
         time.sleep(start + seconds - time.monotonic())
     until(2998)
-    ktap.equal(nd.source(A, PREFIX + "99"), stable, "source before the preferred lifetime's end")
+    ktap.equal(nd.source(A, PREFIX + "99"), shared.stable,
+               "source before the preferred lifetime's end")
     until(3002)
-    ktap.true(nd.source(A, PREFIX + "99") != stable, "another one after it")
+    ktap.true(nd.source(A, PREFIX + "99") != shared.stable, "another one after it")
     until(3998)
-    ktap.true(ours(stable), "ours before the valid lifetime's end")
+    ktap.true(ours(shared.stable), "ours before the valid lifetime's end")
     until(4002)
-    ktap.true(not ours(stable), "not after it")
+    ktap.true(not ours(shared.stable), "not after it")
     configure(2)
 
 

@@ -23,13 +23,11 @@ TOP = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 FOREVER = 0xffffffff
 OBJECTS = ("interfaces", "addresses", "groups", "neighbors", "routers", "prefixes",
            "destinations", "sockets", "counters", "drops", "limits")
-A = B = None
+A, B = ktap.later("A"), ktap.later("B")
 
 
 def setup():
-    global A, B
     ktap.net6_load()
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     ktap.wait_for(10, "net6 runs on both ends",
                   lambda: link_local(A, "a0") and link_local(B, "b0"))

@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 import threading
+import types
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import fusefs
 import ktap
@@ -23,17 +24,15 @@ import nl
 LIB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib")
 TOOL = os.path.realpath(os.path.join(LIB, "../../tools/net6ctl"))
 MANY = 2000 if not ktap.CHECKING else 500
-A = B = None
-a0 = 0
+A, B = ktap.later("A"), ktap.later("B")
+shared = types.SimpleNamespace()	# a0: its index
 
 
 def setup():
-    global A, B, a0
     ktap.net6_load()
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     with A:
-        a0 = socket.if_nametoindex("a0")
+        shared.a0 = socket.if_nametoindex("a0")
 
 
 def family(ns=None):
@@ -64,7 +63,7 @@ def requests(f):
 
 def valid(f, op):
     """A value for each attribute that an operation takes."""
-    values = {"ifindex": a0, "address": nl.address("fd00:9::1"), "prefix-len": 64,
+    values = {"ifindex": shared.a0, "address": nl.address("fd00:9::1"), "prefix-len": 64,
               "lladdr": b"\2\0\0\0\0\1", "valid": 100, "preferred": 50, "preference": 0,
               "object": 1, "protocol": 6, "mtu": 0, "hop-limit": 64, "dad-transmits": 1,
               "accept-ra": 1, "autoconf": 1, "base-reachable": 30000, "retrans": 1000}
@@ -229,7 +228,7 @@ def enter(group):
 def what_is_made_is_charged_to_the_makers_memory_cgroup():
     f = family()
     root, group = ktap.cgroup()
-    f.do("iface-set", ifindex=a0, dad_transmits=0)
+    f.do("iface-set", ifindex=shared.a0, dad_transmits=0)
 
     def charged():
         with open(f"{group}/memory.stat", encoding="ascii") as file:
@@ -245,14 +244,16 @@ def what_is_made_is_charged_to_the_makers_memory_cgroup():
             enter(group)
             before = charged()
             for n in range(count):
-                f.do(f"{kind}-add", ifindex=a0, address=nl.address(f"fd00:e:{n:x}::2"), **values)
+                f.do(f"{kind}-add", ifindex=shared.a0,
+                     address=nl.address(f"fd00:e:{n:x}::2"), **values)
             enter(root)
             ktap.wait_for(10, f"{count} of {kind} are charged",
                           lambda before=before, size=size: charged() - before > count * size,
                           look=lambda before=before: ktap.diag(f"{charged() - before} bytes"))
             which = {"prefix_len": 127} if kind in ("prefix", "route") else {}
             for n in range(count):
-                f.do(f"{kind}-del", ifindex=a0, address=nl.address(f"fd00:e:{n:x}::2"), **which)
+                f.do(f"{kind}-del", ifindex=shared.a0,
+                     address=nl.address(f"fd00:e:{n:x}::2"), **which)
             # They are freed after a grace period, and would be missed in the next kind's sum.
             ktap.wait_for(20, f"{kind}: nothing is charged any more",
                           lambda before=before, size=size: charged() - before < count * size // 10)
@@ -267,11 +268,11 @@ def thousands_of_addresses_and_neighbors_are_dumped_once_each():
     f = family()
     f.do("flush", object=2)
     f.do("limits-set", max_neighs=4 * MANY)
-    f.do("iface-set", ifindex=a0, dad_transmits=0)
+    f.do("iface-set", ifindex=shared.a0, dad_transmits=0)
     wanted = [f"fd00:a::{n:x}" for n in range(1, MANY + 1)]
     for text in wanted:
-        f.do("addr-add", ifindex=a0, address=nl.address(text), prefix_len=128)
-        f.do("neigh-add", ifindex=a0, address=nl.address(text.replace("a::", "b::")),
+        f.do("addr-add", ifindex=shared.a0, address=nl.address(text), prefix_len=128)
+        f.do("neigh-add", ifindex=shared.a0, address=nl.address(text.replace("a::", "b::")),
              lladdr=b"\2\0\0\0\0\1")
     seen = [a["address"] for a in f.dump("addr-get") if a["address"].startswith("fd00:a::")]
     ktap.equal(sorted(seen), sorted(wanted), "addresses")
@@ -291,7 +292,7 @@ def a_slow_reader_gets_what_was_there_when_it_asked():
                             struct.pack("=BBH", slow.cmds["addr-get"], 1, 0))
     seen = [slow.decode("addr-get", next(answers)[1][4:])["address"]]
     f.do("flush", object=2)
-    f.do("neigh-add", ifindex=a0, address=nl.address("fd00:b::1"), lladdr=b"\2\0\0\0\0\2")
+    f.do("neigh-add", ifindex=shared.a0, address=nl.address("fd00:b::1"), lladdr=b"\2\0\0\0\0\2")
     seen += [slow.decode("addr-get", payload[4:])["address"] for _, payload in answers]
     ktap.equal(len([a for a in seen if a.startswith("fd00:a::")]), MANY, "addresses")
     ktap.equal([a for a in f.dump("addr-get") if a["address"].startswith("fd00:a::")], [],
@@ -335,7 +336,7 @@ def tables_change_while_they_are_dumped():
                 ("addr-add", {"prefix_len": 128}), ("neigh-add", {"lladdr": b"\2\0\0\0\0\3"}),
                 ("addr-del", {}), ("neigh-del", {})):
             try:
-                f.do(op, ifindex=a0, address=nl.address(text), **values)
+                f.do(op, ifindex=shared.a0, address=nl.address(text), **values)
             except nl.Refused as error:
                 if error.errno not in (errno.EEXIST, errno.EADDRNOTAVAIL, errno.ENOENT,
                                        errno.ENODEV):
@@ -348,7 +349,7 @@ def tables_change_while_they_are_dumped():
 
     def shake(f):
         for op in ("iface-detach", "iface-attach"):
-            f.do(op, ifindex=a0)
+            f.do(op, ifindex=shared.a0)
         end.wait(0.2)
 
     nl_families = [family() for _ in range(4)]
@@ -379,9 +380,9 @@ def a_sender_that_waits_for_its_memory_holds_up_no_dump():
 def a_device_vanishes_under_a_dump_and_a_listener():
     f, listener, slow = family(), family(), family()
     listener.join()
-    if not [i for i in f.dump("iface-get") if i["ifindex"] == a0]:
-        f.do("iface-attach", ifindex=a0)
-    f.do("addr-add", ifindex=a0, address=nl.address("fd00:d::1"), prefix_len=64)
+    if not [i for i in f.dump("iface-get") if i["ifindex"] == shared.a0]:
+        f.do("iface-attach", ifindex=shared.a0)
+    f.do("addr-add", ifindex=shared.a0, address=nl.address("fd00:d::1"), prefix_len=64)
     slow.sock.send(struct.pack("=IHHIIBBH", 20, slow.id, nl.REQUEST | nl.DUMP, 99, 0,
                                slow.cmds["iface-get"], 1, 0))
     A.ip("link", "del", "a0")

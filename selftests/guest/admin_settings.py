@@ -11,6 +11,7 @@
 import os
 import socket
 import sys
+import types
 
 sys.dont_write_bytecode = True
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -20,7 +21,8 @@ import nd  # pylint: disable=wrong-import-position
 import nl  # pylint: disable=wrong-import-position
 import settings  # pylint: disable=wrong-import-position
 
-A = family = ifindex = None
+A = ktap.later("a")
+shared = types.SimpleNamespace()	# family: of netlink; ifindex: of d0
 PARAMS = settings.settings(nl.SPEC, "iface")
 LIMITS = settings.settings(nl.SPEC, "limits")
 # Its least and largest values are those of the device: admin_sysctl.py.
@@ -39,13 +41,11 @@ done <<<"$2"
 
 
 def setup():
-    global A, family, ifindex
     ktap.net6_load()
-    A = ktap.Netns("a")
     A.ip("link", "add", "d0", "type", "dummy")
     A.up("d0")
     with A:
-        family, ifindex = nl.Family(), socket.if_nametoindex("d0")
+        shared.family, shared.ifindex = nl.Family(), socket.if_nametoindex("d0")
 
 
 def where(setting, file, dev="d0"):
@@ -73,8 +73,8 @@ def write(path, value):
 def told(some):
     """{attribute: value} of all parameters, or all limits, over netlink."""
     if some is LIMITS:
-        return family.do("limits-get")[0]
-    return family.dump("iface-get", ifindex=ifindex)[0]
+        return shared.family.do("limits-get")[0]
+    return shared.family.dump("iface-get", ifindex=shared.ifindex)[0]
 
 
 def same(setting, got, value, what):
@@ -132,11 +132,12 @@ def net6ctl_sets_and_shows_them():
 
 @ktap.test
 def netlink_refuses_what_is_out_of_bounds():
-    for op, some, more in (("iface-set", BOUNDED, {"ifindex": ifindex}), ("limits-set", LIMITS, {})):
+    for op, some, more in (("iface-set", BOUNDED, {"ifindex": shared.ifindex}),
+                           ("limits-set", LIMITS, {})):
         for s in some:
             for value in (s.least - 1, s.most + 1):
                 try:
-                    family.do(op, **more, **{s.attr: value})
+                    shared.family.do(op, **more, **{s.attr: value})
                 except nl.Refused:
                     continue
                 raise ktap.Fail(f"{s.attr} took {value}")

@@ -22,13 +22,11 @@ import nd      # pylint: disable=wrong-import-position
 
 PORT = 4720
 LOOPBACK, OTHER = "::1", "fd00:1::1"
-A = B = None
+A, B = ktap.later("A"), ktap.later("B")
 
 
 def setup():
-    global A, B  # pylint: disable=global-statement
     ktap.net6_load()
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     for ns, dev, host in ((A, "a0", 1), (B, "b0", 2)):
         nd.net6ctl(ns, "set", "dev", dev, "dad-transmits", "0")

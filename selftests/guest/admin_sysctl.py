@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import nd
 
-A = B = wire = None
+A, B, wire = nd.ends()
 CONF = {"hop_limit": ("hop_limit", 33), "dad_transmits": ("dad_transmits", 2),
         "accept_ra": ("accept_ra", 0), "autoconf": ("autoconf", 0),
         "ndisc_notify": ("ndisc_notify", 1), "proxy_ndp": ("proxy_ndp", 1),
@@ -44,9 +44,8 @@ NEIGH = {"base_reachable_time_ms": ("base_reachable", 20000), "retrans_time_ms":
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
 
 
 def path(*names):

@@ -26,6 +26,7 @@ import struct
 import sys
 import threading
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ip
@@ -45,6 +46,8 @@ libc = ktap._libc
 def fault(what, name, value):
     with open(f"/sys/kernel/debug/{what}/{name}", "w", encoding="ascii") as file:
         file.write(str(value))
+
+shared = types.SimpleNamespace()	# nth: fails this thread's allocations
 
 
 class Nth:
@@ -66,12 +69,12 @@ class Nth:
 def once(n, function):
     """The errno that function gave when its nth allocation failed; was there an nth?"""
     error, value = None, None
-    nth.arm(n)
+    shared.nth.arm(n)
     try:
         value = function()
     except OSError as problem:
         error = problem.errno
-    failed = not nth.left()
+    failed = not shared.nth.left()
     return failed, error, value
 
 
@@ -94,7 +97,6 @@ def sweep(name, prepare, call, undo=None, also=(), first=1, step=1):
 
 
 def setup():
-    global nth
     if not all(os.path.isdir(f"/sys/kernel/debug/{what}") for what in FAULTS):
         raise ktap.Skip("the kernel cannot inject faults")
     if not FULL:
@@ -104,7 +106,7 @@ def setup():
         fault(what, "probability", 0)
         fault(what, "times", -1)
     fault("failslab", "ignore-gfp-wait", "N")
-    nth = Nth()
+    shared.nth = Nth()
     ip.setup()
     khttpd.fresh()
     khttpd.write("a.txt", b"hello\n")
@@ -510,9 +512,9 @@ def namespaces():
     def back(*_):
         libc.setns(home, 0x40000000)
     rng = random.Random(int(time.time()) if FULL else 6)
-    nth.arm(1 << 20)
+    shared.nth.arm(1 << 20)
     unshare(None)
-    count = (1 << 20) - nth.left()
+    count = (1 << 20) - shared.nth.left()
     back()
     refused = 0
     tries = range(1, count + 1) if FULL else rng.sample(range(1, count + 1), min(20, count))
@@ -680,15 +682,15 @@ def modules_are_loaded_or_not():
         # Reading, relocating and linking it is the kernel's business.
         first = 0
         if wrong:
-            nth.arm(1 << 20)
+            shared.nth.arm(1 << 20)
             try:
                 load(path, wrong)
             except OSError:
                 pass
-            first = (1 << 20) - nth.left()
-        nth.arm(1 << 20)
+            first = (1 << 20) - shared.nth.left()
+        shared.nth.arm(1 << 20)
         load(path, b"")
-        last = (1 << 20) - nth.left()
+        last = (1 << 20) - shared.nth.left()
         ktap.unload(module)
         if not first:
             first = last * 3 // 4
@@ -705,5 +707,4 @@ def modules_are_loaded_or_not():
         load(path, b"")
 
 
-nth = None
 ktap.main(setup=setup)

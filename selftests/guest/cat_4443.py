@@ -14,6 +14,7 @@ import os
 import socket
 import struct
 import sys
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import catalogue
@@ -27,25 +28,22 @@ GROUP = "ff02::1"
 TELL = bytes([0x9e, 4]) + bytes(4)	# an option that nobody knows (RFC 4727 6), to be told of
 SITE = ("fec0::6", "fec0::b")		# RFC 3879: as any other unicast address
 row = catalogue.rows(4443)
-MINE = SAY = None			# link-local addresses of both
-SEQ = 1
+shared = types.SimpleNamespace(seq=1)	# of the last request; mine, say: link-local addresses
 
 
 def setup():
-    global MINE, SAY
     ip.setup()
-    MINE, SAY = nd.linklocal(ip.A), ip.wire.linklocal
+    shared.mine, shared.say = nd.linklocal(ip.A), ip.wire.linklocal
     nd.net6ctl(ip.A, "add", "address", SITE[0] + "/64", "dev", "a0")
-    for neighbor in (SAY, SITE[1]):
+    for neighbor in (shared.say, SITE[1]):
         nd.net6ctl(ip.A, "add", "neighbor", neighbor, "lladdr", ip.wire.mac, "dev", "a0")
     ktap.wait_for(15, SITE[0] + " is preferred",
                   lambda: (nd.find(ip.A, "addresses", SITE[0]) or {}).get("state") == "preferred")
 
 
 def request(source, dest, data=b"net6"):
-    global SEQ
-    SEQ += 1
-    return ipv6(source, dest, ICMP, ip.echo_message(source, dest, data, SEQ), 64)
+    shared.seq += 1
+    return ipv6(source, dest, ICMP, ip.echo_message(source, dest, data, shared.seq), 64)
 
 
 def about(frame):
@@ -84,7 +82,7 @@ def echo_answered(source, dest, answer=None):
     ip.wire.send(request(source, dest, data))
     reply = ip.wire.expect(is_reply, "reply")
     ktap.equal((reply.source, reply.dest, reply.code, reply.seq),
-               (answer or dest, source, 0, SEQ), "reply")
+               (answer or dest, source, 0, shared.seq), "reply")
     ktap.equal(reply.payload[4:6], struct.pack("!H", 77), "identifier")
     ktap.equal(reply.payload[8:], data, "data")
     ktap.true(reply.checksum_good(), "checksum")
@@ -127,12 +125,12 @@ def unknown_option(source=PEER, dest=OURS):
 
 def cut_fragment(source=PEER, dest=OURS):
     """Not the last, and no multiple of 8 octets long."""
-    return ipv6(source, dest, FRAGMENT, fragment(ICMP, 0, True, SEQ)
+    return ipv6(source, dest, FRAGMENT, fragment(ICMP, 0, True, shared.seq)
                 + ip.echo_message(source, dest, bytes(5)), 64)
 
 
 def first_fragment(source=PEER, dest=OURS):
-    return ipv6(source, dest, FRAGMENT, fragment(ICMP, 0, True, SEQ + 1000)
+    return ipv6(source, dest, FRAGMENT, fragment(ICMP, 0, True, shared.seq + 1000)
                 + ip.echo_message(source, dest, bytes(8)), 64)
 
 
@@ -146,10 +144,11 @@ def reassembly_fails(source, dest):
 
 
 row("4.1", "an echo request is sent as the RFC says", echo_sent, daily=True)
-row("4.2", "echo to a link-local address is answered", lambda: echo_answered(SAY, MINE))
+row("4.2", "echo to a link-local address is answered",
+    lambda: echo_answered(shared.say, shared.mine))
 row("4.2", "echo to a global address is answered", echo_answered, PEER, OURS, daily=True)
 row("4.2", "echo to a group is answered from a unicast address",
-    lambda: echo_answered(SAY, GROUP, MINE))
+    lambda: echo_answered(shared.say, GROUP, shared.mine))
 row("4.2", "echo to the unspecified address is not answered", echo_not_ours, "::")
 row("4.2", "echo to the loopback address from the wire is not answered", echo_not_ours, "::1")
 row("4.2", "echo to a site-local address is answered", echo_answered, SITE[1], SITE[0])

@@ -24,14 +24,13 @@ from nd import NA, NS
 HOUR = 3600
 LATE = 30	# seconds that a lifetime may have run when it is looked at
 row = catalogue.rows(4862)
-A = B = wire = None
+A, B, wire = nd.ends()
 prefixes = (f"2001:db8:{number:x}::" for number in range(1, 100))
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.linklocal(A)
     nd.net6ctl(A, "set", "limits", "max-addrs", "64")
 

@@ -14,6 +14,7 @@ import os
 import struct
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import catalogue
@@ -25,25 +26,22 @@ from ip import (DEST, FRAGMENT, HOP, ICMP, NONE, OURS, PEER, ROUTING, TIME, echo
 
 UNKNOWN = (138, 143, 200, 252)		# Next Header values that nobody has
 row = catalogue.rows(8200)
-MINE = SAY = None			# link-local addresses of both
-SEQ = 1
+shared = types.SimpleNamespace(seq=1, ident=100)	# the last; mine, say: link-local addresses
 # Options that nobody knows (RFC 4727 6), by their two highest bits (4.2).
 SKIP, DISCARD, TELL, TELL_UNICAST = (bytes([kind, 4]) + bytes(4) for kind in
                                      (0x1e, 0x5e, 0x9e, 0xde))
 
 
 def setup():
-    global MINE, SAY
     ip.setup()
-    MINE, SAY = nd.linklocal(ip.A), ip.wire.linklocal
-    nd.net6ctl(ip.A, "add", "neighbor", SAY, "lladdr", ip.wire.mac, "dev", "a0")
+    shared.mine, shared.say = nd.linklocal(ip.A), ip.wire.linklocal
+    nd.net6ctl(ip.A, "add", "neighbor", shared.say, "lladdr", ip.wire.mac, "dev", "a0")
 
 
 def request(data=b"net6", **more):
     """An echo request of its own number."""
-    global SEQ
-    SEQ += 1
-    return echo_message(seq=SEQ, data=data, **more)
+    shared.seq += 1
+    return echo_message(seq=shared.seq, data=data, **more)
 
 
 def about(frame):
@@ -56,7 +54,7 @@ def replied(*packets, source=PEER, dest=OURS, data=b"net6"):
     for packet in packets:
         ip.wire.send(packet)
     frame = ip.wire.expect(about, "reply")
-    ktap.true(is_reply(frame) and frame.seq == SEQ, f"a reply to {SEQ}: {frame}")
+    ktap.true(is_reply(frame) and frame.seq == shared.seq, f"a reply to {shared.seq}: {frame}")
     ktap.equal((frame.source, frame.dest, frame.hlim), (dest, source, 64), "header of the reply")
     ktap.true(frame.checksum_good(), "checksum")
     ktap.equal(frame.payload[8:], data, "data")
@@ -206,13 +204,11 @@ def routing_headers():
             lambda k=kind: problem(packet(k, 1), 0, 42), daily=kind == 33)
 
 
-IDENT = 100
 
 
 def parts(message, size=80, **where):
-    global IDENT
-    IDENT += 1
-    return fragments(ICMP, message, IDENT, size, **where)
+    shared.ident += 1
+    return fragments(ICMP, message, shared.ident, size, **where)
 
 
 def reassembly():
@@ -223,7 +219,7 @@ def reassembly():
         message = request(data)
         mine, other = parts(message), parts(message)
         if where:
-            other = fragments(ICMP, message, IDENT - 1, 80, **where)
+            other = fragments(ICMP, message, shared.ident - 1, 80, **where)
         ip.wire.flush()
         for number, part in enumerate(mine):
             ip.wire.send(other[number] if number % 2 else part)
@@ -240,7 +236,7 @@ def reassembly():
     row("4.5", "fragments backwards", lambda: replied(*parts(request(data))[::-1], data=data))
     row("4.5", "fragments of two identifications are two packets", mixed)
     row("4.5", "fragments of two sources are two packets", lambda: mixed(source="fd00::c"))
-    row("4.5", "fragments to two destinations are two packets", lambda: mixed(dest=MINE))
+    row("4.5", "fragments to two destinations are two packets", lambda: mixed(dest=shared.mine))
     row("4.5", "a packet of 1500 octets comes whole", whole, 1500 - 48)
 
 
@@ -289,7 +285,7 @@ def time_exceeded():
     row("4.5", "only the first fragment comes: Time Exceeded", lambda: first_only(PEER, OURS),
         daily=True)
     row("4.5", "only the first fragment comes, link-local: Time Exceeded",
-        lambda: first_only(SAY, MINE))
+        lambda: first_only(shared.say, shared.mine))
     row("4.5", "only the second fragment comes: silence", second_only)
 
 
@@ -302,7 +298,7 @@ def odd_fragments():
         message = request(bytes(100))
         first, last = parts(message)
         ip.wire.send(first)
-        replied(plain(fragment(ICMP, 0, False, IDENT) + request(), FRAGMENT))
+        replied(plain(fragment(ICMP, 0, False, shared.ident) + request(), FRAGMENT))
         ip.wire.send(last)
         frame = ip.wire.expect(is_reply, "reply to the packet in fragments")
         ktap.equal(frame.payload[8:], message[8:], "its data")

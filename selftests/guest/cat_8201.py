@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import catalogue  # noqa: E402
@@ -24,17 +25,16 @@ FRAGMENT, TOO_BIG = 44, 2
 IPV6_MTU_DISCOVER = 23	# not in every Python
 LINK = 1500
 row = catalogue.rows(8201)
-router = None
+shared = types.SimpleNamespace()	# router: who tells the MTU
 destinations = (f"2001:db8:ff::{number:x}" for number in itertools.count(1))
 
 
 def setup():
-    global router
     catalogue.setup()
-    router = Router()
-    nd.net6ctl(catalogue.A, "add", "neighbor", router.linklocal, "lladdr", router.mac,
+    shared.router = Router()
+    nd.net6ctl(catalogue.A, "add", "neighbor", shared.router.linklocal, "lladdr", shared.router.mac,
                "dev", "a0")
-    router.ra(lifetime=9000)
+    shared.router.ra(lifetime=9000)
 
 
 class Path:
@@ -62,6 +62,7 @@ class Path:
 
     def too_big(self, packet, mtu, code=0):
         """A router's word that this packet of net6's did not fit."""
+        router = shared.router
         source = router.linklocal if self.node.me == self.node.address else router.address
         message = nd.icmp(source, OURS, TOO_BIG, struct.pack("!I", mtu) + packet[:1232], code,
                           hlim=64)
@@ -116,9 +117,9 @@ def not_raised(mtu):
 def advertised():
     """RFC 4861 6.3.4: a link MTU that a router advertises is that of all paths."""
     path = Path()
-    router.ra(lifetime=9000, options=nd.mtu_option(1300))
+    shared.router.ra(lifetime=9000, options=nd.mtu_option(1300))
     path.is_(1300)
-    router.ra(lifetime=9000, options=nd.mtu_option(LINK))
+    shared.router.ra(lifetime=9000, options=nd.mtu_option(LINK))
     path.is_(LINK)
 
 

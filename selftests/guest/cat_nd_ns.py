@@ -70,7 +70,7 @@ def reachability(me, ours):
          me == ours == "global")
     def _():
         node = Node(me == "link-local",
-                    ours=catalogue.LINKLOCAL if ours == "link-local" else OURS)
+                    ours=catalogue.shared.linklocal if ours == "link-local" else OURS)
         node.stale()
         catalogue.wire.flush()
         seq = node.echo()

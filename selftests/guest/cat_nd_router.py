@@ -39,7 +39,7 @@ def check_rs(frame):
     ktap.equal((frame.dest, frame.dst), (nd.ALL_ROUTERS, nd.group_mac(nd.ALL_ROUTERS)),
                "destination")
     ktap.equal((frame.hlim, frame.code, frame.checksum_good()), (255, 0, True), "validity")
-    ktap.true(frame.source in (nd.ANY, catalogue.LINKLOCAL), f"source {frame.source}")
+    ktap.true(frame.source in (nd.ANY, catalogue.shared.linklocal), f"source {frame.source}")
     ktap.equal(frame.option(nd.SLLA), nd.mac_bytes(catalogue.wire.peer)
                if frame.source != nd.ANY else None, "source link-layer address")
 
@@ -193,7 +193,7 @@ def valid(router, **values):
 
 solicited("an advertisement without address", lambda r: nd.ra(r.linklocal), True)
 solicited("an advertisement with address", valid, True, daily=True)
-solicited("a unicast advertisement", lambda r: valid(r, dest=catalogue.LINKLOCAL), True)
+solicited("a unicast advertisement", lambda r: valid(r, dest=catalogue.shared.linklocal), True)
 solicited("one of a global source", lambda r: valid(r, source=r.address), False)
 solicited("one of hop limit 254", lambda r: valid(r, hlim=254), False)
 solicited("one with a wrong checksum", lambda r: catalogue.spoiled(valid(r)), False)
@@ -205,7 +205,7 @@ def host_ignores_rs(what, dest):
     def _():
         node = Node(linklocal=True)
         catalogue.wire.flush()
-        node.send(nd.icmp(node.me, dest or catalogue.LINKLOCAL, nd.RS,
+        node.send(nd.icmp(node.me, dest or catalogue.shared.linklocal, nd.RS,
                           bytes(4) + nd.lladdr_option(nd.SLLA, node.mac)))
         catalogue.wire.silence(lambda f: f.type in (nd.RA, nd.NS, nd.NA), "answer", 3)
         node.judge("none")

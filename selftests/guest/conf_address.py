@@ -23,12 +23,11 @@ import mld
 import nd
 
 OURS, PREFIX, GROUP = "fd00:9::a", "2001:db8:1::", "ff05::1234"
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
-    A, B, wire = conf.cable()
+    conf.cable(A, B, wire)
 
 
 def fresh(dad=0):

@@ -22,12 +22,11 @@ MAC = "02:00:00:00:0e:01"
 OTHER_MAC = "02:00:00:00:0e:02"
 OURS, FAR = "fd00:9::a", "2001:db8:9::1"
 ROUTER, BETTER = "fe80::1", "fe80::2"
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
-    A, B, wire = conf.cable()
+    conf.cable(A, B, wire)
 
 
 def fresh():

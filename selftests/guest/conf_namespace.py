@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import catalogue
@@ -26,7 +27,7 @@ from ip import (DEST, FRAGMENT, HOP, ICMP, OURS, PEER, TOO_BIG, echo_message, fr
 
 ANYCAST, OTHER = "fd00::77", "fd00::99"
 JOIN_ANYCAST = 27
-SEQ = 1000
+shared = types.SimpleNamespace(seq=1000)	# of the last request
 
 
 def setup():
@@ -62,15 +63,14 @@ class Set:
 
 
 def request(dest=OURS, data=b"net6"):
-    global SEQ
-    SEQ += 1
-    return echo_message(dest=dest, data=data, seq=SEQ)
+    shared.seq += 1
+    return echo_message(dest=dest, data=data, seq=shared.seq)
 
 
 def replied(packet):
     ip.wire.flush()
     ip.wire.send(packet)
-    return ip.wire.expect(lambda f: is_reply(f) and f.seq == SEQ, f"reply to {SEQ}")
+    return ip.wire.expect(lambda f: is_reply(f) and f.seq == shared.seq, f"reply to {shared.seq}")
 
 
 def refused(packet, code, pointer, what):

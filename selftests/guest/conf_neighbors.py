@@ -21,7 +21,7 @@ import nd
 OURS = "fd00::6"
 ROUTER = "fe80::1"
 STATES = ("none", "incomplete", "reachable", "stale", "probe")
-A = B = wire = None
+A, B, wire = nd.ends()
 serial = itertools.count(1)
 
 
@@ -276,9 +276,8 @@ def bring(cases, state):
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     # DAD waits for RetransTimer, so it is over first.
     nd.linklocal(A)
     # No state ends by time while cases wait in it.

@@ -19,19 +19,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import bpf
 import ktap
 import nft
-from nft import IN_A, IN_B, R0, Rules, chain, make, pings, table
+from nft import A, B, IN_A, IN_B, R, R0, Rules, chain, make, pings, table
 
 TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
 SO_MARK, PORT = 36, 7500
 FIB_LOOKUP, LOOKUP_TCP, LOOKUP_UDP, RELEASE, ASSIGN, SKC_LOOKUP_TCP = 69, 84, 85, 86, 124, 99
 FWD_DISABLED = 5
-A = B = R = None
 
 
 def setup():
-    global A, B, R
     nft.setup()
-    A, B, R = nft.A, nft.B, nft.R
 
 
 def packed(address):

@@ -30,14 +30,13 @@ HOPOPTS = (V6, socket.IPV6_HOPOPTS, struct.pack("=BBBBBBBB", 0, 0, 1, 4, 0, 0, 0
 PORT = 7800
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 KINDS = 512
-root = group = None
+root, group = ktap.CGROUPS
 
 
 def setup():
-    global root, group
     p.setup()
     p.A.run("sysctl", "-qw", "net.ipv4.ping_group_range=0 0")
-    root, group = ktap.cgroup()
+    ktap.cgroup()
     ktap.at_exit(os.rmdir, group)
 
 

@@ -26,19 +26,16 @@ import netpair
 import nl
 import programs
 from ktap import failing
-from programs import CLIENT, SERVER
+from programs import A, B, CLIENT, SERVER
 
 TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
 PORT, SO_TXTIME, SO_MAX_PACING_RATE, CLOCK_TAI = 7900, 61, 47, 11
 TAKEOVER = os.path.exists("/sys/module/ipv6/parameters/disable") and \
     open("/sys/module/ipv6/parameters/disable", encoding="ascii").read().strip() == "1"
-A = B = None
 
 
 def setup():
-    global A, B
     programs.takeover() if TAKEOVER else programs.side_by_side()
-    A, B = programs.A, programs.B
 
 
 def module(*names):

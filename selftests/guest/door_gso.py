@@ -13,6 +13,7 @@ import os
 import socket
 import struct
 import sys
+import types
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair
@@ -23,24 +24,23 @@ NEEDS_CSUM, GSO_UDP, GSO_UDP_L4 = 1, 3, 5
 SOL_UDP, UDP_GRO = 17, 104
 NATIVE, NET6, PEER = "fd00::1", "fd00::2", "fd00::9"
 PORT, SIZE = 7400, 1448
-A = tap = mac = None
+A = ktap.later("A")
+shared = types.SimpleNamespace()	# tap: its file descriptor; mac: tap0's
 
 
 def setup():
-    global A, tap, mac
     ktap.kmod("tun")
     ktap.net6_load()
-    A = ktap.Netns("A")
     with A:
-        tap = os.open("/dev/net/tun", os.O_RDWR)
-        fcntl.ioctl(tap, TUNSETIFF, struct.pack("=16sH14x", b"tap0",
+        shared.tap = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(shared.tap, TUNSETIFF, struct.pack("=16sH14x", b"tap0",
                                                 IFF_TAP | IFF_NO_PI | IFF_VNET_HDR))
     A.up("tap0")
     A.ip("-6", "addr", "add", NATIVE + "/64", "dev", "tap0", "nodad")
     netpair.ctl(A, "add", "address", NET6 + "/64", "dev", "tap0")
     ktap.wait_for(15, "net6's address is preferred",
                   lambda: netpair.preferred(A, "tap0", NET6))
-    mac = bytes.fromhex(json.loads(A.ip("-j", "link", "show", "dev", "tap0"))[0]["address"]
+    shared.mac = bytes.fromhex(json.loads(A.ip("-j", "link", "show", "dev", "tap0"))[0]["address"]
                         .replace(":", ""))
 
 
@@ -56,11 +56,12 @@ def pseudo(to, length):
 
 def inject(to, body, gso):
     length = 8 + len(body)
-    packet = mac + b"\x02\x00\x00\x00\x00\x09" + struct.pack("!H", 0x86dd) + \
+    packet = shared.mac + b"\x02\x00\x00\x00\x00\x09" + struct.pack("!H", 0x86dd) + \
         struct.pack("!IHBB", 6 << 28, length, socket.IPPROTO_UDP, 64) + \
         socket.inet_pton(socket.AF_INET6, PEER) + socket.inet_pton(socket.AF_INET6, to) + \
         struct.pack("!HHHH", 9999, PORT, length, pseudo(to, length)) + body
-    os.write(tap, struct.pack("=BBHHHH", NEEDS_CSUM, gso, 62, SIZE if gso else 0, 54, 6) + packet)
+    head = struct.pack("=BBHHHH", NEEDS_CSUM, gso, 62, SIZE if gso else 0, 54, 6)
+    os.write(shared.tap, head + packet)
 
 
 def received(make, address, gso, gro):

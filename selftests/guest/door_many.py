@@ -12,6 +12,7 @@
 import os
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -20,7 +21,8 @@ import nd
 DEVICES, BATCHES, FRAMES = 300, 20, 40
 NONE = 59
 MAC = "02:00:00:00:0a:01"
-A = wire = ours = None
+A, B, wire = nd.ends()
+shared = types.SimpleNamespace()	# ours: A's link-local address
 before = {}
 
 
@@ -28,10 +30,10 @@ def frames():
     """By what is looked up. Nothing in them is answered."""
     source = "fe80::b"
     yield "a group that all have", nd.ipv6(source, nd.ALL_NODES, NONE, b"")
-    yield "a solicited-node group", nd.ipv6(source, nd.solicited_node(ours), NONE, b"")
-    yield "a link-local address", nd.ipv6(source, ours, NONE, b"")
+    yield "a solicited-node group", nd.ipv6(source, nd.solicited_node(shared.ours), NONE, b"")
+    yield "a link-local address", nd.ipv6(source, shared.ours, NONE, b"")
     # RFC 4861 7.1.1: dropped, for its hop limit is not 255.
-    yield "what a solicitation asks for", nd.ns(source, ours, hlim=64)
+    yield "what a solicitation asks for", nd.ns(source, shared.ours, hlim=64)
 
 
 def cost(packet):
@@ -55,11 +57,10 @@ def settled():
 
 
 def setup():
-    global A, wire, ours
     ktap.kmod("dummy")
     ktap.net6_load()
-    A, _, wire = nd.cable(mac_a=MAC)
-    ours = nd.linklocal(A)
+    nd.cable(A, B, wire, mac_a=MAC)
+    shared.ours = nd.linklocal(A)
     ktap.wait_for(20, "a0 is settled", settled)
     for what, packet in frames():
         cost(packet)
@@ -72,8 +73,8 @@ def add_devices():
         lines.append(f"link add d{n} address {MAC} type dummy")
         lines.append(f"link set d{n} up")
     A.run("ip", "-batch", "-", input="\n".join(lines) + "\n", timeout=600)
-    ktap.wait_for(60, f"{DEVICES} devices have {ours}",
-                  lambda: sum(e["address"] == ours for e in nd.show(A, "addresses"))
+    ktap.wait_for(60, f"{DEVICES} devices have {shared.ours}",
+                  lambda: sum(e["address"] == shared.ours for e in nd.show(A, "addresses"))
                   == DEVICES + 1 and settled())
 
 
@@ -105,8 +106,8 @@ def an_address_of_several_interfaces_is_ours_until_the_last_goes():
             nd.net6ctl(A, "del", "address", address, "dev", f"d{dev}")
         ktap.equal(answers(address), False, f"{address} answers when all have left it")
     A.run("ip", "-batch", "-", input="".join(f"link del d{n}\n" for n in range(DEVICES)))
-    accepted = [e["dev"] for e in nd.show(A, "groups") if e["address"] == ours]
-    ktap.equal(accepted, ["a0"], f"who receives for {ours}")
+    accepted = [e["dev"] for e in nd.show(A, "groups") if e["address"] == shared.ours]
+    ktap.equal(accepted, ["a0"], f"who receives for {shared.ours}")
 
 
 ktap.main(setup)

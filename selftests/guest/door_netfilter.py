@@ -20,18 +20,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import bpf
 import ktap
 import nft
-from nft import IN_A, IN_B, R0, Rules, chain, make, pings, serve, table
+from nft import A, B, IN_A, IN_B, R, R0, Rules, chain, make, pings, serve, table
 
 TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
 SO_MARK, V6_TRANSPARENT, PORT = 36, 75, 7600
-A = B = R = group = root = None
+root, group = ktap.CGROUPS
 
 
 def setup():
-    global A, B, R, root, group
     nft.setup()
-    A, B, R = nft.A, nft.B, nft.R
-    root, group = ktap.cgroup()
+    ktap.cgroup()
     ktap.at_exit(os.rmdir, group)
 
 

@@ -31,15 +31,14 @@ NAMES = {TIMEOUT_INIT: "timeout", RWND_INIT: "window", CONNECT: "connect", ACTIV
 # Places of what is counted: an operation, an operation about a request, a change of state
 REQUEST, CHANGE, PLACES = 32, 64, 64 + 256
 TCP_BPF_SYN = 1005
-root = group = None
+root, group = ktap.CGROUPS
 
 
 def setup():
-    global root, group
     p.setup()
     p.A.ip("neigh", "add", NOBODY, "lladdr", "02:00:00:00:de:ad", "dev", "a0", "nud", "permanent")
     p.ctl(p.A, "add", "neighbor", NOBODY, "lladdr", "02:00:00:00:de:ad", "dev", "a0")
-    root, group = ktap.cgroup()
+    ktap.cgroup()
     ktap.at_exit(os.rmdir, group)
 
 

@@ -21,15 +21,14 @@ CONNECT6 = 11
 BIND, SETSOCKOPT, GETSOCKOPT = 64, 49, 57
 PORT = 7200
 IPV6_TCLASS, IPV6_AUTOFLOWLABEL = 67, 70
-root = group = None
+root, group = ktap.CGROUPS
 
 
 def setup():
-    global root, group
     ktap.net6_load()
     ktap.run("ip", "addr", "add", "fd00::1/128", "dev", "lo")
     ktap.run("ip", "addr", "add", "fd00::2/128", "dev", "lo")
-    root, group = ktap.cgroup()
+    ktap.cgroup()
     ktap.at_exit(os.rmdir, group)
 
 

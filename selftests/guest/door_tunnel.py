@@ -17,13 +17,12 @@ import l2tp
 
 AF_RXRPC = 33
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-A = None
+A = ktap.later("A")
 
 
 def setup():
-    global A
     ktap.net6_load()
-    A = ktap.Netns("A")
+    A.make()
 
 
 def need(module):

@@ -13,6 +13,7 @@ import errno
 import multiprocessing
 import os
 import sys
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -29,7 +30,7 @@ LIMITS = "/proc/sys/net/net6/limits/"
 WORDS = "only the host's root raises a limit above its default"
 libc = ctypes.CDLL(None, use_errno=True)
 initial = {}
-user = root = None
+shared = types.SimpleNamespace()	# user, root: the two processes
 
 
 def unshare(flags):
@@ -147,7 +148,7 @@ def by_host(function, *args):
     """Called by the host's root in the network of the user namespace."""
     pid = os.fork()
     if not pid:
-        fd = os.open(f"/proc/{root.pid}/ns/net", os.O_RDONLY)
+        fd = os.open(f"/proc/{shared.root.pid}/ns/net", os.O_RDONLY)
         failed = libc.setns(fd, NEWNET)
         try:
             function(*args)
@@ -169,26 +170,25 @@ def file_of(name):
 
 
 def setup():
-    global user, root
     ktap.net6_load()
     initial.update(get_limits())
-    user, root = Other(become_nobody), Other(become_root)
+    shared.user, shared.root = Other(become_nobody), Other(become_root)
 
 
 @ktap.test
 def a_user_without_rights_changes_nothing():
-    said = user(try_all)
+    said = shared.user(try_all)
     ktap.true(len(said) >= 13, "there are operations that change something")
     ktap.equal({name: error for name, error in said.items() if error != errno.EPERM}, {},
                "operations that were not refused with EPERM")
-    opened, count = user(try_files)
+    opened, count = shared.user(try_files)
     ktap.true(count > 50, "there are files")
     ktap.equal(opened, [], "files that were opened to write")
 
 
 @ktap.test
 def a_new_namespace_begins_with_the_same_limits():
-    ktap.equal(root(get_limits), initial, "limits")
+    ktap.equal(shared.root(get_limits), initial, "limits")
 
 
 @ktap.test
@@ -196,71 +196,71 @@ def no_limit_is_raised_by_netlink():
     ktap.true(len(raisable()) >= 12, "there are limits to raise")
     for name, (default, most) in raisable().items():
         for value in (default + 1, most):
-            said = ktap.failing(root, set_limits, {name: value})
+            said = ktap.failing(shared.root, set_limits, {name: value})
             ktap.equal(said, "EPERM", f"{name} {value}")
     try:
-        root(set_limits, {"max-neighs": 65536})
+        shared.root(set_limits, {"max-neighs": 65536})
     except OSError as error:
         ktap.true(WORDS in str(error), f"the words are {error}")
-    ktap.equal(root(get_limits), initial, "limits")
+    ktap.equal(shared.root(get_limits), initial, "limits")
 
 
 @ktap.test
 def no_limit_is_raised_by_sysctl():
     for name, (default, most) in raisable().items():
         for value in (default + 1, most):
-            ktap.equal(ktap.failing(root, write_file, file_of(name), value), "EPERM",
+            ktap.equal(ktap.failing(shared.root, write_file, file_of(name), value), "EPERM",
                        f"{name} {value}")
     aliases = {"ip6frag_high_thresh": 8 << 20, "max_dst_opts_number": 9,
                "max_hbh_opts_number": -9}
     for name, value in aliases.items():
         for top in FOLDERS:
-            ktap.equal(ktap.failing(root, write_file, f"{top}/{name}", value), "EPERM",
+            ktap.equal(ktap.failing(shared.root, write_file, f"{top}/{name}", value), "EPERM",
                        f"{top}/{name} {value}")
-    ktap.equal(root(get_limits), initial, "limits")
+    ktap.equal(shared.root(get_limits), initial, "limits")
 
 
 @ktap.test
 def all_limits_of_a_request_or_none():
-    ktap.equal(ktap.failing(root, set_limits, {"max-addrs": 5, "max-neighs": 2000,
+    ktap.equal(ktap.failing(shared.root, set_limits, {"max-addrs": 5, "max-neighs": 2000,
                                                "max-dests": 100}), "EPERM", "one is a raise")
-    ktap.equal(root(get_limits), initial, "limits")
+    ktap.equal(shared.root(get_limits), initial, "limits")
 
 
 @ktap.test
 def limits_are_lowered_and_set_back():
     for name, checks in CHECKS.items():
-        root(set_limits, {name: checks.get("min", 0)})
-        ktap.equal(root(get_limits)[name], checks.get("min", 0), name)
-        root(write_file, file_of(name), initial[name])
-        ktap.equal(root(get_limits)[name], initial[name], name)
-        root(write_file, file_of(name), checks.get("min", 0))
-        root(set_limits, {name: initial[name]})
-    ktap.equal(root(get_limits), initial, "limits")
+        shared.root(set_limits, {name: checks.get("min", 0)})
+        ktap.equal(shared.root(get_limits)[name], checks.get("min", 0), name)
+        shared.root(write_file, file_of(name), initial[name])
+        ktap.equal(shared.root(get_limits)[name], initial[name], name)
+        shared.root(write_file, file_of(name), checks.get("min", 0))
+        shared.root(set_limits, {name: initial[name]})
+    ktap.equal(shared.root(get_limits), initial, "limits")
 
 
 @ktap.test
 def what_the_hosts_root_gave_may_be_kept_and_lowered():
     for how in (lambda n, v: set_limits({n: v}), lambda n, v: write_file(file_of(n), v)):
         by_host(how, "max-neighs", 4096)
-        ktap.equal(root(get_limits)["max-neighs"], 4096, "as the host's root set it")
-        ktap.equal(ktap.failing(root, set_limits, {"max-neighs": 4097}), "EPERM", "more")
-        root(set_limits, {"max-neighs": 4096})
-        root(write_file, file_of("max-neighs"), 3000)
-        ktap.equal(ktap.failing(root, write_file, file_of("max-neighs"), 3001), "EPERM",
+        ktap.equal(shared.root(get_limits)["max-neighs"], 4096, "as the host's root set it")
+        ktap.equal(ktap.failing(shared.root, set_limits, {"max-neighs": 4097}), "EPERM", "more")
+        shared.root(set_limits, {"max-neighs": 4096})
+        shared.root(write_file, file_of("max-neighs"), 3000)
+        ktap.equal(ktap.failing(shared.root, write_file, file_of("max-neighs"), 3001), "EPERM",
                    "more than is left")
-        root(set_limits, {"max-neighs": 1024})
-        ktap.equal(ktap.failing(root, set_limits, {"max-neighs": 1025}), "EPERM", "above")
+        shared.root(set_limits, {"max-neighs": 1024})
+        ktap.equal(ktap.failing(shared.root, set_limits, {"max-neighs": 1025}), "EPERM", "above")
 
 
 @ktap.test
 def the_hosts_own_limits_are_not_touched():
-    root(set_limits, {"max-neighs": 16, "max-addrs": 1})
-    root(write_file, "/proc/sys/net/net6/conf/default/hop_limit", 77)
+    shared.root(set_limits, {"max-neighs": 16, "max-addrs": 1})
+    shared.root(write_file, "/proc/sys/net/net6/conf/default/hop_limit", 77)
     ktap.equal(get_limits(), initial, "limits of the host")
     ktap.true(read_file("/proc/sys/net/net6/conf/default/hop_limit") != "77",
               "hop_limit of the host is its own")
-    root(set_limits, {"max-neighs": 1024, "max-addrs": 16})
+    shared.root(set_limits, {"max-neighs": 1024, "max-addrs": 16})
 
 
 @ktap.test

@@ -28,13 +28,12 @@ AF_SPEC, INET6_CONF = 26, 2
 # DEVCONF_* of linux/ipv6.h
 CONF = {"accept_redirects": 4, "router_solicitations": 7, "accept_ra_defrtr": 17,
         "accept_ra_pinfo": 18, "accept_dad": 27}
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     conf.use(A, "a0")
     nd.linklocal(A)
 

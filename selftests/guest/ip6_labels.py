@@ -24,13 +24,12 @@ DEFAULTS = [("::/0", 1), ("::/96", 3), ("::1/128", 0), ("::ffff:0.0.0.0/96", 4),
             ("2002::/16", 2), ("3ffe::/16", 12), ("fc00::/7", 13), ("fec0::/10", 11)]
 NEWADDRLABEL, DELADDRLABEL, GETADDRLABEL = 72, 73, 74
 ACK, REPLACE, EXCL, CREATE = 5, 0x100, 0x200, 0x400
-A = None
+A = ktap.later("A")
 
 
 def setup():
-    global A
     ktap.net6_load()
-    A = ktap.Netns("A")
+    A.make()
 
 
 def labels():

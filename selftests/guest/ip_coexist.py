@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import threading
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -27,7 +28,8 @@ MAC_A = "02:00:00:00:0a:01"
 MINE = {NET6, OFFLINK}
 BLOCK = bytes(range(256)) * 256
 MEGABYTES = 4 if ktap.CHECKING else 24
-A = B = watch = None
+A, B = ktap.later("A"), ktap.later("B")
+shared = types.SimpleNamespace()	# watch: what B receives
 
 # ICMPv6, and TCP with RST: little enough that no frame is missed.
 FILTER = ((0x28, 0, 0, 12), (0x15, 0, 6, 0x86dd), (0x30, 0, 0, 20), (0x15, 3, 0, 58),
@@ -63,10 +65,8 @@ class Watch:
 
 
 def setup():
-    global A, B, watch
     ktap.net6_load()
     ktap.kmod("veth")
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.run("ip", "link", "add", "a0", "netns", A.name, "address", MAC_A, "type", "veth",
              "peer", "name", "b0", "netns", B.name)
     A.up("a0")
@@ -76,7 +76,7 @@ def setup():
     B.ip("addr", "add", PEER + "/64", "dev", "b0", "nodad")
     B.ip("-6", "neigh", "add", "fe80::1234", "lladdr", MAC_A, "dev", "b0")
     B.ip("-6", "route", "add", "fd77::/64", "via", "fe80::1234", "dev", "b0")
-    watch = Watch()
+    shared.watch = Watch()
 
 
 def give_addresses():
@@ -198,7 +198,7 @@ def judge_resets(before, seconds=5):
     seen, others = {"net6": 0, "native": 0}, []
 
     def agree():
-        for f in watch.read():
+        for f in shared.watch.read():
             if f.proto == 6:
                 seen[owner(f.source)] += 1
             else:
@@ -234,7 +234,7 @@ def fails(what, judgement, *args):
 
 def together(on):
     forwarding(on)
-    watch.read()
+    shared.watch.read()
     before, resets = native_counters(), resets_counted()
     transfers = [(Transfer(native_listener(), NATIVE, 5001), "native TCP"),
                  (Transfer(ktap.net6_socket(ns=A), NET6, 5001), "net6 TCP"),
@@ -272,11 +272,11 @@ def without_net6_native_does_answer():
     """The control: the capture sees what the other tests must not see."""
     nd.net6ctl(A, "detach", "dev", "a0")
     forwarding(False)
-    watch.read()
+    shared.watch.read()
     with B, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
         sock.sendto(b"anybody?", (OFFLINK, 1))
     frames = []
-    ktap.wait_for(5, "native says no route", lambda: frames.extend(watch.read()) or any(
+    ktap.wait_for(5, "native says no route", lambda: frames.extend(shared.watch.read()) or any(
         f.type == 1 and f.source != OFFLINK for f in frames))
     fails("native's error", judge, frames)
     nd.net6ctl(A, "attach", "dev", "a0")
@@ -287,7 +287,7 @@ def without_net6_native_does_answer():
 def a_reset_that_nobody_counts_is_seen():
     """The control: what a stack would send in the other's name."""
     for address in (NATIVE, NET6):
-        watch.read()
+        shared.watch.read()
         before = resets_counted()
         segment = struct.pack("!HHIIBBHHH", 5001, 5001, 1, 1, 0x50, 0x14, 0, 0, 0)
         with A, socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sock:
@@ -311,10 +311,10 @@ def side_by_side_with_forwarding():
 def native_answers_for_its_own_address_only():
     """Closed ports: native's for native's address, beside net6's for net6's."""
     forwarding(False)
-    watch.read()
+    shared.watch.read()
     refused(NATIVE)
     strangers()
-    resets = sorted(f.source for f in watch.read()
+    resets = sorted(f.source for f in shared.watch.read()
                     if f.proto == 6 and f.payload[:2] == b"\0\x51")
     ktap.equal(resets, sorted([NET6, OFFLINK, NATIVE]), "who sent a RST")
 

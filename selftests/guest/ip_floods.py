@@ -21,6 +21,7 @@ import struct
 import sys
 import threading
 import time
+import types
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ip
 import ktap
@@ -35,7 +36,8 @@ RATE = "1mbit" if ktap.CHECKING else "2mbit"
 LIMITS = {"max-addrs": 8, "max-prefixes": 16, "max-routers": 8, "max-neighs": 128,
           "max-dests": 128, "max-ra-routes": 16, "frag-memory": 262144, "frag-timeout": 5}
 rng = random.Random(6)
-C = pace = slab = None
+C = ktap.later("C")
+shared = types.SimpleNamespace()	# pace, slab: before the floods
 
 
 def stranger():
@@ -95,9 +97,7 @@ def unreclaimable():
 
 
 def setup():
-    global C, pace, slab
     ip.setup()
-    C = ktap.Netns("C")
     nd.quiet(C)
     ktap.veth(ip.A, "a1", C, "c1")
     for ns, dev, address in ((ip.A, "a1", A1), (C, "c1", C1)):
@@ -107,8 +107,8 @@ def setup():
         nd.net6ctl(ip.A, "set", "limits", name, str(value))
     ktap.kmod("sch_netem")
     C.run("tc", "qdisc", "add", "dev", "c1", "root", "netem", "rate", RATE, "limit", "1000")
-    pace = transfer()
-    slab = unreclaimable()
+    shared.pace = transfer()
+    shared.slab = unreclaimable()
 
 
 def transfer():
@@ -186,17 +186,17 @@ def survive(what, make, grows, bounds=()):
             ktap.wait_for(60, f"{what}: {grows} grow", lambda: all(
                 delta.read().get(name, 0) >= least for name, least in grows.items()))
             seconds = [transfer() for _ in range(2)]
-            grown = unreclaimable() - slab
+            grown = unreclaimable() - shared.slab
             for kind, dev, most in bounds:
                 ktap.true(count(kind, dev) <= most, f"{what}: {count(kind, dev)} {kind}")
         finally:
             ping.stop = True
             ping.join()
-    ktap.diag(f"{what}: {ping.sent} pings, {min(seconds):.2f} s for what took {pace:.2f} s, "
+    ktap.diag(f"{what}: {ping.sent} pings, {min(seconds):.2f} s for what took {shared.pace:.2f} s, "
               f"{({k: delta.read().get(k) for k in grows})}, {grown} KB more")
     ktap.true(ktap.CHECKING or grown < 32768, f"{what}: {grown} KB more")
     ktap.equal(ping.lost, 0, f"{what}: pings lost of {ping.sent}")
-    ktap.true(min(seconds) <= pace / 0.7, f"{what}: {min(seconds):.2f} s over TCP")
+    ktap.true(min(seconds) <= shared.pace / 0.7, f"{what}: {min(seconds):.2f} s over TCP")
     nd.net6ctl(ip.A, "flush", "neighbors", "dev", "a0")
     nd.net6ctl(ip.A, "add", "neighbor", ip.PEER, "lladdr", ip.wire.mac, "dev", "a0")
     ip.wire.flush()
@@ -260,7 +260,7 @@ def memory_is_back():
     nd.net6ctl(ip.A, "flush", "destinations")
     if not ktap.CHECKING:
         ktap.wait_for(30, "at most 4 MB more than before the floods",
-                      lambda: unreclaimable() - slab < 4096, unreclaimable)
+                      lambda: unreclaimable() - shared.slab < 4096, unreclaimable)
 
 
 ktap.main(setup=setup)

@@ -30,14 +30,14 @@ HOST_B, HOST_B2, HOST_D = "2001:db8:b::9", "2001:db8:b::8", "2001:db8:d::9"
 MAC_B2, MAC_D = "02:00:00:00:00:b8", "02:00:00:00:00:d9"
 OTHER_ROUTER, MAC_OTHER = "fe80::beef", "02:00:00:00:be:ef"
 DEST_UNREACH, TOO_BIG, TIME_EXCEEDED = 1, 2, 3
-A = B = D = wire = far = None
+A, B, wire = nd.ends()
+D, far = nd.second_end()
 
 
 def setup():
-    global A, B, D, wire, far
     ktap.net6_load()
-    A, B, wire = nd.cable()
-    D, far = nd.second_cable(A)
+    nd.cable(A, B, wire)
+    nd.second_cable(A, D, far)
     # Only tests speak there, solicit routers above all.
     nd.net6ctl(B, "detach", "dev", "b0")
     addresses(A, "a0", "c0", wire)

@@ -34,7 +34,8 @@ class Router:
 
     def __init__(self):
         ktap.net6_load()
-        self.net, _, self.wire = nd.cable()
+        self.net, other, self.wire = nd.ends()
+        nd.cable(self.net, other, self.wire)
         far = ktap.Netns("D")
         nd.quiet(far)
         ktap.run("ip", "link", "add", "c0", "netns", self.net.name, "type", "veth", "peer",

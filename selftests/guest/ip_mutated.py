@@ -12,6 +12,7 @@ import random
 import socket
 import struct
 import sys
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ip
@@ -26,8 +27,7 @@ BOUNDS = {"neighbors": 128, "destinations": 256, "addresses": 24, "prefixes": 16
 LIMITS = {"max-neighs": 128, "max-dests": 256, "max-addrs": 8, "max-prefixes": 16,
           "max-routers": 8, "frag-memory": 262144, "frag-timeout": 5}
 rng = random.Random(200000)
-udp = tcp = connection = None
-slab = 0
+shared = types.SimpleNamespace()	# udp, tcp, connection: sockets; slab: before it all
 
 
 def unreclaimable():
@@ -47,8 +47,8 @@ def quoting(kind, code, word):
     inner = rng.choice((
         ipv6(OURS, PEER, ICMP, ip.echo_message(OURS, PEER), 64),
         ipv6(OURS, PEER, UDP, ip.udp_message(OURS, PEER, PORT, 5555), 64),
-        ipv6(OURS, PEER, TCP, struct.pack("!HHIIBBHHH", PORT, connection.getpeername()[1], 1, 1,
-                                          0x50, 16, 1000, 0, 0), 64)))
+        ipv6(OURS, PEER, TCP, struct.pack("!HHIIBBHHH", PORT, shared.connection.getpeername()[1],
+                                          1, 1, 0x50, 16, 1000, 0, 0), 64)))
     return nd.icmp(PEER, OURS, kind, struct.pack("!I", word) + inner, code, hlim=64)
 
 
@@ -137,40 +137,39 @@ def mutated(packet):
 
 
 def setup():
-    global udp, tcp, connection, slab
     ip.setup()
     for name, value in LIMITS.items():
         nd.net6ctl(ip.A, "set", "limits", name, str(value))
-    udp = ktap.net6_socket(socket.SOCK_DGRAM, ns=ip.A)
-    udp.bind((OURS, PORT))
-    tcp = ktap.net6_socket(ns=ip.A)
-    tcp.bind((OURS, PORT))
-    tcp.listen(16)
-    connection = ktap.net6_socket(ns=ip.A)
-    connection.connect((OURS, PORT))
-    tcp.accept()[0].close()
+    shared.udp = ktap.net6_socket(socket.SOCK_DGRAM, ns=ip.A)
+    shared.udp.bind((OURS, PORT))
+    shared.tcp = ktap.net6_socket(ns=ip.A)
+    shared.tcp.bind((OURS, PORT))
+    shared.tcp.listen(16)
+    shared.connection = ktap.net6_socket(ns=ip.A)
+    shared.connection.connect((OURS, PORT))
+    shared.tcp.accept()[0].close()
     # A group that queries can be about.
     with ip.A:
         member = nd.packed("ff02::77") + struct.pack("@I", socket.if_nametoindex("a0"))
-    udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, member)
-    for sock in (udp, tcp, connection):
+    shared.udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, member)
+    for sock in (shared.udp, shared.tcp, shared.connection):
         ktap.at_exit(sock.close)
-    slab = unreclaimable()
+    shared.slab = unreclaimable()
 
 
 def drain():
     """What the peer heard, and what programs would have read by now."""
     ip.wire.flush()
-    udp.setblocking(False)
-    tcp.setblocking(False)
+    shared.udp.setblocking(False)
+    shared.tcp.setblocking(False)
     try:
-        while udp.recv(2000) is not None:
+        while shared.udp.recv(2000) is not None:
             pass
     except OSError:
         pass
     try:
         while True:
-            tcp.accept()[0].close()
+            shared.tcp.accept()[0].close()
     except OSError:
         pass
 
@@ -206,12 +205,12 @@ def afterwards_everything_works():
     ip.alive()
     drain()
     ip.wire.send(ipv6(PEER, OURS, UDP, ip.udp_message(dport=PORT, data=b"still"), 64))
-    udp.settimeout(5 * ktap.SCALE)
-    ktap.equal(udp.recv(100), b"still", "a datagram")
+    shared.udp.settimeout(5 * ktap.SCALE)
+    ktap.equal(shared.udp.recv(100), b"still", "a datagram")
     client = ktap.net6_socket(ns=ip.A)
     client.connect((OURS, PORT))
-    tcp.settimeout(5 * ktap.SCALE)
-    peer, _ = tcp.accept()
+    shared.tcp.settimeout(5 * ktap.SCALE)
+    peer, _ = shared.tcp.accept()
     client.sendall(b"still")
     ktap.equal(peer.recv(100), b"still", "over TCP")
     client.close()
@@ -224,8 +223,8 @@ def memory_is_back():
     nd.net6ctl(ip.A, "flush", "destinations")
     if not ktap.CHECKING:	# its allocator keeps what is freed; leaks it looks for itself
         ktap.wait_for(90, "at most 4 MB more than before",
-                      lambda: unreclaimable() - slab < 4096,
-                      lambda: ktap.diag(f"{unreclaimable() - slab} KB more"))
+                      lambda: unreclaimable() - shared.slab < 4096,
+                      lambda: ktap.diag(f"{unreclaimable() - shared.slab} KB more"))
 
 
 ktap.main(setup=setup)

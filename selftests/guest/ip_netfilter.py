@@ -20,16 +20,12 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import nft
-from nft import (CTL, HOOKS, IN_A, IN_B, R0, R1, Rules, chain, counting, make, pings, preferred,
-                 serve, table)
-
-A = B = R = None
+from nft import (A, B, CTL, HOOKS, IN_A, IN_B, R, R0, R1, Rules, chain, counting, make, pings,
+                 preferred, serve, table)
 
 
 def setup():
-    global A, B, R
     nft.setup()
-    A, B, R = nft.A, nft.B, nft.R
 
 
 @ktap.test

@@ -25,13 +25,12 @@ import ktap    # pylint: disable=wrong-import-position
 import uring   # pylint: disable=wrong-import-position
 
 GET = khttpd.get
-PLACE = None
+PLACE = khttpd.net6_later()
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     khttpd.write("a.txt", b"hello\n")
     khttpd.write("dir/a.txt", b"below\n")

@@ -23,12 +23,11 @@ SHOWN = (".well-known/acme/token", "a.php.txt", "example.pl/x.html", "a/x.html")
 # Other words for the same names.
 SAME = ("/%2egit/config", "/./.git//config", "/a/../.env", "/%2Eenv", "/index%2ephp",
         "/index.php?x=1")
-PLACE = None
+PLACE = khttpd.net6_later()
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     for name in HIDDEN + SHOWN:
         khttpd.write(name, b"file " + name.encode())

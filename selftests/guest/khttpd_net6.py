@@ -18,12 +18,11 @@ import ktap    # pylint: disable=wrong-import-position
 
 DATA = os.urandom(2_000_003)
 GET = khttpd.get
-PLACE = None
+PLACE = khttpd.net6_later()
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     khttpd.write("a.txt", b"hello\n")
     khttpd.write("big.bin", DATA)

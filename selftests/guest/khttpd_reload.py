@@ -24,12 +24,11 @@ import ktap    # pylint: disable=wrong-import-position
 GET = khttpd.get
 DATA = os.urandom(3_000_003)
 SITE = f"{khttpd.CONFIG}/default"
-PLACE = None
+PLACE = khttpd.net6_later()
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     # Replies under way are read in small pieces: that takes time on a slow machine.
     ktap.at_exit(khttpd.limit, "stop_timeout",

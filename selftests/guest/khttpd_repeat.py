@@ -18,6 +18,7 @@ import re
 import socket
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
@@ -28,13 +29,12 @@ GET = khttpd.get
 # kernel's larger structures: else a thread goes on.
 SIZES = (0, 1, 64, 512, 513, 1024, 4096, 4097)
 TIMES = 8	# of one segment, so of one processor: the third is a repetition
-PLACE = None
+shared = types.SimpleNamespace(place=khttpd.net6_later())
 TESTS = []
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(shared.place)
     khttpd.fresh()
     khttpd.write("a", b"first")
     serve()
@@ -50,16 +50,15 @@ def over_net6(function):
 
 
 def over_ipv6(function):
-    global PLACE  # pylint: disable=global-statement
-    if PLACE is not khttpd.V6:
+    if shared.place is not khttpd.V6:
         khttpd.ctl("stop")
-        PLACE = khttpd.V6
+        shared.place = khttpd.V6
         serve()
     function()
 
 
 def serve(*more):
-    khttpd.serve(PLACE, *more)
+    khttpd.serve(shared.place, *more)
 
 
 def sent():
@@ -69,14 +68,14 @@ def sent():
 
 
 def hits():
-    return khttpd.count("cache_hits" if PLACE is khttpd.V6 else "soft_hits")
+    return khttpd.count("cache_hits" if shared.place is khttpd.V6 else "soft_hits")
 
 
 def ask(request, head_only=False):
     """Many times the same: what came, all alike but for the date, and for the tag of what has
     changed just now, a weak one at first.
     """
-    with PLACE.connect() as sock:
+    with shared.place.connect() as sock:
         sock.sendall(request * TIMES)
         reader = khttpd.Reader(sock)
         replies = [reader.reply(head_only) for _ in range(TIMES)]
@@ -134,7 +133,7 @@ def one_after_the_other():
         repeated(request)
     turns = [(GET("/a"), b"first"), (GET("/b"), b"other"), (GET("/a"), b"first"),
              (GET("/a"), b"first"), (GET("/a"), b"first"), (GET("/b"), b"other")] * 4
-    with PLACE.connect() as sock:
+    with shared.place.connect() as sock:
         sock.sendall(b"".join(request for request, _ in turns))
         reader = khttpd.Reader(sock)
         for _, body in turns:
@@ -152,7 +151,7 @@ def a_connection_each():
     request = GET("/a", "Connection: close\r\n")
     for more in (b"", b"", b"", request, b"", b"GET"):
         for _ in range(3):
-            with PLACE.connect() as sock:
+            with shared.place.connect() as sock:
                 sock.sendall(request + more)
                 reader = khttpd.Reader(sock)
                 reply = reader.reply()
@@ -166,7 +165,7 @@ def in_two_pieces():
     request = GET("/a")
     for cut in range(1, len(request)):
         repeated(request) if cut % 16 == 1 else None  # pylint: disable=expression-not-assigned
-        with PLACE.connect() as sock:
+        with shared.place.connect() as sock:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.sendall(request + request[:cut])
             sock.sendall(request[cut:])
@@ -231,7 +230,7 @@ def the_cache_lets_it_go():
             for number in range(20):
                 khttpd.write(f"many/{number}", b"%d" % turn)
                 for _ in range(2):
-                    khttpd.exchange(PLACE, GET(f"/many/{number}"))
+                    khttpd.exchange(shared.place, GET(f"/many/{number}"))
             khttpd.write("a", b"turn%d" % turn)
             is_body(b"turn%d" % turn)
             khttpd.write("a", b"first")
@@ -244,7 +243,7 @@ def the_site_changes():
     khttpd.write("../other/a", b"other")
     request = b"GET /a HTTP/1.1\r\nHost: other.example\r\n\r\n"
     is_body(b"first", request)
-    with PLACE.server or contextlib.nullcontext():
+    with shared.place.server or contextlib.nullcontext():
         khttpd.ctl("serve", "--site", "other", "--docroot", "/srv/other", "--set",
                    "behind=default", "--set", "names=other.example")
     is_body(b"other", request)
@@ -265,16 +264,16 @@ def limits_are_set():
     old = khttpd.limit("head_bytes", 64)
     try:
         long = GET("/a", "X: " + "y" * 50 + "\r\n")
-        ktap.equal(khttpd.exchange(PLACE, long).status, 431, "a longer head")
+        ktap.equal(khttpd.exchange(shared.place, long).status, 431, "a longer head")
         khttpd.limit("head_bytes", old)
         is_body(b"first", long)
         khttpd.limit("head_bytes", 64)
-        ktap.equal(khttpd.exchange(PLACE, long).status, 431, "one that was known")
+        ktap.equal(khttpd.exchange(shared.place, long).status, 431, "one that was known")
     finally:
         khttpd.limit("head_bytes", old)
     old = khttpd.limit("request_rate", 1), khttpd.limit("request_burst", 4)
     try:
-        with PLACE.connect() as sock:
+        with shared.place.connect() as sock:
             sock.sendall(GET("/a") * TIMES)
             reader = khttpd.Reader(sock)
             for number in range(5):

@@ -42,12 +42,11 @@ error 505 /errors/any.html
 error 501 /errors/none.html
 """
 PAGE = b"<h1>our own"
-PLACE = None
+PLACE = khttpd.net6_later()
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     khttpd.write("errors/any.html", PAGE)
     khttpd.write("private/x", b"x")

@@ -22,12 +22,11 @@ import ktap    # pylint: disable=wrong-import-position
 DATA = os.urandom(1_000_003)
 SIZES = (0, 1, 64, 1024, 1700, 1800, 4096, 4097, 65536)
 GET = khttpd.get
-PLACE = None
+PLACE = khttpd.net6_later()
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     for size in SIZES:
         khttpd.write(f"size{size}", DATA[:size])

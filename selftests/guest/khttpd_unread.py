@@ -33,12 +33,11 @@ PROXY2 = (b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + socket.inet_aton("192.0.2.1") 
 HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 TLS = b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00"
 ALIEN = (("proxy 1", PROXY1), ("proxy 2", PROXY2), ("http2", HTTP2), ("tls", TLS))
-PLACE = None
+PLACE = khttpd.net6_later()
 
 
 def setup():
-    global PLACE  # pylint: disable=global-statement
-    PLACE = khttpd.net6_place()
+    khttpd.net6_place(PLACE)
     khttpd.fresh()
     khttpd.write("a.txt", b"file")
     khttpd.let_files_settle()

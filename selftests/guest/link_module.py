@@ -22,7 +22,7 @@ from cloud import show  # pylint: disable=wrong-import-position
 
 REGISTERED = "/sys/module/net6_wire/parameters/registered"
 ROUNDS = 4 if ktap.CHECKING else 10
-A = B = None
+A, B = ktap.later("A"), ktap.later("B")
 ENDS = {}
 
 
@@ -41,11 +41,9 @@ PUMP = threading.Thread(target=pump, daemon=True)
 
 
 def setup():
-    global A, B
     ktap.net6_load()
     ktap.run("insmod", f"{ktap.BUILD}/selftests/modules/net6_wire.ko")
     ktap.at_exit(ktap.unload, "net6_wire")
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     for name, ns in (("A", A), ("B", B)):
         with ns:
             ENDS[name] = os.open("/dev/net6-wire", os.O_RDWR | os.O_NONBLOCK)

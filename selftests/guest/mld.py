@@ -21,13 +21,12 @@ import mld
 import nd
 
 GROUP = "ff05::1234"
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable(up=False)
+    nd.cable(A, B, wire, up=False)
 
 
 def told(group, seconds):

@@ -23,13 +23,12 @@ OURS, ANYCAST, FAR = "2001:db8:1::a", "2001:db8:1::77", "2001:db8:2::77"
 PEER = "2001:db8:1::b"
 JOIN, LEAVE = 27, 28
 UNREACHABLE, NO_PORT = 1, 4
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.net6ctl(B, "detach", "dev", "b0")
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
     nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")

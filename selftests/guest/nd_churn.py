@@ -18,13 +18,12 @@ import ktap
 import nd
 
 ROUNDS = 3 if ktap.CHECKING else 5
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
 
 
 def devices(namespace=None):

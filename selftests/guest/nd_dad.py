@@ -18,13 +18,12 @@ import nd
 # Probes of an address that a test wants to look at before DAD is over: the most there are.
 LONG = "16"
 
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable(up=False)
+    nd.cable(A, B, wire, up=False)
 
 
 def restart():

@@ -22,7 +22,7 @@ R1, R2, R3 = "fe80::1", "fe80::2", "fe80::3"
 MAC = {R1: "02:00:00:00:00:01", R2: "02:00:00:00:00:02", R3: "02:00:00:00:00:03"}
 P1, P2, P3 = "2001:db8:1::", "2001:db8:2::", "2001:db8:33::"
 PORT = 4711
-A = B = wire = None
+A, B, wire = nd.ends()
 OWN = {}
 sockets = {}
 numbers = iter(range(1, 10000))
@@ -55,9 +55,8 @@ def own_address(prefix):
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
     nd.linklocal(A)
     for router, mac in MAC.items():

@@ -10,20 +10,21 @@
 import os
 import socket
 import sys
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import nd
 
 OURS = "fd00:1::a"
-A = B = wire = LINKLOCAL = None
+A, B, wire = nd.ends()
+shared = types.SimpleNamespace()	# linklocal: A's address
 
 
 def setup():
-    global A, B, wire, LINKLOCAL
     ktap.net6_load()
-    A, B, wire = nd.cable()
-    LINKLOCAL = nd.linklocal(A)
+    nd.cable(A, B, wire)
+    shared.linklocal = nd.linklocal(A)
     nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
     ktap.wait_for(8, "the address is assigned", lambda: (
         nd.find(A, "addresses", OURS) or {}).get("state") == "preferred")

@@ -27,16 +27,16 @@ MAC = {router: f"02:00:00:00:00:0{router[-1]}" for router in (R1, R2, R3, R4)}
 PREFIX = "2001:db8:9::"
 FAR = "2001:db8:f::"
 PORT = 4711
-A = B = wire = other = None
+A, B, wire = nd.ends()
+other = nd.Wire(B, "b1", now=False)
 numbers = iter(range(1, 10000))
 
 
 def setup():
-    global A, B, wire, other
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     ktap.veth(A, "a1", B, "b1")
-    other = nd.Wire(B, "b1")
+    other.open()
     for dev in ("b0", "b1"):
         nd.net6ctl(B, "detach", "dev", dev)
     for dev in ("a0", "a1"):

@@ -20,14 +20,14 @@ OURS, PEER = "2001:db8:1::a", "2001:db8:1::b"
 FAR, PEER_FAR = "2001:db8:2::a", "2001:db8:2::d"
 NODE, MAC_NODE = "2001:db8:1::77", "02:00:00:00:00:77"
 TWIN = "2001:db8:1:0:1::77"		# with the same solicited-node group
-A = B = D = wire = far = None
+A, B, wire = nd.ends()
+D, far = nd.second_end()
 
 
 def setup():
-    global A, B, D, wire, far
     ktap.net6_load()
-    A, B, wire = nd.cable()
-    D, far = nd.second_cable(A)
+    nd.cable(A, B, wire)
+    nd.second_cable(A, D, far)
     nd.net6ctl(B, "detach", "dev", "b0")
     begin("a0", OURS)
     begin("c0", FAR)
@@ -332,7 +332,8 @@ def the_link_and_the_interface_go():
 
 def asked(names):
     """Two namespaces; in the first one a0 answers for NODE, and more answers wait than fit."""
-    ns, other, over = nd.cable(names=names)
+    ns, other, over = nd.ends(names)
+    nd.cable(ns, other, over)
     nd.net6ctl(ns, "set", "dev", "a0", "dad-transmits", "0", "forwarding", "on",
                "proxy-ndp", "on")
     nd.net6ctl(ns, "add", "address", OURS + "/64", "dev", "a0")

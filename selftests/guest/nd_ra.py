@@ -15,6 +15,7 @@
 import os
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -23,17 +24,17 @@ import nd
 HOUR = 3600
 LATE = 15 * ktap.SCALE		# seconds that a lifetime may have run when it is looked at
 SHORT = 5 * ktap.SCALE		# seconds of a lifetime that is over at the end
-A = B = wire = None
-E = lonely = once = None
-told = 0
+A, B, wire = nd.ends()
+C, D, lonely = nd.ends("CD")
+E, F, once = nd.ends("EF")
+shared = types.SimpleNamespace()	# told: when the short lifetimes began
 
 
 def setup():
-    global A, B, wire, E, lonely, once
     ktap.net6_load()
-    lonely = nd.cable(names="CD")[2]
-    E, _, once = nd.cable(names="EF")
-    A, B, wire = nd.cable()
+    nd.cable(C, D, lonely)
+    nd.cable(E, F, once)
+    nd.cable(A, B, wire)
     # Duplicates are the subject of nd_dad.py.
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
 
@@ -66,20 +67,19 @@ def barrier():
 
 @ktap.test
 def short_lifetimes_begin():
-    global told
     nd.net6ctl(E, "set", "dev", "a0", "dad-transmits", "0")
     once.expect(lambda f: f.type == nd.RS, "solicitation", 10)
-    told = time.monotonic()
+    shared.told = time.monotonic()
     once.send(nd.ra(once.linklocal, lifetime=1800, options=nd.prefix_option(
         "2001:db8:1::", valid=HOUR, preferred=SHORT) + nd.prefix_option(
             "2001:db8:2::", valid=SHORT + 2, preferred=SHORT)))
     once.send(nd.ra("fe80::2", lifetime=SHORT))
     routers, prefixes = nd.show(E, "routers"), nd.show(E, "prefixes")
-    if time.monotonic() < told + SHORT - 1:
+    if time.monotonic() < shared.told + SHORT - 1:
         ktap.equal((len(routers), len(prefixes)), (2, 2), "routers, prefixes before their time")
     ktap.wait_for(8, "both addresses are assigned", lambda: [
         a["state"] for a in nd.show(E, "addresses") if a["origin"] == "slaac"]
-        == ["preferred"] * 2 or time.monotonic() > told + SHORT - 1)
+        == ["preferred"] * 2 or time.monotonic() > shared.told + SHORT - 1)
     once.flush()        # a second solicitation may have been under way
 
 
@@ -385,7 +385,7 @@ def solicitations_back_off_until_a_router_is_there():
 @ktap.test
 def no_solicitation_once_a_router_is_there():
     once.silence(lambda f: f.type == nd.RS, "a solicitation after a router was found",
-                 max(told + 18 - time.monotonic(), 0.1))
+                 max(shared.told + 18 - time.monotonic(), 0.1))
 
 
 ktap.main(setup=setup)

@@ -23,13 +23,12 @@ import nd
 OURS = "2001:db8::6"
 R1, R2, R3 = "fe80::1", "fe80::2", "fe80::3"
 MAC = {R1: "02:00:00:00:00:01", R2: "02:00:00:00:00:02", R3: "02:00:00:00:00:03"}
-A = B = wire = None
+A, B, wire = nd.ends()
 
 
 def setup():
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.net6ctl(A, "set", "dev", "a0", "dad-transmits", "0")
     nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
     nd.linklocal(A)

@@ -25,15 +25,14 @@ HERE, THERE = "192.0.2.1", "192.0.2.2"
 PORT = 7700
 HOOKS = {"bind4": 8, "bind6": 9, "connect4": 10, "connect6": 11, "sendmsg4": 14, "sendmsg6": 15}
 libc = ktap._libc
-root = group = None
+root, group = ktap.CGROUPS
 
 
 def setup():
-    global root, group
     p.setup()
     for ns, dev, address in ((p.A, "a0", HERE), (p.B, "b0", THERE)):
         ns.ip("addr", "add", address + "/24", "dev", dev)
-    root, group = ktap.cgroup()
+    ktap.cgroup()
     ktap.at_exit(os.rmdir, group)
 
 

@@ -17,6 +17,7 @@ import os
 import socket
 import struct
 import sys
+import types
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import netpair as p
@@ -29,7 +30,7 @@ OLD_HOPOPTS, OLD_DSTOPTS, OLD_RTHDR = 3, 4, 5
 HOP, ROUTING, FRAGMENT, DEST = 0, 43, 44, 60
 STACKS = ((p.net6, p.NET6_A), (p.native, p.NATIVE_A))
 libc = ktap._libc
-tap = mobile = None
+shared = types.SimpleNamespace()	# tap: what is sent; mobile: native takes type 2
 
 
 def options(units, fill=0):
@@ -66,7 +67,7 @@ def same(what, table):
     mine, theirs = list(table(p.net6)), list(table(p.native))
     ktap.equal(len(mine), len(theirs), "number of results")
     for one, two in zip(mine, theirs):
-        if mobile or not {RTHDR, OLD_RTHDR} & {x for x in one[:-1] if isinstance(x, int)}:
+        if shared.mobile or not {RTHDR, OLD_RTHDR} & {x for x in one[:-1] if isinstance(x, int)}:
             ktap.equal(one, two, what)
 
 
@@ -201,10 +202,10 @@ def seen_on_wire(make, source, send, *kind):
     """Headers and lengths of what send(socket) makes; the rest differs between stacks."""
     sock = make(*kind)
     sock.bind((source, 0))
-    tap.flush()
+    shared.tap.flush()
     send(sock)
     out = [(dst, chain[:-1], chain[-1][0], len(chain[-1][1]))
-           for dst, chain in tap.datagram(source)]
+           for dst, chain in shared.tap.datagram(source)]
     sock.close()
     return out
 
@@ -214,7 +215,7 @@ def the_same_wire(what, send, *kind):
     Destination Options are in each even without a routing header; RFC 8200 4.5 has them
     behind the Fragment header then."""
     mine = seen_on_wire(*STACKS[0], send, *kind)
-    if not mobile and ROUTING in [kind for kind, _ in mine[0][1]]:
+    if not shared.mobile and ROUTING in [kind for kind, _ in mine[0][1]]:
         return
     theirs = seen_on_wire(*STACKS[1], send, *kind)
     kinds = [[kind for kind, _ in part[1]] for part in mine]
@@ -248,7 +249,7 @@ def the_wire_has_the_headers_in_native_order():
 
 @ktap.test
 def sticky_options_go_with_every_datagram_until_ancillary_data_comes():
-    sticky = [c for c in CHAINS if set(c) <= set(STICKY) and (mobile or RTHDR not in c)]
+    sticky = [c for c in CHAINS if set(c) <= set(STICKY) and (shared.mobile or RTHDR not in c)]
     for chain, size in itertools.product(sticky, (10, 3000)):
         def send(sock, controls=(), connect=False):
             for option, value in chain.items():
@@ -404,11 +405,10 @@ def received_headers_are_told():
 
 
 def setup():
-    global tap, mobile
     p.setup()
-    tap = Tap()
+    shared.tap = Tap()
     s = p.native()
-    mobile = failing(s.setsockopt, V6, RTHDR, route()) is None
+    shared.mobile = failing(s.setsockopt, V6, RTHDR, route()) is None
     s.close()
 
 

@@ -12,6 +12,7 @@ import os
 import socket
 import struct
 import sys
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -26,18 +27,18 @@ EXCLUDE, INCLUDE = 0, 1
 NOBODY = 65534
 FULL = os.strerror(errno.ENOBUFS)
 GROUP, ONE, TWO, THREE = "ff05::99", "fd00::b", "fd00::bb", "fd00::bbb"
-wire = a0 = None
+wire = nd.Wire(p.B, "b0", now=False)
+shared = types.SimpleNamespace()	# a0: its index
 
 
 def setup():
-    global wire, a0
     # On one CPU a datagram has come to all sockets before one of them is read.
     os.sched_setaffinity(0, {0})
     p.setup()
     for address in (TWO, THREE):
         p.B.ip("addr", "add", address + "/64", "dev", "b0", "nodad")
-    wire = nd.Wire(p.B, "b0")
-    a0 = p.index(p.A, "a0")
+    wire.open()
+    shared.a0 = p.index(p.A, "a0")
 
 
 def storage(address, family=socket.AF_INET6):
@@ -45,7 +46,7 @@ def storage(address, family=socket.AF_INET6):
 
 
 def member(index=None, group=GROUP):
-    return struct.pack("=I4x", a0 if index is None else index) + storage(group)
+    return struct.pack("=I4x", shared.a0 if index is None else index) + storage(group)
 
 
 def source(address, index=None, group=GROUP, family=socket.AF_INET6):
@@ -279,11 +280,11 @@ def what_net6_joins_itself_has_no_limit():
 def anycast_addresses_of_a_user_count_too():
     limit(2)
     sock = p.net6()
-    join = [setopt(sock, 27, nd.packed(f"fd00::a:{i}") + struct.pack("=I", a0))
+    join = [setopt(sock, 27, nd.packed(f"fd00::a:{i}") + struct.pack("=I", shared.a0))
             for i in (1, 2, 3)]
     ktap.equal(join, [0, 0, FULL], "JOIN_ANYCAST")
     ktap.equal(setopt(sock, JOIN, member()), FULL, "a group then")
-    ktap.equal(setopt(sock, 28, nd.packed("fd00::a:1") + struct.pack("=I", a0)), 0, "left")
+    ktap.equal(setopt(sock, 28, nd.packed("fd00::a:1") + struct.pack("=I", shared.a0)), 0, "left")
     ktap.equal(setopt(sock, JOIN, member()), 0, "a group now")
     sock.close()
     limit(4096)

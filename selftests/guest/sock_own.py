@@ -22,7 +22,7 @@ TCP, UDP, RAW = socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW
 V6, ICMP6, SOL = socket.IPPROTO_IPV6, socket.IPPROTO_ICMPV6, socket.SOL_SOCKET
 RECVERR, ERRQUEUE = 25, socket.MSG_ERRQUEUE
 SHARED = "fe80::77"
-zone = link_local = None
+zone, link_local = {}, {}
 
 
 def native_link_local():
@@ -33,18 +33,17 @@ def native_link_local():
 
 
 def setup():
-    global zone, link_local
     p.setup()
-    zone = {dev: p.index(p.A, dev) for dev in ("a0", "a1", "lo")}
+    zone.update((dev, p.index(p.A, dev)) for dev in ("a0", "a1", "lo"))
     for dev in ("a0", "a1"):
         p.A.ip("addr", "add", SHARED + "/64", "dev", dev, "nodad")
         p.ctl(p.A, "add", "address", "fe80::78/64", "dev", dev)
     for dev in ("a0", "a1"):
         ktap.wait_for(15, f"fe80::78 on {dev}", lambda d=dev: p.preferred(p.A, d, "fe80::78"))
     own = ktap.wait_for(15, "native's link-local address", native_link_local)[0]
-    link_local = {p.native: own, p.net6: next(
+    link_local.update({p.native: own, p.net6: next(
         e["address"] for e in p.addresses(p.A, "a0")
-        if e["origin"] == "link-local" and e["state"] == "preferred")}
+        if e["origin"] == "link-local" and e["state"] == "preferred")})
 
 
 GLOBAL = {p.native: p.NATIVE_A, p.net6: p.NET6_A}

@@ -22,14 +22,13 @@ UDP, RAW, ICMP6 = socket.SOCK_DGRAM, socket.SOCK_RAW, socket.IPPROTO_ICMPV6
 CONFIRM, MORE, PROBE = 0x800, socket.MSG_MORE, 0x10
 PROTO = 253		# RFC 3692: for experiments
 OURS = "fd02::6"
-C = wire = None
+C, D, wire = nd.ends("CD")
 
 
 def setup():
-    global C, wire
     p.setup()
     p.A.run("sysctl", "-qw", "net.ipv4.ping_group_range=0 0")
-    C, _, wire = nd.cable(names="CD")
+    nd.cable(C, D, wire)
     nd.net6ctl(C, "add", "address", OURS + "/64", "dev", "a0")
     ktap.wait_for(15, OURS + " is preferred",
                   lambda: (nd.find(C, "addresses", OURS) or {}).get("state") == "preferred")

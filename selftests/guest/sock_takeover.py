@@ -18,7 +18,7 @@ import fusefs
 import ktap
 
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
-A = B = None
+A, B = ktap.later("A"), ktap.later("B")
 
 
 def link_local(ns, dev):
@@ -29,7 +29,6 @@ def link_local(ns, dev):
 
 
 def setup():
-    global A, B
     try:
         socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).close()
     except OSError:
@@ -37,7 +36,6 @@ def setup():
     else:
         raise ktap.Fail("native IPv6 is on")
     ktap.net6_load()
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     for ns, dev in ((A, "a0"), (B, "b0")):
         ktap.wait_for(15, "link-local address", lambda n=ns, d=dev: link_local(n, d))

@@ -16,13 +16,12 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 
-A = None
+A = ktap.later("A")
 
 
 def setup():
-    global A
     ktap.net6_load()
-    A = ktap.Netns("A")
+    A.make()
 
 
 def dump(ns, protocol):

@@ -24,7 +24,7 @@ import nd  # pylint: disable=wrong-import-position
 from cloud import (  # pylint: disable=wrong-import-position
     ctl, preferred, show, transition, wait_preferred)
 
-X = Y = Z = hub = None
+X, Y, Z, hub = map(ktap.later, ("X", "Y", "Z", "hub"))
 SLAAC_X, SLAAC_Y = "2001:db8:64::a06:401", "2001:db8:64::a06:402"
 
 
@@ -33,10 +33,8 @@ def sixover4(ns):
 
 
 def setup():
-    global X, Y, Z, hub
     cloud.setup()
     ktap.kmod("bridge")
-    X, Y, Z, hub = (ktap.Netns(name) for name in ("X", "Y", "Z", "hub"))
     hub.ip("link", "add", "hub0", "type", "bridge", "mcast_snooping", "0")
     hub.up("hub0")
     for n, (ns, dev) in enumerate(((X, "x0"), (Y, "y0"), (Z, "z0")), 1):

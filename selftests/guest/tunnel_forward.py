@@ -21,13 +21,11 @@ from cloud import ADDRESS_A, ADDRESS_B, ctl, show, tunnel  # pylint: disable=wro
 
 NET6_A, NET6_B, FAR_B = "2001:db8:1::a", "2001:db8:1::b", "2001:db8:ffff::b"
 ROUTER, HOST = "2001:db8:c::1", "2001:db8:c::c"
-C = None
+C = ktap.later("C")
 
 
 def setup():
-    global C
     cloud.setup()
-    C = ktap.Netns("C")
     ktap.veth(cloud.A, "a1", C, "c0")
     ctl(cloud.A, "tunnel", "add", "t0", "remote", ADDRESS_B, "local", ADDRESS_A)
     ctl(cloud.B, "tunnel", "add", "t0", "remote", ADDRESS_A)

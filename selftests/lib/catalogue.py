@@ -2,7 +2,7 @@
 """Hosts and routers played by hand around one node under test, for catalogues of what RFCs
 ask of a host, a named test each. For virtual time: reachable times and reassembly cost nothing.
 
-    A [a0 net6: OURS, LINKLOCAL] ------ [b0 raw frames: each Node] B
+    A [a0 net6: OURS, link-local] ------ [b0 raw frames: each Node] B
 
 Nobody answers but the test. Nodes are new for each row, so that no row sees another one's
 neighbor entries; what net6 knows of a node is judged by its packets alone:
@@ -21,6 +21,7 @@ import ipaddress
 import itertools
 import os
 import time
+import types
 
 import ktap
 import nd
@@ -32,7 +33,8 @@ REACHABLE_OVER = 45 * 9 / 8 + 1
 DELAY, RETRANS = 5, 1
 EARLY, LATE = 0.05, 0.7		# what a timer may be off by: ticks and the wheel
 
-A = B = wire = LINKLOCAL = None
+A, B, wire = nd.ends()
+shared = types.SimpleNamespace()	# linklocal: A's address
 _numbers = itertools.count(1)
 _seq = itertools.count(1)
 
@@ -68,14 +70,13 @@ def begin():
     """net6 with OURS, in an on-link prefix set by hand, and a link-local address, both ready.
     NET6_NATIVE sets the native stack in its place, to see where the two differ.
     """
-    global A, B, wire, LINKLOCAL
     if not NATIVE:
         ktap.net6_load()
-    A, B, wire = nd.cable(up=not NATIVE)
+    nd.cable(A, B, wire, up=not NATIVE)
     if NATIVE:
         native()
     else:
-        LINKLOCAL = nd.linklocal(A)
+        shared.linklocal = nd.linklocal(A)
         nd.net6ctl(A, "add", "address", OURS + "/128", "dev", "a0")
         nd.net6ctl(A, "add", "prefix", PREFIX + "/64", "dev", "a0")
         ktap.wait_for(8, OURS + " is assigned", lambda: (
@@ -86,13 +87,12 @@ def begin():
 
 def native():
     """The native stack in A, with the same addresses."""
-    global LINKLOCAL
     for what in ("all", "default", "a0"):
         A.run("sysctl", "-q", "-w", f"net.ipv6.conf.{what}.disable_ipv6=0",
               f"net.ipv6.conf.{what}.keep_addr_on_down=1")
     A.up("a0")
     A.ip("address", "add", OURS + "/64", "dev", "a0", "nodad")
-    LINKLOCAL = nd.linklocal_of(wire.peer)
+    shared.linklocal = nd.linklocal_of(wire.peer)
     time.sleep(5)
 
 
@@ -133,7 +133,7 @@ class Node:
         self.linklocal = nd.linklocal_of(self.mac)
         self.address = f"{PREFIX}1:{number:x}"
         self.me = me or (self.linklocal if linklocal else self.address)
-        self.ours = ours or (LINKLOCAL if linklocal else OURS)
+        self.ours = ours or (shared.linklocal if linklocal else OURS)
 
     def send(self, packet, mac=None):
         """A packet from this node; mac is the Ethernet destination."""
@@ -173,7 +173,7 @@ class Node:
     def check_ns(self, seen, unicast):
         dest = self.me if unicast else nd.solicited_node(self.me)
         ktap.equal(seen.dest, dest, "destination of the solicitation")
-        ktap.true(nd.same(seen.source, OURS) or nd.same(seen.source, LINKLOCAL),
+        ktap.true(nd.same(seen.source, OURS) or nd.same(seen.source, shared.linklocal),
                   f"source {seen.source} of the solicitation is an address of the node")
         ktap.equal((seen.hlim, seen.code, seen.checksum_good()), (255, 0, True),
                    "hop limit, code, checksum")

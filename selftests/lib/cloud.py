@@ -20,7 +20,7 @@ import nl
 
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
 ADDRESS_A, ADDRESS_B = "192.0.2.1", "198.51.100.1"
-A = B = R = None
+A, B, R = map(ktap.later, "ABR")
 
 
 def ctl(ns, *words, **options):
@@ -85,9 +85,7 @@ def batch(ns, *lines):
 
 
 def setup():
-    global A, B, R
     ktap.net6_load()
-    A, R, B = ktap.Netns("A"), ktap.Netns("R"), ktap.Netns("B")
     ktap.kmod("veth")
     batch(R, f"link add r1 type veth peer name a0 netns {A.name}",
           f"link add r2 type veth peer name b0 netns {B.name}",

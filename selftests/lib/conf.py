@@ -12,12 +12,11 @@ import nd
 _where = []
 
 
-def cable():
+def cable(a, b, wire):
     """nd.cable() with its interface down, and its files in use."""
     ktap.net6_load()
-    a, b, wire = nd.cable(up=False)
+    nd.cable(a, b, wire, up=False)
     use(a, "a0")
-    return a, b, wire
 
 
 def use(namespace, dev):

@@ -17,15 +17,14 @@ HOP, TCP, UDP, ROUTING, FRAGMENT, ICMP, NONE, DEST = 0, 6, 17, 43, 44, 58, 59, 6
 OURS, PEER = "fd00::6", "fd00::b"
 UNREACH, TOO_BIG, TIME, PROBLEM = 1, 2, 3, 4
 
-A = B = wire = None
+A, B, wire = nd.ends()
 _seq = itertools.count(1)
 
 
 def setup():
     """net6 with a global address on a0, the peer's link address told by hand."""
-    global A, B, wire
     ktap.net6_load()
-    A, B, wire = nd.cable()
+    nd.cable(A, B, wire)
     nd.net6ctl(A, "add", "address", OURS + "/64", "dev", "a0")
     nd.net6ctl(A, "add", "neighbor", PEER, "lladdr", wire.mac, "dev", "a0")
     ktap.wait_for(15, OURS + " is preferred",

@@ -6,6 +6,7 @@ these tests on the native stack, ip6_takeover.py on net6: both are to give the s
     C [c1] ------ [d1] D        fd21::c/64, fd21::d/64
 """
 import errno
+import functools
 import json
 import socket
 import struct
@@ -18,7 +19,7 @@ NEWADDR = 20
 IFA_ADDRESS, IFA_LOCAL, IFA_CACHEINFO, IFA_FLAGS, IFA_RT_PRIORITY, IFA_PROTO = 1, 2, 6, 8, 9, 11
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS = 1, 4, 5, 8
 RECVHOPLIMIT, HOPLIMIT, MTU = 51, 52, 24
-C = D = None
+C, D = ktap.later("C"), ktap.later("D")
 
 
 def ip(*words):
@@ -48,12 +49,9 @@ def settled(ns):
     return len(shown) == 5 and not any(a.get("tentative") for a in shown)
 
 
+@functools.cache
 def cables():
-    """The two namespaces, made by the first test that wants them."""
-    global C, D
-    if C:
-        return
-    C, D = ktap.Netns("C"), ktap.Netns("D")
+    """The two namespaces, for the first test that wants them."""
     for ns in (C, D):
         ns.up("lo")
     for i in range(2):

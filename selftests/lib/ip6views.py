@@ -18,7 +18,7 @@ import ktap
 
 FILE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "ip6views.json")
 A_MAC, B_MAC = "02:00:00:00:00:0a", "02:00:00:00:00:0b"
-A = B = None
+A, B = ktap.later("A"), ktap.later("B")
 _replace = {}		# link-local address to name
 _keep = []		# sockets to be seen
 
@@ -35,10 +35,8 @@ def _ready(ns, dev, count):
 
 def setup(native):
     """Makes the configuration with iproute2 alone."""
-    global A, B
     # A tunnel module that another test has left would put its devices into both.
     ktap.run("sysctl", "-qw", "net.core.fb_tunnels_only_for_init_net=1")
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     for ns, dev, mac, address in ((A, "a0", A_MAC, "fd00::a"), (B, "b0", B_MAC, "fd00::b")):
         ns.down(dev)

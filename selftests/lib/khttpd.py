@@ -177,18 +177,22 @@ class Place:
         return f"http://{host}:{port}{path}"
 
 
-def net6_place():
+def net6_later():
+    """What net6_place() makes, for the top of a file."""
+    return Place("net6", socket.AF_INET6, "fd02::1", "[::]:8080,net6", ktap.later("client"),
+                 ktap.later("server"))
+
+
+def net6_place(place=None):
     """Two namespaces with net6 between them; the server's is place.server."""
     ktap.net6_load()
-    server, client = ktap.Netns("server"), ktap.Netns("client")
-    ktap.veth(server, "s0", client, "c0")
-    for ns, dev, address in ((server, "s0", "fd02::1"),
-                             (client, "c0", "fd02::2")):
+    place = place or net6_later()
+    ktap.veth(place.server, "s0", place.client, "c0")
+    for ns, dev, address in ((place.server, "s0", "fd02::1"), (place.client, "c0", "fd02::2")):
         net6ctl(ns, "add", "address", address + "/64", "dev", dev)
         ktap.wait_for(15, f"{address} is preferred",
                       lambda n=ns, d=dev, a=address: net6_preferred(n, d, a))
-    return Place("net6", socket.AF_INET6, "fd02::1", "[::]:8080,net6", client,
-                 server)
+    return place
 
 
 def net6ctl(ns, *words):

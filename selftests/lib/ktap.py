@@ -17,6 +17,8 @@
 A test is a function; it fails by an exception (ktap.Fail, or any other) and is
 skipped by ktap.Skip. Names are the function's with spaces for underscores, or
 the argument of @ktap.test("name"). Clean-up given to at_exit() runs at the end.
+Namespaces stand at the top of a file, A = ktap.later("A"), and are made in its setup(). What
+else that finds for the tests is in a types.SimpleNamespace(); no function says "global".
 """
 
 import contextlib
@@ -45,6 +47,7 @@ KERNEL = tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
 VIRTUAL = bool(os.environ.get("NET6_VIRTUAL_TIME"))
 BUILD = os.environ.get("NET6_BUILD", "")
 OUT = os.environ.get("NET6_OUT", "/tmp")
+CGROUPS = "/tmp/ktap.cgroup", "/tmp/ktap.cgroup/net6"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _tests = []
@@ -148,12 +151,27 @@ class Netns:
 
     _before = threading.local()
 
-    def __init__(self, name):
-        self.name = f"{name}-{os.getpid()}"
-        self.path = f"/run/netns/{self.name}"
-        run("ip", "netns", "add", self.name)
+    def __init__(self, name, now=True):
+        self._word, self._name = name, None
+        if now:
+            self.make()
+
+    def make(self):
+        self._name = f"{self._word}-{os.getpid()}"
+        run("ip", "netns", "add", self._name)
         at_exit(self.delete)
         self.up("lo")
+
+    @property
+    def name(self):
+        """Who asks for it means the namespace: see later()."""
+        if not self._name:
+            self.make()
+        return self._name
+
+    @property
+    def path(self):
+        return f"/run/netns/{self.name}"
 
     def _programs(self):
         """Those that are inside, this one left out."""
@@ -230,6 +248,11 @@ class Netns:
         return process
 
 
+def later(name):
+    """A namespace that is made when it is first used, for the top of a file."""
+    return Netns(name, now=False)
+
+
 def veth(ns1, dev1, ns2, dev2):
     """A cable between two namespaces, both ends up."""
     kmod("veth")
@@ -258,8 +281,10 @@ def khttpd_load(*parameters):
 
 
 def cgroup():
-    """The root of cgroup2, and a group of it with the memory controller; its user removes it."""
-    root = "/tmp/ktap.cgroup"
+    """Makes CGROUPS: the root of cgroup2, and a group of it with the memory controller. Its user
+    removes the group.
+    """
+    root, group = CGROUPS
     os.makedirs(root, exist_ok=True)
     if subprocess.run(["mount", "-t", "cgroup2", "none", root], check=False).returncode:
         raise Skip("no cgroup2")
@@ -269,8 +294,8 @@ def cgroup():
             file.write("+memory")
     except OSError as error:
         raise Skip("no memory controller") from error
-    os.mkdir(f"{root}/net6")
-    return root, f"{root}/net6"
+    os.mkdir(group)
+    return CGROUPS
 
 
 def asleep(thread):

@@ -180,17 +180,21 @@ def stamp(ancillary):
 class Wire:
     """One end of a cable, whose native IPv6 is off: only tests speak here."""
 
-    def __init__(self, namespace, dev):
-        self.dev = dev
-        with namespace:
+    def __init__(self, namespace, dev, now=True):
+        self.namespace, self.dev, self.seen = namespace, dev, []
+        if now:
+            self.open()
+
+    def open(self):
+        """From here on it sees what comes."""
+        with self.namespace:
             self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
                                       socket.htons(0x0003))
-            self.sock.bind((dev, 0))
+            self.sock.bind((self.dev, 0))
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.mac = ":".join(f"{b:02x}" for b in self.sock.getsockname()[4])
         self.linklocal = linklocal_of(self.mac)
-        self.seen = []
 
     def send(self, packet, mac=None, source=None):
         dest = ipaddress.IPv6Address(packet[24:40])
@@ -262,40 +266,50 @@ class Wire:
                 found.append(frame)
 
 
-def cable(mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True, names="AB"):
-    """Two namespaces: net6 speaks on a0 in A, a Wire on b0 in B.
+def ends(names="AB"):
+    """What cable() joins, for the top of a file: two namespaces that are not made yet, and the
+    Wire in the second.
+    """
+    a, b = map(ktap.later, names)
+    return a, b, Wire(b, "b0", now=False)
+
+
+def cable(a, b, wire, mac_a="02:00:00:00:0a:01", mac_b="02:00:00:00:0b:01", up=True):
+    """Joins the ends(): net6 speaks on a0 in A, a Wire on b0 in B.
 
         A [a0 net6] ------ [b0 Wire] B
     """
     ktap.kmod("veth")
-    a, b = ktap.Netns(names[0]), ktap.Netns(names[1])
     quiet(a)
     quiet(b)
     ktap.run("ip", "link", "add", "a0", "netns", a.name, "address", mac_a, "type",
              "veth", "peer", "name", "b0", "netns", b.name, "address", mac_b)
     b.up("b0")
-    wire = Wire(b, "b0")
+    wire.open()
     wire.peer = mac_a
     if up:
         a.up("a0")
-    return a, b, wire
 
 
-def second_cable(a, mac_c="02:00:00:00:0c:01"):
+def second_end():
+    """What second_cable() joins to cable()'s A, as ends()."""
+    d = ktap.later("D")
+    return d, Wire(d, "d0", now=False)
+
+
+def second_cable(a, d, far, mac_c="02:00:00:00:0c:01"):
     """A further link of A, for cable()'s A to be a router:
 
         A [c0 net6] ------ [d0 Wire] D
     """
-    d = ktap.Netns("D")
     quiet(d)
     ktap.run("ip", "link", "add", "c0", "netns", a.name, "address", mac_c, "type", "veth",
              "peer", "name", "d0", "netns", d.name, "address", "02:00:00:00:0d:01")
     d.up("d0")
     a.up("c0")
-    far = Wire(d, "d0")
+    far.open()
     far.peer = mac_c
     net6ctl(d, "detach", "dev", "d0")	# only tests speak there
-    return d, far
 
 
 def quiet(namespace):

@@ -14,7 +14,7 @@ import ktap
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
 NATIVE_A, NET6_A, NATIVE_B = "fd00::a", "fd00::6", "fd00::b"
 NET6_A1, NET6_B1 = "fd01::6", "fd01::c"
-A = B = None
+A, B = ktap.later("A"), ktap.later("B")
 
 
 def ctl(ns, *words):
@@ -34,9 +34,7 @@ def preferred(ns, dev, address):
 
 def setup():
     """Loads net6, makes both namespaces and waits for their addresses."""
-    global A, B
     ktap.net6_load()
-    A, B = ktap.Netns("A"), ktap.Netns("B")
     ktap.veth(A, "a0", B, "b0")
     ktap.veth(A, "a1", B, "b1")
     ctl(B, "detach", "dev", "b0")

@@ -13,7 +13,7 @@ import ktap
 
 CTL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/net6ctl")
 IN_A, IN_B, R0, R1 = "fd00:a::1", "fd00:b::1", "fd00:a::2", "fd00:b::2"
-A = B = R = None
+A, B, R = map(ktap.later, "ABR")
 
 
 def preferred(ns, dev, address):
@@ -22,10 +22,8 @@ def preferred(ns, dev, address):
 
 
 def setup():
-    global A, B, R
     ktap.net6_load()
     ktap.kmod("nf_tables", "nft_ct", "nft_reject_inet")
-    A, R, B = ktap.Netns("A"), ktap.Netns("R"), ktap.Netns("B")
     ktap.veth(A, "a0", R, "r0")
     ktap.veth(R, "r1", B, "b0")
     for ns, dev, address in ((A, "a0", IN_A), (R, "r0", R0), (R, "r1", R1), (B, "b0", IN_B)):

@@ -11,6 +11,7 @@ makes the others. programs_*.py have a function for each; programs_all.py says w
     NET6_PROGRAMS="curl ping"    runs those only whose name has one of these words
 """
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -26,44 +27,38 @@ MADE = os.path.join(TOP, "build/programs")
 CLIENT, SERVER = "fd00::a", "fd00::b"
 V4_SERVER = "192.0.2.80"	# what programs without IPv6 call the server
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
-A = B = None
-wrap = ()		# in front of each command
-folder = "/tmp/programs"
-_port = 8000
+A, B = ktap.later("A"), ktap.later("B")
+wrap = []		# in front of each command
+folder = f"/tmp/programs-{os.getpid()}"
+_ports = itertools.count(8001)
 _servers = []		# of the test that runs
 
 
 def takeover():
     """The two namespaces, with addresses, where net6 is the host's only IPv6."""
     ktap.net6_load()
-    a, b = ktap.Netns("A"), ktap.Netns("B")
-    ktap.veth(a, "a0", b, "b0")
-    for ns, dev, address in ((a, "a0", CLIENT), (b, "b0", SERVER)):
+    ktap.veth(A, "a0", B, "b0")
+    for ns, dev, address in ((A, "a0", CLIENT), (B, "b0", SERVER)):
         ns.ip("-6", "addr", "add", address + "/64", "dev", dev)
         ktap.wait_for(15, "address", lambda n=ns, d=dev: "tentative" not in
                       n.ip("-6", "addr", "show", "dev", d))
-    _setup(a, b)
+    _setup()
 
 
 def side_by_side():
     """The same beside the native stack, which has link-local addresses only."""
-    global wrap
     ktap.net6_load()
     ktap.true(os.path.exists("/proc/net/if_inet6"), "native IPv6 is on")
-    a, b = ktap.Netns("A"), ktap.Netns("B")
-    ktap.veth(a, "a0", b, "b0")
-    for ns, dev, address in ((a, "a0", CLIENT), (b, "b0", SERVER)):
+    ktap.veth(A, "a0", B, "b0")
+    for ns, dev, address in ((A, "a0", CLIENT), (B, "b0", SERVER)):
         netpair.ctl(ns, "add", "address", address + "/64", "dev", dev)
         ktap.wait_for(15, f"{address} is preferred",
                       lambda n=ns, d=dev, w=address: netpair.preferred(n, d, w))
-    _setup(a, b)
-    wrap = (net6_run(),)
+    _setup()
+    wrap.append(net6_run())
 
 
-def _setup(ns_a, ns_b):
-    global A, B, folder
-    A, B = ns_a, ns_b
-    folder = f"/tmp/programs-{os.getpid()}"
+def _setup():
     os.makedirs(folder, exist_ok=True)
     os.chmod(folder, 0o755)
     ktap.at_exit(shutil.rmtree, folder)
@@ -92,9 +87,7 @@ def write(name, text):
 
 
 def port():
-    global _port
-    _port += 1
-    return str(_port)
+    return str(next(_ports))
 
 
 def need(*names):
