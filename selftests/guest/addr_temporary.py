@@ -112,14 +112,14 @@ def replaced_before_it_is_deprecated_then_removed():
     nd.net6ctl(A, "set", "dev", "a0", "retrans", "20000")
     advertise(valid=100000, preferred=50000)
     first = nd.of_origin(A, "temporary")[0]
-    time.sleep(first["preferred"] - 30)
+    time.sleep(first["preferred"] - 30)		# REGEN_ADVANCE has begun
     second = [a for a in assigned(2) if a["address"] != first["address"]][0]
-    time.sleep(60)
+    time.sleep(60)		# the first one's preferred lifetime ends
     states = {a["address"]: a["state"] for a in nd.of_origin(A, "temporary")}
     ktap.equal(states[first["address"]], "deprecated", "state of the first")
     ktap.equal(nd.source(A, PREFIX + "99"), second["address"], "source")
     first = [a for a in nd.of_origin(A, "temporary") if a["address"] == first["address"]][0]
-    time.sleep(first["valid"] + 30)
+    time.sleep(first["valid"] + 30)		# and its valid one
     ktap.true(first["address"] not in [a["address"] for a in nd.of_origin(A, "temporary")],
               "the first is gone")
     ktap.true(len(nd.of_origin(A, "temporary")) <= 3, "a bounded number at a time")

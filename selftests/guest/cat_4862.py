@@ -219,10 +219,10 @@ def expiry():
     advertise(nd.prefix_option(prefix, valid=30, preferred=20))
     address = formed(prefix)["address"]
     ktap.true(answer(address), "answered for while preferred")
-    time.sleep(20)
+    time.sleep(20)		# its preferred lifetime
     ktap.equal(nd.find(A, "addresses", address)["state"], "deprecated", "after 20 seconds")
     ktap.true(answer(address), "answered for while deprecated")
-    time.sleep(10)
+    time.sleep(10)		# and the rest of its valid one
     ktap.equal(answer(address, 2), None, "an answer when the valid lifetime is over")
     ktap.equal(nd.find(A, "addresses", address), None, "its entry")
 
@@ -247,7 +247,7 @@ def renumbering():
                "source of what is new, state of the old one")
     wire.send(nd.echo(wire.linklocal, first, 7))
     ktap.equal(wire.expect(lambda f: f.type == nd.REPLY, "reply").source, first, "source")
-    time.sleep(61)
+    time.sleep(61)		# the old one's valid lifetime
     ktap.equal(answer(first, 2), None, "an answer for the old address")
     ktap.true(answer(second), "answered for the new one")
 
@@ -272,7 +272,7 @@ def prefix_options():
         prefix = next(prefixes)
         advertise(nd.prefix_option(prefix, valid=nd.FOREVER, preferred=nd.FOREVER))
         address = formed(prefix)
-        time.sleep(HOUR / 6)
+        time.sleep(HOUR / 6)		# for what must not happen
         now = nd.find(A, "addresses", address["address"])
         ktap.equal((now["valid"], now["preferred"], now["state"]),
                    (nd.FOREVER, nd.FOREVER, "preferred"), "after ten minutes")

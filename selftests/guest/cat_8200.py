@@ -246,7 +246,7 @@ def time_exceeded():
         ip.wire.flush()
         ip.wire.send(first)
         start = time.monotonic()
-        time.sleep(wait)
+        time.sleep(wait)		# of the minute that they are kept
         return first, last, start
 
     def in_time():
@@ -267,7 +267,7 @@ def time_exceeded():
         told(first, -100, PEER, OURS)
         ip.wire.silence(is_reply, "a reply", 1)
         ip.alive()
-        time.sleep(65)
+        time.sleep(65)		# what is left is given up
 
     def first_only(source, dest):
         first = parts(request(bytes(100), source=source, dest=dest), source=source, dest=dest)[0]

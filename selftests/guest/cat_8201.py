@@ -128,9 +128,9 @@ def forgotten():
     path = Path()
     path.too_big(path.ping()[0], 1300)
     for minutes in (0, 4, 5):
-        time.sleep(60 * minutes)
+        time.sleep(60 * minutes)		# its age is what is looked at
         path.is_(1300)
-    time.sleep(90)
+    time.sleep(90)		# older than ten minutes
     path.is_(LINK)
 
 

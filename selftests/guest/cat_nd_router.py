@@ -95,9 +95,9 @@ def _():
     with Router() as router:
         router.begin()
         on_link(router, valid=10, preferred=10)
-        time.sleep(8)
+        time.sleep(8)		# before its lifetime's end
         solicited_directly("who is solicited after 8 s")
-        time.sleep(4)
+        time.sleep(4)		# after it
         ktap.equal(first_hop(off_link(OTHER)), router.mac, "first hop after 12 s")
 
 
@@ -107,9 +107,9 @@ def _():
         router.begin()
         for _ in range(2):
             on_link(router, valid=10, preferred=10)
-            time.sleep(6)
+            time.sleep(6)		# of a lifetime of 10 s
         solicited_directly("who is solicited after 12 s")
-        time.sleep(6)
+        time.sleep(6)		# now it is over
         ktap.equal(first_hop(off_link(OTHER)), router.mac, "first hop after 18 s")
 
 
@@ -144,7 +144,7 @@ def _():
     with Router() as one, Router() as two:
         one.begin()
         two.ra()
-        time.sleep(catalogue.REACHABLE_OVER)
+        time.sleep(catalogue.REACHABLE_OVER)	# what the router said is STALE then
         catalogue.wire.flush()
         ktap.equal(first_hop(), one.mac, "first hop in STALE")
         ktap.equal(len(frames(one.solicits, 10)), 3, "probes")
@@ -266,7 +266,7 @@ def _():
         router.begin()
         for _ in range(2):
             router.ra(lifetime=10)
-            time.sleep(6)
+            time.sleep(6)		# of a lifetime of 10 s
         ktap.equal(first_hop(), router.mac, "first hop after 12 s")
 
 
@@ -282,9 +282,9 @@ def _():
 def _():
     with Router() as router:
         router.begin(lifetime=10)
-        time.sleep(8)
+        time.sleep(8)		# before its lifetime's end
         ktap.equal(first_hop(), router.mac, "first hop after 8 s")
-        time.sleep(4)
+        time.sleep(4)		# after it
         ktap.equal(first_hop(), None, "first hop after 12 s")
 
 

@@ -130,7 +130,7 @@ def accept_dad():
     with conf.Set(accept_dad=1):
         nd.conflict_by_hand(A, "a0", wire, typed)
         ktap.wait_for(8, "it is a duplicate", lambda: state(typed) == "duplicate")
-        time.sleep(1)
+        time.sleep(1)		# for what must not happen
         ktap.true(nd.is_up(A, "a0"), "no more than that")
     nd.net6ctl(A, "del", "address", typed, "dev", "a0")
     nd.conflict_by_hand(A, "a0", wire, typed)

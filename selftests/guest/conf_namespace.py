@@ -166,7 +166,7 @@ def time_of_fragments():
         frame = ip.wire.expect(lambda f: f.type == ip.TIME and
                                f.payload[52:56] == struct.pack("!I", ident), "Time Exceeded", 90)
         return frame.time - start
-    time.sleep(70)
+    time.sleep(70)		# what other tests sent is given up
     for value in (60, 5):
         with Set("ip6frag_time", value):
             ktap.equal(read("limits/frag_timeout"), value, "the same value")
@@ -219,7 +219,7 @@ def age_of_path_mtus():
     for value, after in ((600, False), (300, True)):
         with Set("route/mtu_expires", value):
             too_big()
-            time.sleep(290)
+            time.sleep(290)		# its age is what is looked at
             ktap.equal(whole(), False, f"whole after 290 s, mtu_expires {value}")
             time.sleep(20)
             ktap.equal(whole(), after, f"whole after 310 s, mtu_expires {value}")
@@ -264,7 +264,7 @@ def groups_are_told_as_often_as_robustness_says():
             frames = ip.wire.collect(lambda f: f.proto == 0, 15)
             told = [f for f in frames if mld.Told(f).of(group)]
             ktap.equal(len(told), value, f"reports with mld_qrv {value}")
-        time.sleep(10)
+        time.sleep(10)		# what is told when it leaves
 
 
 def is_probe(frame):

@@ -143,7 +143,7 @@ def flood(make):
                 with contextlib.suppress(OSError):
                     ip.wire.send(packet)
                 if not n % 20:
-                    time.sleep(0.002)
+                    time.sleep(0.002)		# pace of the flood
         os._exit(0)
     try:
         yield
@@ -171,7 +171,7 @@ class Ping(threading.Thread):
                 self.sock.recv(200)
             except TimeoutError:
                 self.lost += 1
-            time.sleep(0.02)
+            time.sleep(0.02)		# pace of the pings
         self.sock.close()
 
 

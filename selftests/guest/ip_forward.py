@@ -523,8 +523,8 @@ class Flood:
                 for packet in packets:
                     self.over.send(packet)
             except OSError:         # the other end has gone, or goes: then this one does
-                time.sleep(0.05)
-            time.sleep(0.001)
+                time.sleep(0.05)		# until it is there again, or the test ends
+            time.sleep(0.001)		# pace of the load
 
     def __enter__(self):
         self.thread.start()

@@ -483,7 +483,7 @@ def each_deadline_closes():
         try:
             for byte in khttpd.get("/a.txt", "X: " + "a" * 200 + "\r\n"):
                 slow.sendall(bytes([byte]))
-                time.sleep(0.1)
+                time.sleep(0.1)		# slower than a head may come
             raise ktap.Fail("a slow head was accepted")
         except (BrokenPipeError, ConnectionResetError):
             pass

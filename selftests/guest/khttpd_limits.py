@@ -199,7 +199,7 @@ def read_slowly(place, piece, pause, seconds, request=GET("/big")):
             while time.monotonic() < end:
                 if not sock.recv(piece) or khttpd.count("timeout_send") > before:
                     return False
-                time.sleep(pause)
+                time.sleep(pause)		# how slowly the client reads
         except ConnectionResetError:
             return False
         return True
@@ -348,7 +348,7 @@ def urgent_data_is_no_request():
                 while khttpd.count("connections"):
                     ktap.true(time.monotonic() < end, f"{place.name}: it is ended")
                     sock.send(b"x", socket.MSG_OOB)
-                    time.sleep(0.3)
+                    time.sleep(0.3)		# urgent data all the while
             except (BrokenPipeError, ConnectionResetError):
                 pass
 

@@ -43,7 +43,7 @@ def start(place):
     for _ in range(5):
         khttpd.exchange(place, GET("/small"))
         khttpd.exchange(place, GET("/big"))
-        time.sleep(0.1)
+        time.sleep(0.1)		# nothing shows that everything rested
 
 
 def good(place):

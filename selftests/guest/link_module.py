@@ -160,7 +160,7 @@ def a_file_is_closed_while_its_namespace_goes():
         ns.delete()
         if n % 2:
             ktap.wait_for(20, "the device goes", lambda end=fd: write_fails(end))
-            time.sleep(n / 1000)
+            time.sleep(n / 1000)		# another moment of its end each time
         os.close(fd)
     # Making a namespace waits for those that are being removed.
     ktap.Netns("last")

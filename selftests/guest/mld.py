@@ -213,7 +213,7 @@ def mldv1_report_of_another_member_suppresses_ours():
     join(sock, leave=True)
     ktap.equal(told(GROUP, 3), [], "Done: the last report was another member's")
     sock.close()
-    time.sleep(262)
+    time.sleep(262)		# the older querier is forgotten
     told(GROUP, 1)
 
 
@@ -235,7 +235,7 @@ def more_groups_than_are_told_of_at_a_time():
         sock.close()
     frames = wire.collect(lambda f: f.proto == 0, 3)
     ktap.equal([mld.Told(f).type for f in frames], [mld.V1_DONE] * len(groups), "what is left")
-    time.sleep(262)
+    time.sleep(262)		# the older querier is forgotten
     told(GROUP, 1)
 
 
@@ -261,7 +261,7 @@ def queries_and_memberships_at_random_leave_nothing():
             body = bytes(random.randrange(256) for _ in range(random.randrange(4, 200)))
             wire.send(mld.message(wire.linklocal, nd.ALL_NODES, mld.QUERY, body))
         else:
-            time.sleep(random.random())
+            time.sleep(random.random())		# timers go by
     for s in sock:
         s.close()
     told(GROUP, 270)

@@ -50,7 +50,7 @@ class Noise:
                 self.sent += 1
             except OSError:
                 pass	# the other end is down
-            time.sleep(0.002)
+            time.sleep(0.002)		# pace of the messages
 
     def goes_on(self):
         before = self.sent

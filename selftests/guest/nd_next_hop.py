@@ -154,7 +154,7 @@ def a_prefix_that_is_told_stays_when_an_address_goes():
     address("del")
     ktap.equal(prefix(), (False, True), "told while there was an address")
     ktap.true(nd.find(A, "prefixes", PREFIX)["valid"] <= 200, "told last")
-    time.sleep(200)
+    time.sleep(200)		# the lifetime that was told last
     ktap.wait_for(10, "its lifetime is over", lambda: prefix() is None)
     tell()
     ktap.equal(prefix(), (False, True), "told again")
@@ -170,7 +170,7 @@ def a_prefix_that_is_told_no_more_stays_while_there_is_an_address():
     tell(valid=0)
     ktap.equal(prefix(), (True, False), "with the address")
     tell(valid=10)
-    time.sleep(30)
+    time.sleep(30)		# longer than was told
     ktap.equal(prefix(), (True, False), "after what was told")
     address("del")
     ktap.equal(prefix(), None, "without the address")
@@ -203,7 +203,7 @@ def a_prefix_ends_with_its_last_address():
     address("add", "valid", "400", "preferred", "5", name=PREFIX + "7")
     ktap.wait_for(30, "the first is over", lambda: not nd.find(A, "addresses", PREFIX + "6"))
     ktap.equal(prefix(), (True, False), "while there is another")
-    time.sleep(400)
+    time.sleep(400)		# the second one's lifetime
     ktap.wait_for(30, "both are over", lambda: not nd.find(A, "addresses", PREFIX + "7"))
     ktap.equal(prefix(), None, "after that")
 
@@ -485,7 +485,7 @@ def another_link_layer_address_is_told_if_that_is_wanted():
     for wanted in ("off", "on"):
         nd.net6ctl(A, "set", "dev", "a1", "ndisc-notify", wanted)
         A.ip("link", "set", "a1", "address", before)
-        time.sleep(3)
+        time.sleep(3)		# what this change says has come
         other.flush()
         A.ip("link", "set", "a1", "address", after)
         said = [(f.source, f.dest, f.payload[4] & 0xe0, f.option(nd.TLLA))
@@ -527,7 +527,7 @@ def a_device_that_is_elsewhere_in_the_network_says_so():
     ktap.wait_for(8, "it is assigned", lambda: nd.find(A, "addresses", PREFIX + "b0")["state"]
                   == "preferred")
     A.ip("link", "set", "bond0", "type", "bond", "active_slave", "s1")
-    time.sleep(20)
+    time.sleep(20)		# what this change says has come
     second.flush()
     A.ip("link", "set", "bond0", "type", "bond", "active_slave", "s2")
     frames = second.collect(lambda f: True, 5)

@@ -244,7 +244,7 @@ def reset_meets_timer():
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         b.run("tc", "qdisc", "add", "dev", "b0", "root", "netem", "loss", "100%")
         sock.send(b"x")
-        time.sleep(wait / 1000)
+        time.sleep(wait / 1000)		# about when it is sent again
         start = time.monotonic()
         sock.close()
         took = max(took, time.monotonic() - start)
