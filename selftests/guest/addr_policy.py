@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The policy table of RFC 6724 section 2.1: its defaults, entries that come, change and go,
-# the longest prefix, bounds and refusals, each namespace its own; and that the source address
+# the longest prefix, bounds and refusals, each namespace its own. The source address
 # follows at once, also of a socket that has sent to the destination before.
 #
 #	A [a0 net6, global and unique local] ------ [b0 raw frames, a router] B

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The netlink family against hostile programs: every attribute with every wrong length,
-# unknown commands and attributes, random bytes, no capability; and against scale:
-# dumps of thousands of entries, slow readers, tables that change while they are read.
+# unknown commands and attributes, random bytes, no capability. Against scale: dumps of
+# thousands of entries, slow readers, tables that change while they are read.
 #
 #	A [a0] ------ [b0] B
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # net.net6.conf, net.net6.neigh and net.net6.limits: what net6ctl sets is read there and the
-# other way round, bounds, "default" and "all", names of devices that change, devices,
+# other way round. Bounds, "default" and "all", names of devices that change, devices,
 # namespaces and the module going while files are read and written.
 #
 #	A [a0 net6] ------ [b0] B

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # No memory: each allocation of a system call fails in its turn (fail-nth), for sockets,
-# options, netlink, devices, namespaces, khttpd and loading both modules; and a share of
-# all that must not sleep fails while traffic runs (receive path, timers, SLAAC). What is
+# options, netlink, devices, namespaces, khttpd and loading both modules. A share of all
+# that must not sleep fails while traffic runs (receive path, timers, SLAAC). What is
 # seen is an errno, never a report; afterwards everything works and all can be unloaded.
 #
 #	A [a0 net6 fd00::6] ------ [b0 Wire as fd00::b] B

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # RFC 4861 7.1.2 and 7.2.5 as a table: a Neighbor Advertisement in each state of the entry, with
-# each combination of flags, address and destination, and from a router that is none any more.
-# Titles say section, state, message, outcome.
+# each combination of flags, address and destination. A router that is none any more sends it,
+# too. Titles say section, state, message, outcome.
 #
 # guest: stock
 # guest-options: --virtual-time

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # A host's catalogue, Redirects of RFC 4861 section 8: to the destination itself and to another
-# router, with messages that are valid, odd or invalid, and what they make of the target's
+# router, with messages that are valid, odd or invalid. Then what they make of the target's
 # neighbor entry. Titles say section and case.
 #
 # guest: stock+

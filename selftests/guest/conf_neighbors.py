@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Conformance of the neighbor cache: what each Neighbor Solicitation, Neighbor Advertisement,
 # Router Advertisement and Redirect makes of an entry in each state, RFC 4861 7.2.3 to 7.2.5,
-# 6.3.4, 8.3 and appendix C; and that invalid ones make nothing of it. A case is a neighbor of its own; all
+# 6.3.4, 8.3 and appendix C. Invalid ones make nothing of it. A case is a neighbor of its own; all
 # neighbors of a state are brought there together.
 #
 #	A [a0 net6] ------ [b0 raw frames, a host a case] B

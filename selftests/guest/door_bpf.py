@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Programs that sit on a socket or look at sockets: filters (SO_ATTACH_BPF, SO_ATTACH_FILTER), the
+# Programs that sit on a socket or look at sockets. Filters (SO_ATTACH_BPF, SO_ATTACH_FILTER), the
 # choice among sockets of one port (SO_ATTACH_REUSEPORT_EBPF), maps of sockets, storage that
 # belongs to a socket, iterators. The same rows on both stacks, native's are the judge.
 #

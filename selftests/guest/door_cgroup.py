@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# What the administrator attached to a control group holds for net6's sockets as for native's:
-# programs that see each packet out (BPF_CGROUP_INET_EGRESS) and in, and each socket made, bound
+# What the administrator attached to a control group holds for net6's sockets as for native's.
+# Programs that see each packet out (BPF_CGROUP_INET_EGRESS) and in, and each socket made, bound
 # and closed. The same rows on both stacks, native's are the judge.
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# What net6 keeps for a device where it is the host's only IPv6, a route and the counters that
-# other kernel code looks for, is charged to the memory cgroup of who makes the device.
+# Where net6 is the host's only IPv6 it keeps a route for a device, and the counters that
+# other kernel code looks for. Both are charged to the memory cgroup of who makes the device.
 #
 #	[ one namespace with many dummy devices ]
 #

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What other code of the kernel does to devices that net6 uses and to packets on their way through
-# them: devices on top of one another, a bridge that suppresses solicitations, queueing disciplines
-# that read sockets, tc's filters and actions, XDP, and devices that move to another namespace.
-# Where net6 is the host's only IPv6 (door_devices_takeover.py), routes with tunnels in them, too.
+# them. There are devices on top of one another, a bridge that suppresses solicitations, and
+# queueing disciplines that read sockets. There are tc's filters and actions, XDP, and devices that
+# move to another namespace. Where net6 is the host's only IPv6 (door_devices_takeover.py), routes
+# with tunnels in them, too.
 #
 #	A [a0] ------ [b0] B	both on net6, fd00::a and fd00::b
 #

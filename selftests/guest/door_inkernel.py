@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Functions of native TCP that the kernel's own users of sockets call on whatever socket they have
-# (tcp_sock_set_cork(), tcp_read_sock(), ...), called on net6's: what they are to do happens, and
+# (tcp_sock_set_cork(), tcp_read_sock(), ...), called on net6's. What they are to do happens, and
 # nothing that native believes to have sent. Played on the native stack and on net6; both have to
 # give the same, and the same as the socket option for a program.
 #

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# What a packet costs does not grow with the number of interfaces that receive for its address:
-# groups that all have, link-local addresses of devices with one hardware address (VLANs), and
-# what a Neighbor Solicitation looks up. In virtual time, where time is instructions.
+# What a packet costs does not grow with the number of interfaces that receive for its address.
+# Such are groups that all have, link-local addresses of devices with one hardware address
+# (VLANs), and what a Neighbor Solicitation looks up. In virtual time, where time is
+# instructions.
 #
 #	A [a0 net6, and many dummy devices like it] ------ [b0 raw frames] B
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What rules of nftables other than those of ip_netfilter.py make of net6's packets and sockets in
-# takeover mode: those that read the sender's socket know it, those that look sockets up in
+# takeover mode. Those that read the sender's socket know it, those that look sockets up in
 # native's tables find none, and those that send by native's routes send nothing. None of them
 # stops a packet that it is not to stop, and none falls over what native does not have.
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Rules about the owner of what leaves (nft's meta skuid) know net6's TCP in takeover mode: data
+# Rules about the owner of what leaves (nft's meta skuid) know net6's TCP in takeover mode. Data
 # and pure ACKs, SYN and SYN-ACK, FIN, window probes and resets of a socket's are let out with
 # nothing else.
 #

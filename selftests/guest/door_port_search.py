@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# The search for a local port when all are in use: softirqs may run between any two ports, as
-# a probe counts how often they were allowed again, and the search ends with the right error;
-# one port that is free is found.
+# The search for a local port when all are in use. Softirqs may run between any two ports, as
+# a probe counts how often they were allowed again, and it ends with the right error. One
+# port that is free is found.
 #
 #	[ one namespace: net6 ::1 on the pseudo-loopback ]
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Sockets by which memory is got back, as NFS has them: whoever sends may be in the middle of
+# Sockets by which memory is got back, as NFS has them. Whoever sends may be in the middle of
 # something of the same task, so its page is left alone, and nothing is asked for that writes
 # files back. Of IPv6 and of the IPv4 socket beside it.
 #

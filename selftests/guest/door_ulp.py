@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Sockets that are made of other sockets, where these are net6's: SMC's and KCM's, which take TCP
-# connections over; BPF's maps of sockets, upper-layer protocols, and MPTCP's listeners, which
+# connections over. BPF's maps of sockets, upper-layer protocols, and MPTCP's listeners, which
 # replace native's functions and are refused.
 #
 #	[ one namespace, ::1 ]

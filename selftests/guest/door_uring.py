@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Operations of io_uring on sockets, where they wait and where they do not, with descriptors and
-# fixed files, with a program's buffers, registered and provided ones; and sockets that come to a
+# fixed files, with a program's buffers, registered and provided ones. Sockets that come to a
 # process by pidfd_getfd() and SCM_RIGHTS. Played on the native stack and on net6.
 #
 #	[ one namespace: native ::1 on lo | net6 ::1 on the pseudo-loopback ]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What an unprivileged user and the root of a user namespace may change: an unprivileged user
-# nothing; a user namespace's root its own network only, and no limit above what each namespace
-# begins with, by netlink or by sysctl; the host's root may raise them there.
+# nothing. A user namespace's root its own network only, and no limit above what each namespace
+# begins with, by netlink or by sysctl. The host's root may raise them there.
 #
 #	[ the host's namespace ]   [ a network namespace of an unprivileged user's own ]
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # With native IPv6 switched off, iproute2 and /proc/net show net6's addresses, routes,
-# neighbors, groups and sockets as they show native's, field by field (lib/ip6views.py), and
-# what managers ask for gets native's answers (lib/ip6asks.py).
+# neighbors, groups and sockets as they show native's, field by field (lib/ip6views.py).
+# What managers ask for gets native's answers (lib/ip6asks.py).
 #
 # guest: stock
 # guest-append: ipv6.disable=1

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The native stack does not notice net6: on one interface native TCP and ping lose
-# nothing while net6 has traffic, and neither stack sends a RST, ICMPv6 error, Redirect
-# or solicitation about the other's packets, on-link or off-link, forwarding or not.
+# nothing while net6 has traffic. Neither stack sends a RST, ICMPv6 error, Redirect or
+# solicitation about the other's packets, on-link or off-link, forwarding or not.
 #
 #	A [a0: native fd00::a; net6 fd00::6 and fd77::6] ------ [b0 native fd00::b] B
 #	A's native stack has no route to fd77::/64; B sends that to a0's MAC address.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Floods of every kind from a link, while a neighbor on another one is pinged and sends over
-# TCP: every bound holds and is seen to (counters, drop reasons), no ping is lost, TCP keeps
+# TCP. Every bound holds and is seen to (counters, drop reasons), no ping is lost, TCP keeps
 # 0.7 of its pace, and memory is back afterwards.
 #
 #	B [b0 Wire] ------ [a0] A [a1] ------ [c1, 2 Mbit/s] C

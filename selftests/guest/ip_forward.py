@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Forwarding and the router's side of Neighbor Discovery: hop limit, Packet Too Big, no route,
-# scopes, Redirects (RFC 4861 8.2), Router Solicitations, all-routers groups; two native hosts
-# with a net6 router between them; the native stack beside a forwarding net6; and no memory, the
-# end of a device, of the namespace and of the module while packets of all kinds are forwarded.
+# scopes, Redirects (RFC 4861 8.2), Router Solicitations, all-routers groups. Two native hosts
+# with a net6 router between them. The native stack beside a forwarding net6. No memory, the end
+# of a device, of the namespace and of the module while packets of all kinds are forwarded.
 #
 #	B [b0 raw] --- [a0 net6] A [c0 net6] --- [d0 raw] D
 #	N [n0 native] - [a1 net6] A [c1 net6, MTU 1400] - [m0 native] M

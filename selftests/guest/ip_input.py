@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What comes from the wire: packets cut at every length, random bytes as every header,
-# addresses that must not be, extension headers in every order and number (RFC 8200
+# addresses that must not be. Extension headers in every order and number (RFC 8200
 # section 4, RFC 4443 section 2.4). Nothing may crash, and each drop has its counter.
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # netfilter in takeover mode: nftables' rules see net6's packets at all five hooks and may
-# drop, reject, track, translate and queue them; fragments come whole; namespaces and the
+# drop, reject, track, translate and queue them. Fragments come whole. Namespaces and the
 # module go with rules and queued packets there.
 #
 #	A [a0] ------ [r0] R [r1] ------ [b0] B	all on net6

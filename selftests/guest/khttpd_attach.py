@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Attached to an unmodified nginx and to small servers: static files from the
-# kernel, everything else byte for byte from the server's own accept(); full
-# queue, detach, reload, server closed and killed, all with connections open.
+# Attached to an unmodified nginx and to small servers: static files from the kernel,
+# everything else byte for byte from the server's own accept(). Full queue, detach,
+# reload, server closed and killed, all with connections open.
 #
 #	[ client, khttpd and server on lo ]
 #

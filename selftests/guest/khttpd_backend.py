@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Listeners of khttpd's own with a server behind them: files from the kernel,
-# everything else byte for byte out of the server's accept(), by family and
-# network namespace; servers that come, go and die.
+# Listeners of khttpd's own with a server behind them: files from the kernel, everything
+# else byte for byte out of the server's accept(), by family and network namespace.
+# Servers that come, go and die.
 #
 #	[ clients, khttpd and server on lo ]
 #	[ client ] c0 ------ s0 [ server: khttpd, and this process's server ]

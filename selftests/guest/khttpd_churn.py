@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Files of which one is replaced and one is cut or grown a thousand times a second, while
-# clients ask for them and for others: what arrives is whole, or ends short if it was cut.
+# clients ask for them and for others. What arrives is whole, or ends short if it was cut.
 # In virtual time, where a thousand a second is no question of the machine. On a checking
 # kernel, where 620 of each are all of its CPU, half of that: a thousand in sum.
 #

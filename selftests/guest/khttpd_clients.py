@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# A tree of files, fetched from khttpd by the programs that people use, byte for byte: over
-# native IPv4, native IPv6 and, under net6-run, net6. go-fetch is static, so it does not go
-# under net6-run.
+# A tree of files is fetched from khttpd by the programs that people use, byte for byte. It
+# goes over native IPv4, native IPv6 and, under net6-run, net6. go-fetch is static, so it
+# does not go under net6-run.
 #
 #	[ clients and server on lo ]    [ client ] c0 ------ s0 [ server ] with net6
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Requests that are a server's, given to it where their segment is received, without a
-# thread: by method, content, rule, cookie, and because it is known that there is no such
-# file; and that files which come to be there are served at once. Full queues, ends and
+# Requests that are a server's are given to it where their segment is received, without a
+# thread. It is told by method, content, rule, cookie, or because it is known that there
+# is no such file. Files which come to be there are served at once. Full queues, ends and
 # detaching while connections wait for the server.
 #
 #	[ client ] c0 ------ s0 [ server: khttpd, and this process's server ]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # File systems that go away, become read-only, fail or never answer while their files are
-# served: unmounting is possible, what is sent is right or ends short, other requests
-# are answered, and nothing but unloading waits for them. Files behind links and mounts are
+# served. Unmounting is possible, what is sent is right or ends short. Other requests are
+# answered, and nothing but unloading waits for them. Files behind links and mounts are
 # cached, and what stands in for them is right.
 #
 #	[ clients and server on lo ]    [ client ] c0 ------ s0 [ server ] with net6

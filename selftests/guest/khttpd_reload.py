@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Settings of a site that runs are changed without losing a connection; what cannot be
-# leaves all as it was; listeners come and go; options of their sockets; stopping lets
+# Settings of a site that runs are changed without losing a connection. What cannot be
+# leaves all as it was. Listeners come and go. Options of their sockets. Stopping lets
 # replies under way be sent, for a while.
 #
 #	[ clients, khttpd and server on lo ]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Requests that equal the one before get the message before, on net6, and the file before,
-# from threads: it must still be the right one after the file, the directories above it, the
-# cache, the site, its rules, the date or the limits have changed, and be logged and counted
+# from threads. It must still be the right one after the file, the directories above it, the
+# cache, the site, its rules, the date or the limits have changed. It is logged and counted
 # as any other.
 #
 #	[ client ] c0 ------ s0 [ server: khttpd ]	and in the first namespace over IPv6

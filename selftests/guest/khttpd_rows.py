@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# The table of hostile and odd requests (lib/httprows.py): whole on native IPv4, native
+# The table of hostile and odd requests (lib/httprows.py). Whole on native IPv4, native
 # IPv6 and net6, byte by byte on IPv4 and net6 (both native families are one transport),
 # and on nginx where it agrees. On a checking kernel each way once.
 #

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Rules beyond those of khttpd_protocol.py: Expires, pages for errors of every kind, the page about the web server in its three forms, methods that are a server's,
-# index files; and limits of a request's head.
+# Rules beyond those of khttpd_protocol.py: Expires, pages for errors of every kind, the page about
+# the web server in its three forms, methods that are a server's, index files. Limits of a
+# request's head.
 #
 #	[ clients and server on lo, net6 between two namespaces ]
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Cached files answered in softirq on net6, and what must not be: requests in
-# pieces, pipelined beyond the send buffer, for files that changed, for other
-# servers; idle connections, full queues, ends of all kinds.
+# Cached files answered in softirq on net6, and what must not be: requests in pieces,
+# pipelined beyond the send buffer, for files that changed, for other servers. Idle
+# connections, full queues, ends of all kinds.
 #
 #	[ client ] c0 ------ s0 [ server: khttpd, and this process's server ]
 #

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The link-layer contract, used by another module (selftests/modules/net6_wire.c): its
-# devices get interfaces with addresses, Neighbor Discovery and TCP; the module is pinned
-# while there are interfaces; the link layer is taken away and brought back under
-# traffic; a namespace goes with its end of the wire.
+# devices get interfaces with addresses, Neighbor Discovery and TCP. The module is pinned
+# while there are interfaces. The link layer is taken away and brought back under
+# traffic. A namespace goes with its end of the wire.
 #
 #   [ A ] wire0 === this program === wire0 [ B ]
 # guest: both

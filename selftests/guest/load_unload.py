@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Both modules are loaded and unloaded a hundred times, every tenth time with traffic
 # running until the moment they go: TCP over the cable and on ::1, UDP, files served by
-# khttpd, and frames that keep coming whether net6 is there or not, among them questions for
-# a proxied address, whose answers wait. Afterwards the kernel has its memory, its device
-# references and its module references back.
+# khttpd, and frames that keep coming whether net6 is there or not. Among those are
+# questions for a proxied address, whose answers wait. Afterwards the kernel has its memory,
+# its device references and its module references back.
 #
 #   [ A: servers, khttpd ] a0 fd00::a ------ fd00::b b0 [ B: clients ]
 #

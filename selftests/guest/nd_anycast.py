@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Anycast addresses: who may join them, how they are asked for (RFC 4861 7.2.7), that they
-# are never a source, how long they stay, and the subnet-router anycast addresses of a router
-# (RFC 4291 2.6.1).
+# are never a source, how long they stay. Then the subnet-router anycast addresses of a
+# router (RFC 4291 2.6.1).
 #
 #	A [a0 net6 2001:db8:1::a] ------ [b0 raw frames] B
 # guest: stock+

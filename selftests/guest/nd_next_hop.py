@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What next hops and on-link prefixes are when more than one has a say in them: addresses, the
-# administrator, several routers (RFC 4191), Redirects (RFC 4861 8.3); and from which address and
+# administrator, several routers (RFC 4191), Redirects (RFC 4861 8.3). From which address and
 # when a node speaks of itself (RFC 4861 7.2.2, 7.2.6). Time is virtual.
 #
 #	A [a0 net6] ------ [b0 raw frames, routers fe80::1 to fe80::4] B

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Neighbor Discovery for others (RFC 4861 7.2.8): when a router answers for an address of another
-# node, how and how soon; that packets to it are forwarded; and how many addresses there may be.
+# node, how and how soon. Packets to it are forwarded. There is a limit on such addresses.
 #
 #	B [b0 raw frames] ------ [a0 net6, proxy] A [c0 net6] ------ [d0 raw frames] D: NODE
 # guest: stock+

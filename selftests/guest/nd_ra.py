@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# Router discovery and address autoconfiguration: RFC 4861 section 6.3, RFC 4862
-# section 5.5, RFC 4191, with values that make sense and values that do not. Hours are
-# checked by what is left of them; what takes seconds goes on in namespaces of its own
-# while the other tests run, and is looked at when they are over.
+# Router discovery and address autoconfiguration: RFC 4861 section 6.3, RFC 4862 section
+# 5.5, RFC 4191, with values that make sense and values that do not. Hours are checked
+# by what is left of them. What takes seconds goes on in namespaces of its own while the
+# other tests run, and is looked at when they are over.
 #
 #	A [a0 net6] ------ [b0 raw frames, several routers] B
 #	C [a0 net6] ------ [b0 nobody answers] D

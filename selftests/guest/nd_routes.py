@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The routing table, Route Information options (RFC 4191), what routers say of resolvers
-# (RFC 8106), Redirects for sockets that insist on an interface (RFC 4861 8.3), the secret
+# (RFC 8106). Redirects for sockets that insist on an interface (RFC 4861 8.3), the secret
 # of identifiers (RFC 7217), and limits on extension headers (RFC 8504 5.3).
 #
 #	A [a0 net6] ------ [b0 raw frames, several routers] B

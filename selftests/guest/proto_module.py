@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# A protocol above IPv6 that another module brings (include/net6/proto.h), by the example of
-# Documentation/extending.rst, selftests/modules/net6_knock.c: its packets come and go, errors
-# reach it, values that are taken are refused, and it goes under traffic.
+# A protocol above IPv6 that another module brings (include/net6/proto.h). It is the example
+# of Documentation/extending.rst, selftests/modules/net6_knock.c. Its packets come and go,
+# errors reach it, values that are taken are refused, and it goes under traffic.
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
 # guest: both

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Extension headers of datagrams (RFC 3542): sticky options and ancillary data with right
-# and wrong contents give the native stack's results, and the same headers on the wire, in
-# order and in fragments; they come back as ancillary data on receipt. Where the native
+# and wrong contents give the native stack's results. The same headers are on the wire, in
+# order and in fragments. They come back as ancillary data on receipt. Where the native
 # stack has no routing headers at all (CONFIG_IPV6_MIP6), those of net6 are only seen to go.
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py); frames are read on b0

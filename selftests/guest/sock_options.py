@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Every socket option of IPv6 and UDP that net6 has, with every length and with bad
-# pointers, gives the native stack's result; what net6 does not have is unknown to it.
+# pointers, gives the native stack's result. What net6 does not have is unknown to it.
 #
 #	A: one native and one net6 socket, call by call
 #

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # What is sent to an address of one's own is received on the interface that has the address
-# (RFC 4007 section 5), not on lo: for TCP, UDP, raw sockets and ICMPv6 errors, and if two
-# interfaces have the same link-local address. Each test runs on the native stack as well.
+# (RFC 4007 section 5), not on lo. It is so for TCP, UDP, raw sockets and ICMPv6 errors,
+# and if two interfaces have the same link-local address. Each test runs on the native
+# stack as well.
 #
 #	A [a0, a1] ------ [b0, b1] B	(lib/netpair.py); fe80::77 is on a0 and on a1
 #

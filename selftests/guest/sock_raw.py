@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Raw sockets of net6 behave as native ones: creation, options, what they are shown,
-# filters and checksums, whole packets of the program's own, errors;
-# with UDP the order of interfaces, and identifiers of echo sockets.
+# filters and checksums, whole packets of the program's own, errors. With UDP the order
+# of interfaces, and identifiers of echo sockets.
 #
 #	A [a0] ------ [b0] B	(lib/netpair.py)
 #

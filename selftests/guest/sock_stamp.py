@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Time stamps (SO_TIMESTAMP, SO_TIMESTAMPING) of what a host sends to itself: when it arrived,
-# not when it was read, for every protocol; and when it was sent, in the error queue. Times
-# that programs give (SO_TXTIME): when a datagram is to leave, fragments and all.
+# not when it was read, for every protocol. When it was sent, in the error queue. Times that
+# programs give (SO_TXTIME): when a datagram is to leave, fragments and all.
 #
 #	A: sockets of net6 over ::1	(lib/netpair.py)
 #	A [a0] ------ [b0] B		what is fragmented

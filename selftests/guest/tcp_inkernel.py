@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Connections that belong to a module (include/net6/tcp.h), with the example module of
-# selftests/modules: answered in softirq, handed to a program, closed in all ways, and
-# taken away together with the module's file, the listener and the namespace.
+# selftests/modules. They are answered in softirq, handed to a program, closed in all
+# ways, and taken away together with the module's file, the listener and the namespace.
 #
 #   [ A: client ] a0 ------ b0 [ B: program with listeners, module in front ]
 #

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every byte arrives, in order and once, in both directions at once, whatever the
 # network does: loss, reordering, duplication, corruption, delay, in pieces of random
-# size; between two net6, and between net6 and native.
+# size. Between two net6, and between net6 and native.
 #
 #	[ A ] a0 ------ b0 [ B ]	link-local addresses, netem on both ends
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Many TCP connections: ten thousand at the same time, each with bytes of its own that come
-# back, what one that is idle costs beside native's, and hundreds of thousands one after the
+# back. What one that is idle costs beside native's. Hundreds of thousands one after the
 # other.
 #
 #	[ one namespace: native ::1 on lo | net6 ::1 on the pseudo-loopback ]

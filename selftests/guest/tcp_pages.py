@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# A connection fills the pages it sends with again when nobody else has them: that it does, that
-# what somebody still holds (a reader that is slow, a pipe, a packet socket) stays as it was, also
-# in the buffers of short segments, and that the pages are given up by a connection that does not
-# send.
+# A connection fills the pages it sends with again when nobody else has them. What somebody still
+# holds (a reader that is slow, a pipe, a packet socket) stays as it was, also in the buffers of
+# short segments. A connection that does not send gives the pages up.
 #
 #	[ A: sender ] a1 ------ b1 [ B: receiver ]
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # TCPs of other authors: net6 opens and accepts connections with smoltcp (Rust) and gVisor's
-# netstack (Go), several at once, each with random numbers of bytes both ways at the same time,
-# on a clean network, with loss, reordering, duplicates and corruption, and with loss and a long
+# netstack (Go), several at once. Each has random numbers of bytes both ways at the same time.
+# The network is clean, or has loss, reordering, duplicates and corruption, or loss and a long
 # way. Both ends tell the SHA-256 of what they sent and what they received.
 #
 #	[ A: net6 ] a0 ---- r0 [ P: bridge ] tap0 [ the other TCP, a program ]

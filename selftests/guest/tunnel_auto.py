@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # transition=auto: 6over4 (RFC 2529) with three hosts on one IPv4 link that has
 # multicast, duplicate detection and autoconfiguration from a router on the 6over4 link,
-# which this test plays; automatic tunnels (RFC 2893) across an IPv4 router; clouds that
-# lose, delay, reorder and duplicate, become narrower and go down under TCP; IPv4
-# addresses that come and go; nothing of it with transition=off.
+# which this test plays. Automatic tunnels (RFC 2893) across an IPv4 router. Clouds that
+# lose, delay, reorder and duplicate, become narrower and go down under TCP. IPv4
+# addresses that come and go. Nothing of it with transition=off.
 #
 #   [ X ] x0 --+            X, Y, Z: 10.6.4.1, .2, .3, net6 with transition=auto
 #   [ Y ] y0 --+-- bridge   Z is native IPv4 only at first: it plays the router

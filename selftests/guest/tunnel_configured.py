@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Configured tunnels (RFC 4213) across an IPv4 router: between two net6 hosts, and
-# against the kernel's sit both ways; ECN, path MTU, unreachability, a router that goes
+# against the kernel's sit both ways. ECN, path MTU, unreachability, a router that goes
 # down and change of an address while TCP runs. What is refused is in tunnel_packets.py,
 # the topology is drawn in lib/cloud.py.
 # guest: stock+

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# A router whose way to the rest of the world is a configured tunnel: TCP through it, the
-# path MTU of the IPv4 cloud and its errors as the host behind the router learns them, and
-# what comes out of the tunnel and would go back into it. See lib/cloud.py; here A is a
+# A router whose way to the rest of the world is a configured tunnel. TCP through it. The
+# path MTU of the IPv4 cloud and its errors as the host behind the router learns them.
+# What comes out of the tunnel and would go back into it. See lib/cloud.py; here A is a
 # router for
 #
 #	C [c0 net6] ------ [a1 net6] A

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Protocol 41 as nobody means it: random, cut and mangled packets, ICMPv4 errors about
-# packets that never were, floods, while TCP runs; then everything is taken away under
+# packets that never were, floods, while TCP runs. Then everything is taken away under
 # traffic, in the worst order: addresses, namespaces, module. See lib/cloud.py; here R has
 # net6 too, for 6over4 on the link between A and R.
 #

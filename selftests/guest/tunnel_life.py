@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # The life of a configured tunnel: no Neighbor Discovery but answers to probes, a TTL that
-# runs out, an end that changes and a device that goes down under TCP, a device below that
+# runs out, an end that changes and a device that goes down under TCP. A device below that
 # vanishes, and who may move and delete it. The topology is drawn in lib/cloud.py.
 # guest: stock+
 # timeout: 200

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# What tunnels put on the wire, captured: segments of large packets, cut by the sender
-# or behind it, are whole, fit the path and have right checksums outside and inside, over
-# each kind of tunnel; options of configured tunnels. The topology is drawn in
+# What tunnels put on the wire, captured: segments of large packets, cut by the sender or
+# behind it, are whole, over each kind of tunnel. They fit the path and have right
+# checksums outside and inside. Options of configured tunnels. The topology is drawn in
 # lib/cloud.py; here R has net6 too, for 6over4 on the link between A and R.
 # guest: stock+
 # timeout: 200
