@@ -71,8 +71,8 @@ struct net6_accept_recent {
 /* By address; touched in softirq only. */
 static DEFINE_PER_CPU_ALIGNED(struct net6_accept_recent [NET6_ACCEPT_RECENT], accept_recent);
 
-/* Goes on with each change of any namespace's second table, after the change and before the grace
- * period of what was taken out: who finds it unchanged may still use what was found then.
+/* Goes on with each change of any namespace's second table: after the change, and before the grace
+ * period of what was taken out. Who finds it unchanged may still use what was found then.
  */
 static atomic64_t net6_accept_generation __read_mostly = ATOMIC64_INIT(1);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A plugin for QEMU's emulator that counts the guest's instructions by address, so that
  * work can be split by function with nothing added to the guest. A program in the guest
- * speaks to it with no-operations of a form that compilers do not make (mark.h); without
+ * speaks to it with no-operations of a form that compilers do not make (mark.h). Without
  * the plugin they do nothing, at the cost of one instruction.
  *
  * Argument: out=FILE. Each DUMP mark appends a record to FILE:
@@ -12,8 +12,8 @@
  *	end LABEL
  *
  * Two sides of one processor are told apart by ranges of code that say whose work follows
- * (MARK_RANGE): each program's user space, what handles a packet of one side's device, the
- * place where the kernel goes on with another task. Tasks are known by their kernel stack.
+ * (MARK_RANGE). Such are each program's user space, what handles a packet of one side's device,
+ * and the place where the kernel goes on with another task. Tasks are known by their kernel stack.
  *
  * Limits: one virtual CPU; a million blocks. A block is counted when it is entered, so one that
  * faults in its middle counts too much.

@@ -5,9 +5,9 @@ neighbors. No paper's; run by name only.
     B [b0 raw] --- [a0 net6, forwarding] A [c0 net6] --- [d0, native off] D
 
 The sender's share is measured with frames for another station, which A passes over, and
-subtracted. Packets go to ten destinations in turn; or to one of each route or neighbor, all of
-which the destination cache holds; or each to a destination that it has never heard of. Of a large
-table that costs over a tenth more than a small one it is said that something is lacking.
+subtracted. Packets go to ten destinations in turn. Or they go to one of each route or neighbor, all
+of which the destination cache holds; or each to a destination that it has never heard of. It is
+said that something is lacking if a large table costs over a tenth more than a small one.
 """
 import importlib
 import os

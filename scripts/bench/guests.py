@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host's half of an experiment: builds what is measured, boots one guest for each
-experiment, as many side by side as there are processors, shows how far they are, and takes
+"""The host's half of an experiment: builds what is measured and boots one guest for each
+experiment, as many side by side as there are processors. Shows how far they are, and takes
 what they left, however they ended."""
 import concurrent.futures
 import contextlib

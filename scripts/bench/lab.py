@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """The guest's half of an experiment: two namespaces (drawn in lib.sh), a router between
-them on request, netbench, and rows of results that are on the host's disk as soon as they
+them on request, netbench, and rows of results. Those are on the host's disk as soon as they
 are known. Run in a guest by guests.py:  lab.py EXPERIMENT [--quick]
 """
 import contextlib
@@ -151,8 +151,8 @@ class Lab:
 
     def khttpd(self):
         """The web server. Its files stay in its cache for an hour: the clock jumps by minutes while
-        a program is loaded from the host, and a connection whose first request meets a file that
-        has left the cache is a thread's for five."""
+        a program is loaded from the host. A connection whose first request meets a file that has
+        left the cache is a thread's for five."""
         self.run("insmod", f"{os.environ['NET6_BUILD']}/khttpd/khttpd.ko")
         with open("/sys/kernel/config/khttpd/cache_idle", "w") as f:
             f.write("3600000")

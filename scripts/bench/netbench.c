@@ -296,8 +296,8 @@ static void count_sides(int n, char **range)
 /* Sockets of another process to itself over loopback. Before each message packets come into their
  * queues and go out of them at random, so that it finds the allocator's lists in another state.
  * When nothing else happened, all messages of a connection would cost what the lists were like at
- * the first. Another process, for what one process sends lies in the same pages, whichever socket
- * sends it: pages would be held by these queues and not by the connection that is measured.
+ * the first. It is another process because what one process sends lies in the same pages, whichever
+ * socket sends it. Pages would be held by these queues and not by the connection that is measured.
  */
 #define SHAKEN	8
 #define STEPS	16

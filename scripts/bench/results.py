@@ -22,9 +22,9 @@ AGREE = 3.0
 # A function's share of its side; and instructions that include the idle loop and the timers'
 # interrupts until the device's queue lets go.
 SHARE, WAITS = "% of the side", "instructions, waiting included"
-# No ratios of these, of counts near zero, of what is derived from other figures, and of httperf's
-# response times: a tenth of a millisecond, its resolution, below saturation, and above it the
-# length of the queue.
+# No ratios of these, of counts near zero, and of what is derived from other figures. None of
+# httperf's response times: below saturation they are a tenth of a millisecond, its resolution, and
+# above it the length of the queue.
 NOT_COMPARED = ("errors", "connections", "% of IPv4", "ms", SHARE, WAITS)
 
 
@@ -192,7 +192,7 @@ def diff(old, new, over=AGREE):
     """Changes between two result files: (flagged, compared, only in one).
 
     A ratio or a cell is flagged when it changed by more than @over per cent and by more than
-    two standard errors of both; a cell that was zero or is zero now, always. Each is (what, old,
+    two standard errors of both. A cell that was zero or is zero now always is. Each is (what, old,
     new, change in per cent), largest change first.
     """
     flagged, compared, single = [], 0, []

@@ -136,8 +136,8 @@ def nginx(name):
 # ---- whose work is it? ----
 
 def count(lab, label, window, command):
-    """Counts while the command is under way: in user space by the program, in the kernel by
-    the task that runs or by the end that a packet has come to."""
+    """Counts while the command is under way. In user space it counts by the program, in the kernel
+    by the task that runs or by the end that a packet has come to."""
     ranges = kernel_ranges(khttpd_thread_main=TASK | SERVER)
     client = lab.background(*command, ns="client")
     try:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whose the instructions are that the counting plugin counts, and what for: the code that
-tells the two ends of a link apart, in the guest, and parts of the work by function name, on
-the host."""
+"""Whose the instructions are that the counting plugin counts, and what for. In the guest the code
+tells the two ends of a link apart. On the host it tells parts of the work by function name."""
 import re
 
 # Slots of the counting plugin, and what ranges of code do (mark.h).

@@ -15,9 +15,9 @@ COUNTED = True		# this guest runs under the counting plugin
 
 SIZES = [1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536]
 QUICK_SIZES = [1, 1024, 8192, 65536]
-# What buffers cost a message depends on what the allocator's lists hold: after a boot they are in
-# good order, and buffers of 8 KB cost 8 % less than when some ten thousand packets have been moved,
-# which netbench does first. Then it is by chance, and most so for messages of a few packets, where
+# What buffers cost a message depends on what the allocator's lists hold. After a boot they are in
+# good order: buffers of 8 KB cost 8 % less than when some ten thousand packets have been moved.
+# netbench moves them first. Then it is by chance, and most so for messages of a few packets, where
 # connections are 5 % apart. So many boots of so many connections of so many messages, and netbench
 # shakes the lists before each of them. The mean of them, without a twentieth at either end: now and
 # then one meets an empty list. (One of four messages of 8 KB begins a new block of pages, which is
@@ -61,7 +61,7 @@ def run(lab):
     lab.run(lab.netbench_program, "-n", SHAKES, "shake", ns="client")
     # Packets wait in the queue until the call has returned: what the sender does and what
     # the receiver does are apart. For no longer than it takes: the longer a round trip, the less
-    # of a message TCP sends at once, and a message is not to be cut by its pace. Without
+    # of a message TCP sends at once. A message is not to be cut by its pace. Without
     # checksum offload, as cards were.
     for ns, dev in (("client", "c1"), ("server", "s1")):
         lab.run("ethtool", "-K", dev, "tx", "off", ns=ns)
