@@ -39,13 +39,6 @@ def setup():
     programs.takeover() if TAKEOVER else programs.side_by_side()
 
 
-def module(*names):
-    for name in names:
-        if subprocess.run(["modprobe", "-q", name], check=False).returncode and \
-                not os.path.isdir(f"/sys/module/{name}"):
-            raise ktap.Skip(f"no module {name}")
-
-
 def said(ns, *command):
     """What a program says when it fails, None if it does not."""
     with ns:
@@ -177,7 +170,7 @@ def switched(port):
 
 @ktap.test
 def a_switch_by_flows_carries_it():
-    module("openvswitch")
+    ktap.need("openvswitch")
     with cable(), switched("b1"):
         B.up("ovs0")
         B.up("b1")
@@ -188,7 +181,7 @@ def a_switch_by_flows_carries_it():
 
 @ktap.test
 def macsec_carries_it():
-    module("macsec")
+    ktap.need("macsec")
     key = "0123456789abcdef0123456789abcdef"
     with cable():
         macs = {}
@@ -211,7 +204,7 @@ def macsec_carries_it():
 
 @ktap.test
 def a_bond_carries_it():
-    module("bonding")
+    ktap.need("bonding")
     with cable():
         A.ip("link", "add", "a2", "type", "bond", "mode", "active-backup", "miimon", "100")
         A.down("a1")
@@ -250,7 +243,7 @@ def ports_of_a_team_and_a_vrf_come_back():
 
 @ktap.test
 def a_bridge_that_suppresses_solicitations_carries_it():
-    module("bridge")
+    ktap.need("bridge")
     switch = ktap.Netns("S")
     switch.ip("link", "add", "br0", "type", "bridge")
     for ns, dev, port in ((A, "a1", "p0"), (B, "b1", "p1")):
@@ -328,7 +321,7 @@ def a_label_by_way_of_ipv6_goes_nowhere():
     """MPLS resolves a next hop of IPv6 in native's table of neighbors, which is not there."""
     if not TAKEOVER:
         raise ktap.Skip("the neighbors are native's")
-    module("mpls_router")
+    ktap.need("mpls_router")
     A.run("sysctl", "-qw", "net.mpls.platform_labels=1000", "net.mpls.conf.a0.input=1")
     refused = said(A, "ip", "-f", "mpls", "route", "add", "100", "via", "inet6", SERVER,
                    "dev", "a0")
@@ -376,7 +369,7 @@ def disciplines_pass_it_on():
 
 @ktap.test
 def queues_of_classes_pass_it_on():
-    module("sch_mqprio")
+    ktap.need("sch_mqprio")
     run = ("ip", "link", "add", "a1", "numtxqueues", "4", "numrxqueues", "4", "netns", A.name,
            "up", "type", "veth", "peer", "name", "b1", "numtxqueues", "4", "numrxqueues", "4",
            "netns", B.name)
@@ -398,7 +391,7 @@ def queues_of_classes_pass_it_on():
 @ktap.test
 def what_has_its_time_leaves_then():
     """etf drops all that has none, and whose socket has not asked for it."""
-    module("sch_etf")
+    ktap.need("sch_etf")
     with make(A) as c, make(B, bind=SERVER) as s:
         c.sendto(b"first", (SERVER, PORT))
         ktap.equal(s.recv(9), b"first", "a neighbor that is known")
@@ -484,7 +477,7 @@ def xdp_s_programs_see_each_packet():
 @ktap.test
 def packets_come_back_from_an_ifb():
     """Behind the hook where net6 takes them from native IPv6, if that is there."""
-    module("ifb", "act_mirred")
+    ktap.need("ifb", "act_mirred")
     B.ip("link", "add", "ifb0", "type", "ifb")
     B.up("ifb0")
     with filtered(B, "b0", "ingress", "protocol", "all", "matchall", "action", "mirred", "egress",
@@ -501,7 +494,7 @@ def tc_s_tracking_of_connections_passes_it_on():
     time. Such as leave are not tried: Linux 6.1 goes on with what act_ct has kept of them, and
     panics, whose packets they ever are.
     """
-    module("act_ct")
+    ktap.need("act_ct")
     for ns, dev, way in ((A, "a0", "egress"), (B, "b0", "ingress")):
         with filtered(ns, dev, way, "protocol", "ipv6", "matchall", "action", "ct", "zone", "5"):
             talk(sizes=(1, 1000) if way == "egress" else (1, 1000, 4000))

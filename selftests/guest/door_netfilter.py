@@ -33,13 +33,6 @@ def setup():
     ktap.at_exit(os.rmdir, group)
 
 
-def module(*names):
-    for name in names:
-        if subprocess.run(["modprobe", "-q", name], check=False).returncode and \
-                not os.path.isdir(f"/sys/module/{name}"):
-            raise ktap.Skip(f"no module {name}")
-
-
 def counted(ns, hook, rule, traffic, priority="0"):
     """How often a rule that lets all through held for this traffic."""
     with Rules(ns, table(chain(hook, f"{rule} counter", priority))) as rules:
@@ -94,7 +87,7 @@ def rules_know_the_sender():
 
 @ktap.test
 def rules_know_the_sender_s_socket():
-    module("nft_socket")
+    ktap.need("nft_socket")
     name = os.path.basename(group)
     for rule, prepare, wanted in (
             ("socket mark 7", marked, True), ("socket mark 7", None, False),
@@ -116,7 +109,7 @@ def rules_know_the_sender_s_socket():
 @ktap.test
 def no_socket_is_found_for_what_comes_in():
     """It is looked up in native's tables."""
-    module("nft_socket", "nft_tproxy")
+    ktap.need("nft_socket", "nft_tproxy")
     for hook in ("prerouting", "input"):
         for proto, traffic in (("udp", datagram), ("tcp", connection)):
             for key in ("transparent 0", "transparent 1", "mark 0", "wildcard 0", "wildcard 1"):
@@ -127,7 +120,7 @@ def no_socket_is_found_for_what_comes_in():
 @ktap.test
 def a_transparent_proxy_is_not_found():
     """What is for another goes on to it, and nothing is found for what is for ourselves."""
-    module("nft_tproxy")
+    ktap.need("nft_tproxy")
     for proto, kind, traffic in (("udp", UDP, datagram), ("tcp", TCP, connection)):
         with make(R, kind) as proxy:
             transparent(proxy)
@@ -153,7 +146,7 @@ def follows(rule, hook="prerouting", priority="0", kind="filter", ns=None):
 
 @ktap.test
 def what_reads_a_route_reads_the_device_s():
-    module("nft_ct")
+    ktap.need("nft_ct")
     for hook, ns in (("output", A), ("forward", R), ("postrouting", R), ("input", B)):
         for rule in ("rt ip6 nexthop ::1 drop", "rt ipsec exists drop", "rt classid 5 drop",
                      "meta rtclassid 5 drop", "rt mtu 1 drop",
@@ -165,20 +158,20 @@ def what_reads_a_route_reads_the_device_s():
 
 @ktap.test
 def connections_have_marks_zones_and_time_outs():
-    module("nft_ct")
+    ktap.need("nft_ct")
     ktap.equal(counted(R, "forward", "udp dport 7600 ct mark set 5 ct mark 5", datagram), 1, "mark")
     ktap.true(counted(R, "forward", "ct state established ct packets > 1", connection) > 3,
               "packets of a connection")
     follows("notrack", "prerouting", "-300")
     follows("ct zone set 5", "prerouting", "-300")
-    module("nft_connlimit")
+    ktap.need("nft_connlimit")
     follows("ct count over 100 drop", "forward")
 
 
 @ktap.test
 def a_copy_goes_the_packet_s_own_way():
     """By the interface of the router that the rule names, and there by net6's routes."""
-    module("nft_dup_ipv6")
+    ktap.need("nft_dup_ipv6")
     for hook, ns, to, there in (("output", A, R0, R), ("prerouting", R, IN_B, B),
                                 ("forward", R, IN_B, B)):
         with Rules(ns, "table ip6 t {\n" + chain(hook, f"udp dport 7600 dup to {to}") + "}\n"), \
@@ -193,7 +186,7 @@ def a_copy_goes_the_packet_s_own_way():
 @ktap.test
 def an_address_of_a_device_is_not_found():
     """masquerade and redirect ask native's devices: what would have been translated is dropped."""
-    module("nft_chain_nat", "nft_masq", "nft_redir")
+    ktap.need("nft_chain_nat", "nft_masq", "nft_redir")
     for rule, hook, ns in (("udp dport 7600 masquerade", "postrouting", R),
                            ("udp dport 7600 redirect to :7601", "prerouting", B)):
         with Rules(ns, "table ip6 t {\n" + chain(hook, rule, "0", "nat") + "}\n"), make(A) as s, \
@@ -214,8 +207,8 @@ def an_address_of_a_device_is_not_found():
 @ktap.test
 def a_flow_is_not_taken_off_the_router():
     """Its routes would be native's; it goes on packet by packet."""
-    module("nf_flow_table", "nft_flow_offload")
-    module("nf_flow_table_inet")
+    ktap.need("nf_flow_table", "nft_flow_offload")
+    ktap.need("nf_flow_table_inet")
     text = ("table inet t {\nflowtable f { hook ingress priority 0; devices = { r0, r1 }; }\n" +
             chain("forward", "meta l4proto { tcp, udp } flow add @f; counter") + "}\n")
     with Rules(R, text) as rules:
@@ -227,7 +220,7 @@ def a_flow_is_not_taken_off_the_router():
 @ktap.test
 def a_proxy_for_syns_answers_them():
     """And makes the connection to the server when the client has answered."""
-    module("nft_synproxy")
+    ktap.need("nft_synproxy")
     R.run("sysctl", "-qw", "net.netfilter.nf_conntrack_tcp_loose=0")
     text = ("table ip6 t {\n" + chain("prerouting", "tcp flags syn tcp dport 7600 notrack", "-300") +
             chain("forward", "tcp dport 7600 ct state invalid,untracked synproxy mss 1440 "
@@ -240,7 +233,7 @@ def a_proxy_for_syns_answers_them():
 
 @ktap.test
 def other_statements_do_what_they_say():
-    module("nft_log", "nft_limit", "nft_quota", "nft_numgen", "nft_hash")
+    ktap.need("nft_log", "nft_limit", "nft_quota", "nft_numgen", "nft_hash")
     for rule in ('log prefix "net6: " level debug', "limit rate over 1000/second drop",
                  "quota over 100 mbytes drop", "numgen inc mod 2 offset 5 1 drop",
                  "jhash ip6 saddr mod 2 offset 5 1 drop", "ip6 hoplimit set 60", "ip6 dscp set cs1",
@@ -251,14 +244,14 @@ def other_statements_do_what_they_say():
 @ktap.test
 def logged_rules_know_the_sender():
     """nflog with the uid reads the socket, too."""
-    module("nft_log", "nf_log_syslog")
+    ktap.need("nft_log", "nf_log_syslog")
     follows('log prefix "net6: " flags skuid level debug', "output", ns=A)
 
 
 @ktap.test
 def devices_packets_are_seen_before_and_behind():
     """netdev's ingress and egress hooks are no protocol's."""
-    module("nf_tables")
+    ktap.need("nf_tables")
     for ns, dev, hook in ((A, "a0", "egress"), (B, "b0", "ingress")):
         text = (f"table netdev t {{ chain c {{ type filter hook {hook} device {dev} priority 0; "
                 "udp dport 7600 counter drop; }\n}\n")

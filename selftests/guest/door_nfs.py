@@ -32,9 +32,7 @@ FEW = 20
 
 
 def setup():
-    for module in ("nfsd", "nfsv4"):
-        if subprocess.run(["modprobe", "-q", module], check=False).returncode:
-            raise ktap.Skip(f"no module {module}")
+    ktap.need("nfsd", "nfsv4")
     ktap.net6_load()
     ktap.run("ip", "link", "set", "lo", "up")
     os.makedirs(EXPORT)

@@ -28,12 +28,6 @@ def setup():
     subprocess.run(["modprobe", "-q", "-a", "inet_diag", "tcp_diag"], check=False)
 
 
-def need(module):
-    done = subprocess.run(["modprobe", "-q", module], check=False)
-    if done.returncode and not os.path.isdir(f"/sys/module/{module}"):
-        raise ktap.Skip(f"no module {module}")
-
-
 def as_root(*lines):
     """Commands of a user namespace's root; what they say, and how the last one ends."""
     script = "ip link set lo up; ip -6 addr add fd00::1/64 dev lo; " + "; ".join(lines)
@@ -58,21 +52,21 @@ def there_is_a_root():
 @ktap.test
 def bareudp_comes_up_over_ipv4_alone():
     """It asks whether native IPv6 is on, and what it carries is another matter."""
-    need("bareudp")
+    ktap.need("bareudp")
     comes_up("ip link add b0 type bareudp dstport 7000 ethertype ipv6", "ip link set b0 up",
              "grep -q ' 00000000:1B58 ' /proc/net/udp")
 
 
 @ktap.test
 def amt():
-    need("amt")
+    ktap.need("amt")
     comes_up("ip link add a0 type amt mode relay local 127.0.0.1 dev lo relay_port 2268 max_tunnels 4",
              "ip link set a0 up")
 
 
 @ktap.test
 def a_bearer_of_tipc():
-    need("tipc")
+    ktap.need("tipc")
     status, out = as_root("tipc node set identity 1 2>&1; tipc bearer enable media udp name U "
                           "localip fd00::1")
     ktap.true(status or "rror" in out, out)
@@ -81,14 +75,14 @@ def a_bearer_of_tipc():
 
 @ktap.test
 def wireguard_comes_up_over_ipv4_alone():
-    need("wireguard")
+    ktap.need("wireguard")
     comes_up("ip link add w0 type wireguard", "ip link set w0 up",
              "ip -6 addr add fd00:7::1/64 dev w0", "ip link show w0")
 
 
 @ktap.test
 def tunnels_of_ip_in_udp():
-    need("fou")
+    ktap.need("fou")
     for module in "ip6_tunnel", "ip_gre", "ip6_gre", "sit":
         subprocess.run(["modprobe", "-q", module], check=False)
     status, _ = as_root("ip fou add port 7103 ipproto 41 -6")
@@ -102,7 +96,7 @@ def tunnels_of_ip_in_udp():
 @ktap.test
 def vxlan_s_own_answers_to_solicitations():
     """proxy, l2miss and l3miss ask native's neighbors about what is in the tunnel."""
-    need("vxlan")
+    ktap.need("vxlan")
     comes_up("ip link add x0 type vxlan id 5 local 127.0.0.1 dstport 4799 proxy l2miss l3miss rsc",
              "ip link set x0 up", "ip -6 addr add fd00:8::1/64 dev x0",
              "ping -6 -c 1 -W 1 fd00:8::2; true")
@@ -110,8 +104,8 @@ def vxlan_s_own_answers_to_solicitations():
 
 @ktap.test
 def tunnels_of_l2tp_s_own():
-    need("l2tp_ip6")
-    need("l2tp_eth")
+    ktap.need("l2tp_ip6")
+    ktap.need("l2tp_eth")
     status, _ = as_root("ip l2tp add tunnel tunnel_id 1 peer_tunnel_id 1 encap ip local fd00::1 "
                         "remote fd00::2")
     ktap.true(status, "over IPv6 itself")
@@ -120,7 +114,7 @@ def tunnels_of_l2tp_s_own():
 @ktap.test
 def ppp_over_l2tp_gets_no_socket():
     """A program's UDP socket of IPv6, bound, connected or neither."""
-    need("l2tp_ppp")
+    ktap.need("l2tp_ppp")
     for prepare in (lambda s: None, lambda s: s.bind(("::1", 0)),
                     lambda s: s.connect(("::1", 7104))):
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as udp:

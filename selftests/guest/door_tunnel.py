@@ -25,12 +25,6 @@ def setup():
     A.make()
 
 
-def need(module):
-    done = subprocess.run(["modprobe", "-q", module], check=False)
-    if done.returncode and not os.path.isdir(f"/sys/module/{module}"):
-        raise ktap.Skip(f"no module {module}")
-
-
 def link(name, *words):
     """Makes a device, takes it up; the error, or None."""
     for command in (("add", name, "type") + words, ("set", name, "up")):
@@ -50,7 +44,7 @@ def refuses(name, *words):
 
 @ktap.test
 def an_rxrpc_socket_of_anybody_is_not_bound():
-    need("rxrpc")
+    ktap.need("rxrpc")
     code = ("import ctypes, socket, struct\n"
             f"s = socket.socket({AF_RXRPC}, socket.SOCK_DGRAM, socket.AF_INET6)\n"
             f"a = struct.pack('=HHHH', {AF_RXRPC}, 0, socket.SOCK_DGRAM, 28) + "
@@ -64,7 +58,7 @@ def an_rxrpc_socket_of_anybody_is_not_bound():
 
 @ktap.test
 def vxlan_comes_up_over_ipv4_alone():
-    need("vxlan")
+    ktap.need("vxlan")
     refuses("vx0", "vxlan", "id", "1", "remote", "::1", "dstport", "4789")
     refuses("vx0", "vxlan", "id", "1", "group", "ff05::1", "dev", "lo", "dstport", "4789")
     ktap.equal(link("vx1", "vxlan", "external", "dstport", "4790"), None, "without an address")
@@ -74,14 +68,14 @@ def vxlan_comes_up_over_ipv4_alone():
 
 @ktap.test
 def geneve_comes_up_over_ipv4_alone():
-    need("geneve")
+    ktap.need("geneve")
     refuses("gn0", "geneve", "id", "1", "remote", "::1")
     ktap.equal(link("gn1", "geneve", "external"), None, "without an address")
 
 
 @ktap.test
 def l2tp_is_refused():
-    need("l2tp_eth")
+    ktap.need("l2tp_eth")
     done = subprocess.run(("ip", "-n", A.name, "l2tp", "add", "tunnel", "tunnel_id", "1",
                            "peer_tunnel_id", "1", "encap", "udp", "local", "::1", "remote", "::1",
                            "udp_sport", "7101", "udp_dport", "7102"),
@@ -91,7 +85,7 @@ def l2tp_is_refused():
 
 @ktap.test
 def fou_is_refused():
-    need("fou")
+    ktap.need("fou")
     done = subprocess.run(("ip", "-n", A.name, "fou", "add", "port", "7103", "ipproto", "41", "-6"),
                           capture_output=True, text=True, check=False)
     ktap.true(done.returncode, "a port for packets in UDP over IPv6")
@@ -99,7 +93,7 @@ def fou_is_refused():
 
 @ktap.test
 def l2tp_gets_no_socket_of_a_program():
-    need("l2tp_ppp")
+    ktap.need("l2tp_ppp")
     l2tp.refused(socket.AF_INET6, ktap.AF_NET6)
 
 

@@ -40,14 +40,6 @@ def setup():
         khttpd.limit(name, 3_600_000)
 
 
-def slabs():
-    """Bytes in the kernel's slabs after caches were emptied."""
-    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-        file.write("2")
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return next(1024 * int(line.split()[1]) for line in file if line.startswith("Slab:"))
-
-
 def private(pids):
     """Bytes of programs that they share with nobody."""
     total = 0
@@ -102,9 +94,9 @@ def pairs(place, count):
 def grown(make, count, pids=()):
     """Bytes by which memory grows with each connection; the first few show what stays."""
     drop(make(count // 5))
-    before = slabs(), private(pids)
+    before = ktap.slabs(), private(pids)
     socks = make(count)
-    after = slabs(), private(pids)
+    after = ktap.slabs(), private(pids)
     return [(b - a) / count for a, b in zip(before, after)], socks
 
 

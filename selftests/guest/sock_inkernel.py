@@ -10,7 +10,6 @@
 # timeout: 200
 import hashlib
 import os
-import subprocess
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -28,9 +27,7 @@ def put(ns, path, value):
 
 
 def setup():
-    for module in ("nvmet-tcp", "nvme-tcp"):
-        if subprocess.run(["modprobe", "-q", module], check=False).returncode:
-            raise ktap.Skip(f"no module {module}")
+    ktap.need("nvmet-tcp", "nvme-tcp")
     programs.takeover()
     with open(STORAGE, "wb") as file:
         file.truncate(SIZE)

@@ -61,14 +61,6 @@ def crowd(stack, count):
     return pairs
 
 
-def slab():
-    """Bytes in slabs after caches were emptied."""
-    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-        file.write("2")
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return next(1024 * int(line.split()[1]) for line in file if line.startswith("Slab:"))
-
-
 def objects():
     seen = {}
     for name in SLABS:
@@ -89,9 +81,9 @@ def memory():
         for pair in crowd(stack, CONNECTIONS // 5):
             for sock in pair:
                 sock.close()
-        before = slab()
+        before = ktap.slabs()
         pairs = crowd(stack, CONNECTIONS)
-        cost[stack] = (slab() - before) / (2 * CONNECTIONS)
+        cost[stack] = (ktap.slabs() - before) / (2 * CONNECTIONS)
         if stack == "net6":
             kept["pairs"] = pairs
         else:

@@ -269,6 +269,14 @@ def kmod(*names):
             run("modprobe", "-q", name, check=not CHECKING)
 
 
+def need(*modules):
+    """Loads modules of the guest's own kernel; without one of them the test is skipped."""
+    for name in modules:
+        if subprocess.run(["modprobe", "-q", name], check=False).returncode and \
+                not os.path.isdir(f"/sys/module/{name}"):
+            raise Skip(f"no module {name}")
+
+
 def net6_load(*parameters):
     run("modprobe", "-q", "-a", "libsha256", check=False)
     run("insmod", f"{BUILD}/net6/net6.ko", *parameters)
@@ -308,6 +316,14 @@ def asleep(thread):
                     and "futex" not in wchan.read())
     except FileNotFoundError:
         return False
+
+
+def slabs():
+    """Bytes in the kernel's slabs after caches were emptied."""
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+        file.write("2")
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith("Slab:"))
 
 
 def users(module):
