@@ -9,7 +9,6 @@ import errno
 import glob
 import os
 import shutil
-import socket
 import subprocess
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))

@@ -10,7 +10,6 @@
 # guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 180
-import json
 import os
 import re
 import socket

@@ -19,8 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ip
 import ktap
 import nd
-from ip import (FRAGMENT, ICMP, OURS, PEER, PROBLEM, TIME, TOO_BIG, UDP, UNREACH, alive,
-                fragment, ipv6, udp_message)
+from ip import FRAGMENT, ICMP, OURS, PEER, TOO_BIG, UDP, UNREACH, alive, fragment, ipv6, udp_message
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 

@@ -16,7 +16,6 @@ import os
 import socket
 import struct
 import sys
-import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import nft

@@ -10,7 +10,6 @@
 # timeout: 300
 import os
 import select
-import socket
 import sys
 import threading
 import time

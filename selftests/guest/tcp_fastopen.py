@@ -12,7 +12,6 @@ import json
 import os
 import select
 import socket
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
