@@ -221,9 +221,9 @@ def costs(results):
 
 
 def agreement(old, new, over=AGREE):
-    """Whether all ratios agree: (those that differ by more than @over per cent, whatever
-    their spread, largest difference first; how many were compared; ratios in one file only;
-    experiments that are not complete or not in both)."""
+    """Whether all ratios agree, as four things. Those that differ by more than @over per cent,
+    whatever their spread, largest difference first. How many were compared. Ratios in one file
+    only. Experiments that are not complete or not in both."""
     a, b = ratios(old), ratios(new)
     changes = [(100 * (b[key][0] / a[key][0] - 1), key) for key in a.keys() & b.keys()]
     differ = sorted(((change, key, a[key], b[key]) for change, key in changes

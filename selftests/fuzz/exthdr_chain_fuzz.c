@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as a packet to be fragmented and as a routing header: the unfragmentable part
+/* Any bytes as a packet to be fragmented and as a routing header. The unfragmentable part
  * is inside, whole octets of 8 long, and its last Next Header field is in it.
  */
 #include <linux/types.h>

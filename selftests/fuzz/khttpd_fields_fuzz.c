@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Header lists: the input becomes the value of each field in turn, first as one
- * line and then cut into two where that means the same; the readers must stay
+ * line and then cut into two where that means the same. The readers must stay
  * inside, and what they say must hold.
  */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The request parser: the first input byte says where to cut the rest; parsed
- * whole and in two pieces it must come to the same, inside its bounds, and what
+/* The request parser: the first input byte says where to cut the rest. Parsed
+ * whole and in two pieces it must come to the same, inside its bounds. What
  * it accepts must be free of the bytes that other parsers disagree about. After it,
  * a head with another request line and then the same one must be as if there had been
  * none before.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any sequence of fragments of one packet, against a map of its octets: what is taken fits
- * in a payload, the packet is whole when the map says so and not before, and what comes again is
+/* Any sequence of fragments of one packet, against a map of its octets. What is taken fits
+ * in a payload, and the packet is whole when the map says so and not before. What comes again is
  * told from what overlaps. The map says what is there, as the kernel's inet_frag does.
  */
 #include <linux/types.h>

@@ -122,7 +122,7 @@ def frames(match, seconds):
 
 
 class Node:
-    """A host on the link. Its messages go out from `mac`; `other` is an address that it changes
+    """A host on the link. Its messages go out from `mac`. `other` is an address that it changes
     to. `address` is on-link and global, `linklocal` the other one; `me` is the one of the two
     that it uses."""
 

@@ -127,10 +127,10 @@ def let_files_settle():
 def settled():
     """What is connected in here is a connection for native's listener, too, afterwards.
 
-    Linux finds a connection without a lock. A segment that meets the request just as
-    the handshake's ACK, on another CPU, puts the connection in its place is taken for
-    one of no connection and reset (__inet_lookup_established(), "goto out"; net6 looks
-    again). On one CPU segments are received in their order: a datagram that has come
+    Linux finds a connection without a lock. A segment may meet the request just as
+    the handshake's ACK, on another CPU, puts the connection in its place. It is taken for
+    one of no connection and reset (__inet_lookup_established(), "goto out"); net6 looks
+    again. On one CPU segments are received in their order: a datagram that has come
     back comes after the ACK.
     """
     before = os.sched_getaffinity(0)

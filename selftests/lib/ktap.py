@@ -107,7 +107,7 @@ def failing(function, *args):
 def wait_for(seconds, what, function, look=None):
     """Polls until function() is true and returns its value. If it never is, look()
     says where things stand. In virtual time the clock jumps while a program is loaded from the
-    host: there it polls as often as it would have, and asks the host for something each time.
+    host. There it polls as often as it would have, and asks the host for something each time.
     """
     end = time.monotonic() + seconds * SCALE
     tries = int(seconds * SCALE / 0.05) if VIRTUAL else 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls native TCP's functions on a program's socket, as the kernel's own users of sockets
- * (sunrpc, RDS, NVMe, iSCSI) call them: one of these words, a descriptor and a number, written to
- * /proc/net6_native. What is written returns the number of bytes read for "read", and 1 for "send"
- * if the task's page was used.
+ * (sunrpc, RDS, NVMe, iSCSI) call them. It is told by one of these words, a descriptor and a
+ * number, written to /proc/net6_native. What is written returns the number of bytes read for
+ * "read", and 1 for "send" if the task's page was used.
  */
 #include <linux/module.h>
 #include <linux/net.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A tunnel of somebody else that leads back into one of net6's: what is sent to such a
+/* A tunnel of somebody else that leads back into one of net6's. What is sent to such a
  * device goes, behind an IPv6 header, to the device that it was made on, in the same
- * call. `ip link add link t0 name n0 type net6nest`.
+ * call: `ip link add link t0 name n0 type net6nest`.
  */
 #include <linux/if_arp.h>
 #include <linux/ipv6.h>

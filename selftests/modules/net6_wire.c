@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A link layer of another module than net6: a wire that a program holds both ends of.
  * Each open of /dev/net6-wire is a device wireN in the opener's network namespace, with
- * a link-layer address of 16 bits; read() takes a frame that it has sent, write() brings
+ * a link-layer address of 16 bits. read() takes a frame that it has sent, write() brings
  * one that it receives. A frame is destination, source and an IPv6 packet.
  * Documentation/link-layer.rst goes through this file.
  */

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""That the guest tests cat_*.py have a named test for each case of a host's catalogue: the titles
-of the IPv6 Ready phase-2 core tests, with their numbers of cases. Nothing is run, names are read.
+"""That the guest tests cat_*.py have a named test for each case of a host's catalogue. Those are
+the titles of the IPv6 Ready phase-2 core tests, with their numbers of cases. Nothing is run, names
+are read.
 """
 
 import importlib.util

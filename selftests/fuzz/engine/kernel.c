@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The few functions of the kernel that TCP's engine calls, for a program with one
- * socket: buffers with linear data on malloc(), timers and clock by hand, memory that
+ * socket. There are buffers with linear data on malloc(), timers and clock by hand, and memory that
  * runs out when told so. Per-CPU variables are plain ones: %gs is 0 in a program.
  */
 #include <linux/percpu.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The TCP of the peer behind the tap device: it acknowledges, selectively too, loses segments,
+/* The TCP of the peer behind the tap device. It acknowledges, selectively too, loses segments,
  * has timestamps, Fast Open cookies and ECN, and now and then does what it should not.
  */
 #include <netinet/tcp.h>

@@ -4,9 +4,9 @@
  *	fuzz --family 19|10 --seconds N --seed S [--threads T]
  *
  * Three processes, each with T threads that share its descriptors: a user without privileges and
- * the machine's root in one network namespace, and a user namespace's root in one of its own. A
+ * the machine's root in one network namespace; a user namespace's root in one of its own. A
  * thread more in the latter two is the peer behind the tap device. With T = 1 there is one
- * process, a user namespace's root, with one thread that does all in turn: what it does follows
+ * process, a user namespace's root, with one thread that does all in turn. What it does follows
  * from the seed alone, but for what the kernel answers later. Exit status: 0 all ended, 1 a
  * thread did not.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The peer behind the tap device: answers Neighbor Discovery, TCP, UDP and echo for all addresses
- * that are not the host's, mostly as it should; and sends what nobody asked for.
+ * that are not the host's, mostly as it should. It sends what nobody asked for, too.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* netfilter's rules by its bare messages: tables with chains at every hook and rules of a few
- * expressions, which come and go; and a program that has packets queued to it and lets them go.
+ * expressions, which come and go. A program that has packets queued to it and lets them go.
  */
 #include <arpa/inet.h>
 #include <linux/netfilter/nf_tables.h>
