@@ -198,12 +198,16 @@ def max_desync_factor():
         with conf.Set(max_desync_factor=most, use_tempaddr=1, temp_valid_lft=20000,
                       temp_prefered_lft=10000):
             fresh()
+            start = time.monotonic()
             advertise(*prefixes)
             ktap.wait_for(8, "there are five", lambda: len(nd.of_origin(A, "temporary")) == 5)
-            least = min(a["preferred"] for a in nd.of_origin(A, "temporary"))
-            ktap.true(least >= 9590, f"preferred for {least} s of 10000 less {most}")
-            # Five times less than 10 of 400: hardly ever.
-            ktap.equal(least < 9990, sooner, f"the least of five is {least} s")
+            left = [a["preferred"] for a in nd.of_origin(A, "temporary")]
+            # Where programs make time jump, seconds have gone by since they were made.
+            gone = time.monotonic() - start + 1
+            ktap.true(10000 - most - gone <= min(left) and max(left) <= 10000,
+                      f"preferred for {left} s of 10000 less {most}, {gone:.0f} s ago")
+            # Five times out of 400 the same ten: hardly ever.
+            ktap.equal(max(left) - min(left) > 10, sooner, f"not the same: {left}")
 
 
 @ktap.test
