@@ -30,7 +30,7 @@ struct net6_tcp_port_addr {
  * @connect_only: made by connect() without bind(): other connections may share it
  * @inner_turn: accept() of a listener on it looks for an IPv4 connection first; alternates
  * @first: its only address, or one of several; without owners when it is free for another
- * @others: the others, by address; each has owners
+ * @others: the others, by address, :: before all; each has owners
  */
 struct net6_tcp_port {
 	struct hlist_node	node;
@@ -39,7 +39,7 @@ struct net6_tcp_port {
 	bool			connect_only;
 	bool			inner_turn;
 	struct net6_tcp_port_addr first;
-	struct rb_root		others;
+	struct rb_root_cached	others;
 };
 
 /**

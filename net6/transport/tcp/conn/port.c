@@ -42,8 +42,10 @@ static struct net6_tcp_port *net6_tcp_port_find(const struct net6_tcp_port_bucke
 	return NULL;
 }
 
-static struct net6_tcp_port *net6_tcp_port_create(struct net6_tcp_port_bucket *bucket,
-						  struct net *net, u16 port, bool connect_only)
+/* A port with its first address, which is to get an owner. NULL without memory. */
+static struct net6_tcp_port_addr *net6_tcp_port_create(struct net6_tcp_port_bucket *bucket,
+						       const struct sock *sk, u16 port,
+						       bool connect_only)
 	__must_hold(&bucket->lock)
 {
 	struct net6_tcp_port *tb = kmem_cache_alloc(port_slab, GFP_ATOMIC);
@@ -51,23 +53,24 @@ static struct net6_tcp_port *net6_tcp_port_create(struct net6_tcp_port_bucket *b
 	lockdep_assert_held(&bucket->lock);
 	if (!tb)
 		return NULL;
-	tb->net = net;
+	tb->net = sock_net(sk);
 	tb->port = port;
 	tb->connect_only = connect_only;
 	tb->inner_turn = false;
 	tb->first.port = tb;
+	tb->first.addr = sk->sk_v6_rcv_saddr;
 	INIT_HLIST_HEAD(&tb->first.owners);
-	tb->others = RB_ROOT;
+	tb->others = RB_ROOT_CACHED;
 	hlist_add_head(&tb->node, &bucket->head);
-	return tb;
+	return &tb->first;
 }
 
 static bool net6_tcp_port_unused(const struct net6_tcp_port *tb)
 {
-	return hlist_empty(&tb->first.owners) && RB_EMPTY_ROOT(&tb->others);
+	return hlist_empty(&tb->first.owners) && RB_EMPTY_ROOT(&tb->others.rb_root);
 }
 
-/* Some order: what matters is that nobody can make a search long. */
+/* Some order, :: before all: what matters is that nobody can make a search long. */
 static int net6_tcp_addr_order(const struct in6_addr *a, const struct in6_addr *b)
 {
 	u64 x = get_unaligned((const u64 *)&a->s6_addr32[0]);
@@ -80,40 +83,67 @@ static int net6_tcp_addr_order(const struct in6_addr *a, const struct in6_addr *
 	return x < y ? -1 : x > y;
 }
 
-/* Who uses a port on an address, NULL if nobody. With @link, where in the tree it would be. */
-static struct net6_tcp_port_addr *net6_tcp_port_at(struct net6_tcp_port *tb,
-						   const struct in6_addr *addr,
-						   struct rb_node ***link, struct rb_node **parent)
-{
-	struct rb_node **p = &tb->others.rb_node;
+/**
+ * struct net6_tcp_port_place - where an address is among a port's, or would be
+ * @at: who uses the port on it, NULL: nobody
+ * @link: in the tree; if there is no @at
+ * @parent: in the tree; if there is no @at
+ */
+struct net6_tcp_port_place {
 	struct net6_tcp_port_addr *at;
+	struct rb_node **link;
+	struct rb_node *parent;
+};
+
+static void net6_tcp_port_locate(struct net6_tcp_port *tb, const struct in6_addr *addr,
+				 struct net6_tcp_port_place *place)
+{
+	struct rb_node **link = &tb->others.rb_root.rb_node;
+	struct net6_tcp_port_addr *at = &tb->first;
 	int order;
 
-	if (!hlist_empty(&tb->first.owners) && ipv6_addr_equal(&tb->first.addr, addr))
-		return &tb->first;
-	*parent = NULL;
-	while (*p) {
-		at = rb_entry(*p, struct net6_tcp_port_addr, node);
+	place->parent = NULL;
+	place->at = at;
+	if (!hlist_empty(&at->owners) && ipv6_addr_equal(&at->addr, addr))
+		return;
+	while (*link) {
+		at = rb_entry(*link, struct net6_tcp_port_addr, node);
 		order = net6_tcp_addr_order(addr, &at->addr);
+		place->at = at;
 		if (!order)
-			return at;
-		*parent = *p;
-		p = order < 0 ? &at->node.rb_left : &at->node.rb_right;
+			return;
+		place->parent = *link;
+		link = order < 0 ? &at->node.rb_left : &at->node.rb_right;
 	}
-	*link = p;
-	return NULL;
+	place->at = NULL;
+	place->link = link;
 }
 
-/* The same, made if need be. It is to get an owner, or to be released. NULL without memory. */
-static struct net6_tcp_port_addr *net6_tcp_port_enter(struct net6_tcp_port *tb,
-						      const struct in6_addr *addr)
+/* Who uses a port without an address, NULL if nobody. */
+static struct net6_tcp_port_addr *net6_tcp_port_any(struct net6_tcp_port *tb)
 {
-	struct rb_node **link, *parent;
+	struct net6_tcp_port_addr *at = &tb->first;
+	struct rb_node *node;
+
+	if (!hlist_empty(&at->owners) && ipv6_addr_any(&at->addr))
+		return at;
+	node = rb_first_cached(&tb->others);
+	at = node ? rb_entry(node, struct net6_tcp_port_addr, node) : NULL;
+	return at && ipv6_addr_any(&at->addr) ? at : NULL;
+}
+
+/* The entry of the address that was searched, made if need be. It is to get an owner, or to be
+ * released. NULL without memory.
+ */
+static struct net6_tcp_port_addr *net6_tcp_port_enter(struct net6_tcp_port *tb,
+						      const struct in6_addr *addr,
+						      const struct net6_tcp_port_place *place)
+{
+	struct rb_node *parent = place->parent;
 	struct net6_tcp_port_addr *at;
 
-	at = net6_tcp_port_at(tb, addr, &link, &parent);
-	if (at)
-		return at;
+	if (place->at)
+		return place->at;
 	if (hlist_empty(&tb->first.owners)) {
 		tb->first.addr = *addr;
 		return &tb->first;
@@ -124,9 +154,20 @@ static struct net6_tcp_port_addr *net6_tcp_port_enter(struct net6_tcp_port *tb,
 	at->port = tb;
 	at->addr = *addr;
 	INIT_HLIST_HEAD(&at->owners);
-	rb_link_node(&at->node, parent, link);
-	rb_insert_color(&at->node, &tb->others);
+	rb_link_node(&at->node, parent, place->link);
+	rb_insert_color_cached(&at->node, &tb->others,
+			       !parent || (place->link == &parent->rb_left &&
+					   parent == rb_first_cached(&tb->others)));
 	return at;
+}
+
+static struct net6_tcp_port_addr *net6_tcp_port_join(struct net6_tcp_port *tb,
+						     const struct in6_addr *addr)
+{
+	struct net6_tcp_port_place place;
+
+	net6_tcp_port_locate(tb, addr, &place);
+	return net6_tcp_port_enter(tb, addr, &place);
 }
 
 /* What has no owner goes. */
@@ -137,7 +178,7 @@ static void net6_tcp_port_release(struct net6_tcp_port_addr *at)
 	if (!hlist_empty(&at->owners))
 		return;
 	if (at != &tb->first) {
-		rb_erase(&at->node, &tb->others);
+		rb_erase_cached(&at->node, &tb->others);
 		kfree(at);
 	}
 	if (net6_tcp_port_unused(tb)) {
@@ -187,24 +228,23 @@ static bool net6_tcp_port_conflict_at(struct sock *sk, const struct net6_tcp_por
 	return false;
 }
 
-/* An address can overlap with the same one and with none: connect() gives one to a socket that
- * was entered without. Without an address @sk overlaps with all.
+/* An address can overlap with the same one, @at, and with none: connect() gives one to a socket
+ * that was entered without. Without an address @sk overlaps with all.
  */
-static bool net6_tcp_port_conflict(struct sock *sk, struct net6_tcp_port *tb, bool chosen)
+static bool net6_tcp_port_conflict(struct sock *sk, struct net6_tcp_port *tb,
+				   const struct net6_tcp_port_addr *at, bool chosen)
 {
-	struct rb_node **link, *node;
-	struct net6_tcp_port_addr *at;
+	struct rb_node *node;
 
 	if (!ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
-		at = net6_tcp_port_at(tb, &sk->sk_v6_rcv_saddr, &link, &node);
 		if (at && net6_tcp_port_conflict_at(sk, at, chosen))
 			return true;
-		at = net6_tcp_port_at(tb, &in6addr_any, &link, &node);
+		at = net6_tcp_port_any(tb);
 		return at && net6_tcp_port_conflict_at(sk, at, chosen);
 	}
 	if (net6_tcp_port_conflict_at(sk, &tb->first, chosen))
 		return true;
-	for (node = rb_first(&tb->others); node; node = rb_next(node)) {
+	for (node = rb_first_cached(&tb->others); node; node = rb_next(node)) {
 		at = rb_entry(node, struct net6_tcp_port_addr, node);
 		if (net6_tcp_port_conflict_at(sk, at, chosen))
 			return true;
@@ -215,29 +255,30 @@ static bool net6_tcp_port_conflict(struct sock *sk, struct net6_tcp_port *tb, bo
 /* Take @port if the rules allow it. Returns 0, -EADDRINUSE or -ENOMEM. */
 static int net6_tcp_port_bind(struct sock *sk, u16 port, bool chosen)
 {
-	struct net *net = sock_net(sk);
-	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(net, port);
-	struct net6_tcp_port_addr *at;
+	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(sock_net(sk), port);
+	struct net6_tcp_port_addr *at = net6_tcp_sk(sk)->port;
+	struct net6_tcp_port_place place = { };
 	struct net6_tcp_port *tb;
 	int err = 0;
 
 	spin_lock_bh(&bucket->lock);
-	tb = net6_tcp_port_find(bucket, net, port);
-	if (tb && net6_tcp_port_conflict(sk, tb, chosen)) {
+	tb = net6_tcp_port_find(bucket, sock_net(sk), port);
+	if (tb)
+		net6_tcp_port_locate(tb, &sk->sk_v6_rcv_saddr, &place);
+	if (tb && net6_tcp_port_conflict(sk, tb, place.at, chosen)) {
 		err = -EADDRINUSE;
 		goto out;
 	}
-	if (!net6_tcp_sk(sk)->port) {
-		if (!tb)
-			tb = net6_tcp_port_create(bucket, net, port, false);
-		at = tb ? net6_tcp_port_enter(tb, &sk->sk_v6_rcv_saddr) : NULL;
+	if (!at) {
+		at = tb ? net6_tcp_port_enter(tb, &sk->sk_v6_rcv_saddr, &place) :
+			  net6_tcp_port_create(bucket, sk, port, false);
 		if (!at) {
 			err = -ENOMEM;
 			goto out;
 		}
 		net6_tcp_port_own(sk, at);
 	}
-	tb->connect_only = false;
+	at->port->connect_only = false;
 out:
 	spin_unlock_bh(&bucket->lock);
 	return err;
@@ -311,19 +352,17 @@ static u64 net6_tcp_port_offset(const struct sock *sk)
 /* Try to connect from @port. Returns 0, -EADDRINUSE or -ENOMEM. */
 static int net6_tcp_port_connect(struct sock *sk, u16 port, struct net6_tcp_tw **twp)
 {
-	struct net *net = sock_net(sk);
-	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(net, port);
+	struct net6_tcp_port_bucket *bucket = net6_tcp_port_bucket(sock_net(sk), port);
 	struct net6_tcp_port_addr *at;
 	struct net6_tcp_port *tb;
 	int err = -EADDRINUSE;
 
 	spin_lock_bh(&bucket->lock);
-	tb = net6_tcp_port_find(bucket, net, port);
+	tb = net6_tcp_port_find(bucket, sock_net(sk), port);
 	if (tb && !tb->connect_only)
 		goto out;
-	if (!tb)
-		tb = net6_tcp_port_create(bucket, net, port, true);
-	at = tb ? net6_tcp_port_enter(tb, &sk->sk_v6_rcv_saddr) : NULL;
+	at = tb ? net6_tcp_port_join(tb, &sk->sk_v6_rcv_saddr) :
+		  net6_tcp_port_create(bucket, sk, port, true);
 	if (!at) {
 		err = -ENOMEM;
 		goto out;
