@@ -49,7 +49,7 @@ def run(args):
         print(f"bench: no experiment {unknown[0]}; there are {' '.join(guests.NAMES)}",
               file=sys.stderr)
         return 2
-    names = args.experiment or guests.EXPERIMENTS
+    names = args.experiment or (guests.QUICK if args.quick else guests.EXPERIMENTS)
     path, unsaved = f"{args.out}/results.json", None
     guests.prepare(args.out, len(set(names)))
     kept, ended = begun(path, not args.experiment), {}

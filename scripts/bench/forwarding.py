@@ -25,7 +25,7 @@ CACHED = 10000
 PACKETS = 20000
 MOST = 1.1		# many/few
 SOURCE, GATEWAY, GATEWAY_MAC = "2001:db8:b::9", "fe80::d", "02:00:00:00:0d:0d"
-NOBODY = "02:00:00:00:99:99"
+NOBODY, ROUTER_MAC = "02:00:00:00:99:99", "02:00:00:00:0a:01"
 
 
 def packed(address):
@@ -87,7 +87,8 @@ class Bench:
         sys.path.append(os.path.abspath("selftests/lib"))
         ktap, self.nd, self.nl = map(importlib.import_module, ("ktap", "nd", "nl"))
         nd = self.nd
-        ktap.net6_load()
+        if not os.path.isdir("/sys/module/net6"):
+            ktap.net6_load()
         self.a, b, self.wire = nd.ends()
         nd.cable(self.a, b, self.wire)
         far = ktap.Netns("D")
@@ -120,17 +121,60 @@ class Bench:
                 "neigh-add", ifindex=self.ifindex, address=neighbor(n),
                 lladdr=mac_bytes(GATEWAY_MAC)))
 
-    def measure(self, destination, choose, entries):
+    def add_addresses(self, begin, end):
+        """To the interface that packets leave by, beside the two that it has."""
+        for n in range(begin, end):
+            self.family.request("addr-add", self.family.encode(
+                "addr-add", ifindex=self.ifindex, address=packed(f"fd00::1:{n:x}"), prefix_len=64))
+
+    def forwarded(self):
+        return self.nd.counter(self.a, "Ip6OutForwDatagrams")
+
+    def measure(self, destination, choose, entries, count=PACKETS):
         """Instructions of a forwarded packet, without its sender's."""
-        idle = send(self.wire, frames(PACKETS, NOBODY, destination, choose, entries))
-        made = frames(PACKETS, self.wire.peer, destination, choose, entries)
+        idle = send(self.wire, frames(count, NOBODY, destination, choose, entries))
+        made = frames(count, self.wire.peer, destination, choose, entries)
         send(self.wire, made)
-        before = self.nd.counter(self.a, "Ip6OutForwDatagrams")
+        before = self.forwarded()
         cost = send(self.wire, made) - idle
-        forwarded = self.nd.counter(self.a, "Ip6OutForwDatagrams") - before
-        if forwarded != PACKETS:
-            raise ValueError(f"{forwarded} of {PACKETS} packets were forwarded")
+        forwarded = self.forwarded() - before
+        if forwarded != count:
+            raise ValueError(f"{forwarded} of {count} packets were forwarded")
         return cost
+
+
+class Native(Bench):
+    """The same with native as the router; it has no such tables."""
+
+    def __init__(self, _other):
+        # The other has set up what both use, and has the names A, B and D.
+        ktap, self.nd = map(importlib.import_module, ("ktap", "nd"))
+        self.a, far, sender = (ktap.Netns(name) for name in ("E", "F", "G"))
+        for dev, peer, there in (("a0", "b0", sender), ("c0", "d0", far)):
+            self.nd.quiet(there)
+            ktap.run("ip", "link", "add", dev, "netns", self.a.name, "address", ROUTER_MAC, "type",
+                     "veth", "peer", "name", peer, "netns", there.name)
+            self.nd.net6ctl(self.a, "detach", "dev", dev)
+            self.nd.net6ctl(there, "detach", "dev", peer)
+            there.up(peer)
+            self.a.up(dev)
+        self.a.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+        self.a.ip("-6", "addr", "add", "2001:db8:b::1/64", "dev", "a0", "nodad")
+        self.a.ip("-6", "addr", "add", "fd00::1/64", "dev", "c0", "nodad")
+        self.a.ip("-6", "neigh", "add", GATEWAY, "lladdr", GATEWAY_MAC, "dev", "c0")
+        self.a.ip("-6", "route", "add", "2001:db8::/32", "via", GATEWAY, "dev", "c0")
+        self.wire = self.nd.Wire(sender, "b0")
+        self.wire.peer = ROUTER_MAC
+
+    def add_addresses(self, begin, end):
+        with open("/tmp/addresses", "w", encoding="ascii") as file:
+            for n in range(begin, end):
+                file.write(f"addr add fd00::1:{n:x}/64 dev c0 nodad\n")
+        self.a.ip("-6", "-batch", "/tmp/addresses")
+
+    def forwarded(self):
+        with self.a, open("/proc/thread-self/net/snmp6", encoding="ascii") as file:
+            return int(dict(line.split() for line in file)["Ip6OutForwDatagrams"])
 
 
 def run(lab):

@@ -26,6 +26,8 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = f"{TOP}/build/bench"
 # In the order of the papers.
 EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten2005")
+# What a quick run without names measures as well.
+QUICK = EXPERIMENTS + ("scale",)
 # With those that are no paper's, and run by name only.
 NAMES = EXPERIMENTS + ("loss", "servers", "cost", "tunnel", "forwarding", "clock", "scale")
 # The longest first, so that guests side by side end together.

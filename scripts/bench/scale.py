@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """What operations cost with few and with many of something that they do not concern: sockets of
-one port on other addresses, other sites of a web server. No paper's; run by name only.
+one port on other addresses, addresses of a router, other sites of a web server. No paper's; run
+by name, and by a quick run of all.
 
 It also leaves scale.tsv beside the results: row, size, ours, peer, of instructions for each. The
-peer is the native stack, or nginx on net6. Of a row that costs over a tenth more at its largest size than at its
-smallest it is said that something is lacking.
+peer is the native stack, or nginx on net6. Of a row that costs over a tenth more at its largest
+size than at its smallest it is said that something is lacking.
 """
 import os
 import time
 
+import forwarding
 from lab import FAMILY
 from results import mean
 
@@ -17,11 +19,13 @@ PAPER = "none: whether what is not concerned is paid for"
 NEEDS = ["nginx"]
 
 SIZES = (0, 1000, 4000)
+BIND_SIZES = (1, 1000, 4000)	# the first of a port costs less
 MOST = 1.1		# largest/smallest
 STACKS = ("native", "net6")
 UDP, TCP, BIND = ("UDP round trip; sockets of one port on other addresses",
                   "TCP connect, exchange, close; listeners likewise",
                   "bind and listen of one of them")
+FORWARD, ADDRESSES = "forwarding to a new destination; addresses of the interface", (2, 100, 1000)
 HOSTS, HOST_SIZES = "khttpd on net6, kept 1 KB; virtual hosts of two names", (0, 10, 100)
 
 
@@ -36,31 +40,52 @@ def crowd(lab, mode, stack, port, size):
     return [server]
 
 
+def beside(lab, name, size, stack, port, mode, *rows):
+    """Each of @rows, its name, netbench mode and more, beside so many sockets of the port."""
+    lab.step(f"{name}, {size} sockets, {stack}")
+    with lab.attempt(f"{name}, {size} sockets, {stack}"):
+        others = crowd(lab, f"crowd-{mode}", stack, port, size)
+        server = lab.serve(f"serve-{mode}", stack, port)
+        for row, what, count, more in rows:
+            lab.row("cost", {"row": row, "size": size}, stack, "instructions",
+                    lab.instructions(what, stack, port, count, 1, **more))
+        lab.stop(server, *others)
+
+
 def run(lab):
     lab.network()
     count = 100 if lab.quick else 500
-    lab.plan(len(SIZES) * len(STACKS) * 2 + len(HOST_SIZES) * 2)
-    port = 7100
-    for size in SIZES:
-        for stack in STACKS:
-            port += 2
-            lab.step(f"UDP, {size} sockets, {stack}")
-            with lab.attempt(f"UDP, {size} sockets, {stack}"):
-                others = crowd(lab, "crowd-udp", stack, port, size)
-                server = lab.serve("serve-udp", stack, port)
-                lab.row("cost", {"row": UDP, "size": size}, stack, "instructions",
-                        lab.instructions("udp-rr", stack, port, 2 * count, 1))
-                lab.stop(server, *others)
-            port += 2
-            lab.step(f"TCP, {size} listeners, {stack}")
-            with lab.attempt(f"TCP, {size} listeners, {stack}"):
-                others = crowd(lab, "crowd-tcp", stack, port, size)
-                server = lab.serve("serve-tcp", stack, port)
-                lab.row("cost", {"row": TCP, "size": size}, stack, "instructions",
-                        lab.instructions("crr", stack, port, count, 1))
-                lab.row("cost", {"row": BIND, "size": size}, stack, "instructions",
-                        lab.instructions("bind", stack, port, count, 1, ns="server"))
-                lab.stop(server, *others)
+    lab.plan(len(SIZES) * len(STACKS) * 3 + len(ADDRESSES) * len(STACKS) + len(HOST_SIZES) * 2)
+    ports = iter(range(7100, 7200, 2))
+    for stack in STACKS:
+        for size in SIZES:
+            beside(lab, "UDP", size, stack, next(ports), "udp", (UDP, "udp-rr", 2 * count, {}))
+        for size in SIZES:
+            beside(lab, "TCP", size, stack, next(ports), "tcp", (TCP, "crr", count, {}))
+        for size in BIND_SIZES:
+            beside(lab, "bind", size, stack, next(ports), "tcp",
+                   (BIND, "bind", count, {"ns": "server"}))
+    forwarded(lab, count)
+    web_server(lab, count)
+
+
+def forwarded(lab, count):
+    """Each packet has a destination that the router has not heard of lately."""
+    other = forwarding.Bench()
+    other.add_routes(0, forwarding.FEW)
+    other.nd.net6ctl(other.a, "set", "limits", "max-dests", "64")
+    for stack, router in (("net6", other), ("native", forwarding.Native(other))):
+        there = 2
+        for size in ADDRESSES:
+            lab.step(f"{size} addresses, {stack}")
+            router.add_addresses(there, size)
+            there = size
+            lab.row("cost", {"row": FORWARD, "size": size}, stack, "instructions",
+                    router.measure(forwarding.routed, forwarding.new, forwarding.FEW, 4 * count))
+
+
+def web_server(lab, count):
+    """Requests to the last of many sites, on a kept connection."""
     lab.khttpd()
     os.makedirs("/srv/www", exist_ok=True)
     with open("/srv/www/1024.html", "w", encoding="ascii") as f:
