@@ -462,8 +462,11 @@ int net6_tcp_inherit_port(struct sock *child, struct sock *listener)
 	int err = -ENOENT;
 
 	spin_lock(&bucket->lock);
-	at = net6_tcp_sk(listener)->port;
-	if (at && at->port->port == child->sk_num) {
+	/* As long as it has the port's number, its entry is under this lock. */
+	at = READ_ONCE(listener->sk_num) == child->sk_num ? net6_tcp_sk(listener)->port : NULL;
+	/* It may have taken the port again on another address. */
+	if (at && (ipv6_addr_any(&at->addr) ||
+		   ipv6_addr_equal(&at->addr, &child->sk_v6_rcv_saddr))) {
 		net6_tcp_port_own(child, at);
 		err = 0;
 	}
