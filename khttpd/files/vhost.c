@@ -87,6 +87,17 @@ static struct khttpd_vhost *khttpd_vhost_of(const struct khttpd_site *front,
 	return NULL;
 }
 
+/* In no index yet. */
+static int khttpd_vhost_list(struct khttpd_site *front, struct khttpd_site *site)
+{
+	struct khttpd_vhost *vhost = khttpd_vhost_alloc(site);
+
+	if (!vhost)
+		return -ENOMEM;
+	list_add_tail_rcu(&vhost->node, &front->vhosts);
+	return 0;
+}
+
 /**
  * khttpd_vhost_add() - put a site behind another
  * @front: the site with listeners
@@ -97,13 +108,11 @@ static struct khttpd_vhost *khttpd_vhost_of(const struct khttpd_site *front,
  */
 int khttpd_vhost_add(struct khttpd_site *front, struct khttpd_site *site)
 {
-	struct khttpd_vhost *vhost = khttpd_vhost_alloc(site);
+	int err = khttpd_vhost_list(front, site);
 
-	if (!vhost)
-		return -ENOMEM;
-	list_add_tail_rcu(&vhost->node, &front->vhosts);
-	khttpd_vhost_reindex(front);
-	return 0;
+	if (!err)
+		khttpd_vhost_reindex(front);
+	return err;
 }
 
 /**
@@ -120,10 +129,11 @@ int khttpd_vhost_copy(struct khttpd_site *front, const struct khttpd_site *from)
 	int err;
 
 	list_for_each_entry(vhost, &from->vhosts, node) {
-		err = khttpd_vhost_add(front, vhost->site);
+		err = khttpd_vhost_list(front, vhost->site);
 		if (err)
 			return err;
 	}
+	khttpd_vhost_reindex(front);
 	return 0;
 }
 

@@ -53,12 +53,29 @@ static u64 khttpd_vhost_index_depth(unsigned int dots)
 	return BIT_ULL(min(dots, 63U));
 }
 
-/* Behind those of the same hash value. */
+/* The first of these that is @lower, which has no upper case. */
+static const struct khttpd_vhost_name *
+khttpd_vhost_index_name(const struct khttpd_vhost_index *index, const u8 *lower, size_t len,
+			bool wild)
+{
+	const struct khttpd_vhost_name *name;
+	u32 next;
+
+	for (next = *khttpd_vhost_index_head(index, lower, len); next; next = name->next) {
+		name = &index->names[next - 1];
+		if (name->wild == wild && name->len == len &&
+		    khttpd_names_same(name->text, lower, len))
+			return name;
+	}
+	return NULL;
+}
+
+/* Behind those of the same hash value. The first site with a name has it. */
 static void khttpd_vhost_index_enter(struct khttpd_vhost_index *index, struct khttpd_site *site,
 				     const char *text, size_t len)
 {
-	struct khttpd_vhost_name *name = &index->names[index->used++];
-	u8 lower[KHTTPD_NAME_MAX];
+	struct khttpd_vhost_name *name = &index->names[index->used];
+	u8 lower[KHTTPD_HOST_MAX];
 	unsigned int dots = 0;
 	size_t i;
 	u32 *at;
@@ -68,6 +85,8 @@ static void khttpd_vhost_index_enter(struct khttpd_vhost_index *index, struct kh
 	name->text = text + name->wild;
 	name->len = len - name->wild;
 	khttpd_vhost_index_lower(lower, name->text, name->len);
+	if (khttpd_vhost_index_name(index, lower, name->len, name->wild))
+		return;
 	for (i = 0; name->wild && i < name->len; i++)
 		dots += lower[i] == '.';
 	if (name->wild)
@@ -75,7 +94,7 @@ static void khttpd_vhost_index_enter(struct khttpd_vhost_index *index, struct kh
 	at = khttpd_vhost_index_head(index, lower, name->len);
 	while (*at)
 		at = &index->names[*at - 1].next;
-	*at = index->used;
+	*at = ++index->used;
 }
 
 /**
@@ -92,23 +111,6 @@ void khttpd_vhost_index_add(struct khttpd_vhost_index *index, struct khttpd_site
 
 	while ((len = khttpd_names_next(&names, &name)) && index->used < index->room)
 		khttpd_vhost_index_enter(index, site, name, len);
-}
-
-/* The first of these that is @lower, which has no upper case. */
-static const struct khttpd_vhost_name *
-khttpd_vhost_index_name(const struct khttpd_vhost_index *index, const u8 *lower, size_t len,
-			bool wild)
-{
-	const struct khttpd_vhost_name *name;
-	u32 next;
-
-	for (next = *khttpd_vhost_index_head(index, lower, len); next; next = name->next) {
-		name = &index->names[next - 1];
-		if (name->wild == wild && name->len == len &&
-		    khttpd_names_same(name->text, lower, len))
-			return name;
-	}
-	return NULL;
 }
 
 /* The first site with a "*" for it. Each number of dots that a wildcard has is looked for once. */
@@ -145,14 +147,18 @@ khttpd_vhost_index_wildcard(const struct khttpd_vhost_index *index, const u8 *lo
 struct khttpd_site *khttpd_vhost_index_find(const struct khttpd_vhost_index *index,
 					    const u8 *host, size_t len)
 {
-	const struct khttpd_vhost_name *name;
-	u8 lower[KHTTPD_NAME_MAX];
+	const struct khttpd_vhost_name *name = NULL;
+	u8 lower[KHTTPD_HOST_MAX];
+	size_t whole;
 
-	len = khttpd_names_bare(host, len);
-	if (!len || len > sizeof(lower))
+	whole = khttpd_names_bare(host, len);
+	if (!whole)
 		return NULL;
-	khttpd_vhost_index_lower(lower, host, len);
-	name = khttpd_vhost_index_name(index, lower, len, false);
+	/* No name is longer, and a wildcard's is shorter: the end of a host decides. */
+	len = min(whole, sizeof(lower));
+	khttpd_vhost_index_lower(lower, host + whole - len, len);
+	if (whole == len)
+		name = khttpd_vhost_index_name(index, lower, len, false);
 	if (!name && index->depths)
 		name = khttpd_vhost_index_wildcard(index, lower, len);
 	return name ? name->site : NULL;

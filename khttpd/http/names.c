@@ -62,7 +62,7 @@ bool khttpd_names_valid(const char *names)
 	size_t len;
 
 	while ((len = khttpd_names_next(&names, &name))) {
-		if (len > KHTTPD_NAME_MAX || !is_name(name, len))
+		if (len > KHTTPD_HOST_MAX || !is_name(name, len))
 			return false;
 	}
 	return true;

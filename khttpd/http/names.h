@@ -8,7 +8,7 @@
 /* Longest text of a site's names, its NUL included. */
 #define KHTTPD_NAMES_SIZE	1024
 /* Longest of them, "*" included: RFC 1035 2.3.4. */
-#define KHTTPD_NAME_MAX		255
+#define KHTTPD_HOST_MAX		255
 
 bool khttpd_names_valid(const char *names);
 size_t khttpd_names_next(const char **names, const char **name);
