@@ -208,7 +208,9 @@ static bool net6_fib_reachable(const struct net6_fib_route *r)
 	return false;
 }
 
-/* The best route of one prefix: the first whose router is reachable, else the first. */
+/* The best route of one prefix: the first whose router is reachable, else the first. One that
+ * refuses does not go before a router that is only lost: packets to it find out when it is back.
+ */
 static struct net6_fib_route *net6_fib_best(struct net6_trie_node *node, int oif, bool *reachable)
 {
 	struct net6_fib_route *r, *first = NULL;
@@ -218,7 +220,7 @@ static struct net6_fib_route *net6_fib_best(struct net6_trie_node *node, int oif
 		if (!net6_iface_usable(r->iface) || (oif && r->iface->ifindex != oif))
 			continue;
 		if (net6_fib_reachable(r))
-			return r;
+			return first && r->attrs.refuses ? first : r;
 		if (!first)
 			first = r;
 	}
@@ -242,15 +244,16 @@ struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_add
 {
 	struct net6_fib_route *r, *best = NULL;
 	struct net6_trie_node *node;
-	bool ok;
+	bool ok, refuses;
 
 	*reachable = false;
 	net6_trie_for_each_match(node, &nn->fib, addr) {
 		r = net6_fib_best(node, oif, &ok);
-		if (!r || (*reachable && !ok))
+		refuses = best && best->attrs.refuses;
+		if (!r || (*reachable && !ok && !refuses))
 			continue;
 		best = r;
-		*reachable = ok;
+		*reachable = ok || refuses;
 	}
 	return best;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rtnetlink: routes (ip -6 route, ip route get, ip monitor). net6 decides by addresses, on-link
  * prefixes and default routers. They are shown as the routes that native would have made of them,
- * the routing table's as they are. What can be added: prefixes with and without a gateway, and
- * default routers.
+ * the routing table's as they are. What can be added: prefixes with and without a gateway, those
+ * that refuse, and default routes.
  */
 #include <linux/tcp.h>
 #include <net/ip6_route.h>
@@ -674,7 +674,7 @@ static int net6_rt_route_took(struct net6_rt_change *c, const struct net6_rt_rou
 	return 1;
 }
 
-/* To remove: the first that the request means. */
+/* To remove: of those that the request means the one of the lowest metric, as native. */
 static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
@@ -683,9 +683,11 @@ static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
 	    (!ipv6_addr_any(&c->gateway) && !ipv6_addr_equal(&route->gateway, &c->gateway)) ||
 	    (c->iface && route->dev != c->iface->dev) ||
 	    (c->attrs.metric && route->attrs.metric != c->attrs.metric) ||
-	    (c->attrs.protocol && route->attrs.protocol != c->attrs.protocol))
+	    (c->attrs.protocol && route->attrs.protocol != c->attrs.protocol) ||
+	    (c->found && route->attrs.metric >= c->route.attrs.metric))
 		return 0;
-	return net6_rt_route_took(c, route);
+	net6_rt_route_took(c, route);
+	return 0;
 }
 
 /* An entry that leads the same way. What the Prefix List has is not one that a request made. */

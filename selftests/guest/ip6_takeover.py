@@ -7,8 +7,10 @@
 # guest: stock
 # guest-append: ipv6.disable=1
 # timeout: 180
+import json
 import os
 import re
+import socket
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -34,6 +36,25 @@ def a_route_that_expires_or_cannot_be():
     shown = ip6views.A.run("ip", "-6", "route", "show", "fd0a::/48")
     ktap.true(re.search(r" expires [56]\dsec", shown), f"it expires: {shown}")
     ip6views.A.ip("-6", "route", "del", "fd0a::/48")
+
+
+@ktap.test
+def a_router_that_is_lost_is_not_replaced_by_a_refusal():
+    """Of a shorter prefix, or of its own with a higher metric. Native is so when it forwards."""
+    far = ktap.Netns("U")
+    ktap.veth(far, "u0", ktap.Netns("V"), "v0")
+    far.ip("-6", "addr", "add", "fd90::1/64", "dev", "u0", "nodad")
+    for words in (("blackhole", "fd91::/32"), ("fd91:0:1::/48", "via", "fd90::2"),
+                  ("unreachable", "fd91:0:1::/48", "metric", "2000")):
+        far.ip("-6", "route", "add", *words)
+    with far, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+        sock.connect(("fd91:0:1::1", 9))
+        sock.send(b"x")
+        ktap.wait_for(15, "nobody answers", lambda: "FAILED" in far.run(
+            "ip", "-6", "neigh", "show", "fd90::2", check=False) or not far.run(
+                "ip", "-6", "neigh", "show", "fd90::2", check=False))
+        got = json.loads(far.run("ip", "-6", "-j", "route", "get", "fd91:0:1::1"))[0]
+        ktap.equal(got.get("gateway"), "fd90::2", "the way")
 
 
 ip6views.tests()
