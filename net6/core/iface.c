@@ -211,7 +211,9 @@ static void net6_iface_follow(struct net6_iface *iface)
 		net6_iface_start(iface);
 	else if (!run && net6_iface_usable(iface))
 		net6_iface_stop(iface);
-	else if (test_bit(NET6_IFACE_KEPT, &iface->flags) && !net6_iface_keeps(iface))
+	else if (!run && net6_iface_keeps(iface))
+		set_bit(NET6_IFACE_KEPT, &iface->flags);
+	else if (test_bit(NET6_IFACE_KEPT, &iface->flags))
 		net6_iface_stop(iface);
 }
 
