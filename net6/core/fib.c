@@ -244,16 +244,18 @@ struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_add
 {
 	struct net6_fib_route *r, *best = NULL;
 	struct net6_trie_node *node;
-	bool ok, refuses;
+	bool ok, lost = false;
 
 	*reachable = false;
 	net6_trie_for_each_match(node, &nn->fib, addr) {
 		r = net6_fib_best(node, oif, &ok);
-		refuses = best && best->attrs.refuses;
-		if (!r || (*reachable && !ok && !refuses))
+		if (!r || (*reachable && !ok && !best->attrs.refuses))
 			continue;
+		/* Behind a shorter prefix that refuses, a lost router is as good as another. */
+		lost = !ok && (lost || (best && best->attrs.refuses));
 		best = r;
-		*reachable = ok || refuses;
+		*reachable = ok;
 	}
+	*reachable |= lost;
 	return best;
 }

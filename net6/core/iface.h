@@ -24,7 +24,7 @@ enum {
 	NET6_IFACE_HOOKED,		/* ingress hook is registered */
 	NET6_IFACE_NOT_UNIQUE,		/* RFC 4862 5.4.5: its hardware address is another's, too */
 	NET6_IFACE_DISABLED,		/* by the administrator: disable_ipv6 */
-	NET6_IFACE_KEPT,		/* no packets flow, but it has addresses that are ours */
+	NET6_IFACE_KEPT,		/* no packets flow; addresses may be ours all the same */
 };
 
 /* Of struct net6_iface.ra_flags */

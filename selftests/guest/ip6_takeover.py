@@ -44,17 +44,20 @@ def a_router_that_is_lost_is_not_replaced_by_a_refusal():
     far = ktap.Netns("U")
     ktap.veth(far, "u0", ktap.Netns("V"), "v0")
     far.ip("-6", "addr", "add", "fd90::1/64", "dev", "u0", "nodad")
-    for words in (("blackhole", "fd91::/32"), ("fd91:0:1::/48", "via", "fd90::2"),
+    for words in (("blackhole", "fd91::/32"), ("fd91::/40", "via", "fd90::3"),
+                  ("fd91:0:1::/48", "via", "fd90::2"),
                   ("unreachable", "fd91:0:1::/48", "metric", "2000")):
         far.ip("-6", "route", "add", *words)
     with far, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
-        sock.connect(("fd91:0:1::1", 9))
-        sock.send(b"x")
-        ktap.wait_for(15, "nobody answers", lambda: "FAILED" in far.run(
-            "ip", "-6", "neigh", "show", "fd90::2", check=False) or not far.run(
-                "ip", "-6", "neigh", "show", "fd90::2", check=False))
-        got = json.loads(far.run("ip", "-6", "-j", "route", "get", "fd91:0:1::1"))[0]
-        ktap.equal(got.get("gateway"), "fd90::2", "the way")
+        for to in ("fd91:0:9::1", "fd91:0:1::1"):
+            sock.connect((to, 9))
+            sock.send(b"x")
+        for router in ("fd90::3", "fd90::2"):
+            ktap.wait_for(15, f"{router} does not answer", lambda r=router: not far.run(
+                "ip", "-6", "neigh", "show", r, "nud", "incomplete"))
+        for to, router in (("fd91:0:9::1", "fd90::3"), ("fd91:0:1::1", "fd90::2")):
+            got = json.loads(far.run("ip", "-6", "-j", "route", "get", to))[0]
+            ktap.equal(got.get("gateway"), router, f"the way to {to}")
 
 
 ip6views.tests()
