@@ -58,14 +58,6 @@ def own(make):
     return p.NATIVE_A if make is p.native else p.NET6_A
 
 
-def listening(make, address, ns=None):
-    sock = make(TCP, ns=ns)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((address, PORT))
-    sock.listen()
-    return sock
-
-
 @contextlib.contextmanager
 def cookies(value):
     p.A.run("sysctl", "-qw", f"net.ipv4.tcp_syncookies={value}")
@@ -81,7 +73,7 @@ def refused(make):
     """
     fd = bpf.array(1)
     code = when_ours(2, NUM, PORT, counted(fd, 0), -1)
-    with listening(make, own(make)):
+    with p.listening(make, own(make), PORT):
         with bpf.hooked(HOOKS["inet_conn_request"], code):
             with p.native(TCP, ns=p.B) as client:
                 client.settimeout(0.5)
@@ -111,7 +103,7 @@ def asked(make, value):
                         keep(fd, 3, SKC_STATE, 0x71) + keep(fd, 4, DADDR + 8) +
                         keep(fd, 5, SADDR + 8))
     clone = when_ours(1, NUM, PORT, counted(fd, 1) + keep(fd, 6, SKC_STATE, 0x71))
-    with cookies(value), listening(make, own(make)) as listener, \
+    with cookies(value), p.listening(make, own(make), PORT) as listener, \
             bpf.hooked(HOOKS["inet_conn_request"], request), \
             bpf.hooked(HOOKS["inet_csk_clone"], clone), p.native(TCP, ns=p.B) as client:
         client.connect((own(make), PORT))
@@ -137,7 +129,7 @@ def a_module_knows_a_connection_of_a_client():
         fd = bpf.array(2)
         port = socket.htons(PORT)
         code = when_ours(0, DPORT, port, counted(fd, 0) + keep(fd, 1, SKC_STATE, 0x71))
-        with listening(p.native, p.NATIVE_B, p.B), \
+        with p.listening(p.native, p.NATIVE_B, PORT, p.B), \
                 bpf.hooked(HOOKS["inet_conn_established"], code), make(TCP) as client:
             client.connect((p.NATIVE_B, PORT))
         ktap.equal(bpf.counts(fd, 2), {0: 1, 1: 1}, f"{make.__name__}: calls, state")

@@ -89,14 +89,6 @@ def own(make):
     return p.NATIVE_A if make is p.native else p.NET6_A
 
 
-def listening(make, address, ns=None):
-    sock = make(TCP, ns=ns)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((address, PORT))
-    sock.listen()
-    return sock
-
-
 def exchange(client, server):
     """Data both ways, the client ends first; nothing of it is left when this returns."""
     client.sendall(b"ping" * 500)
@@ -122,7 +114,7 @@ def told(fd):
 
 def as_client(make):
     fd = bpf.array(PLACES)
-    with listening(p.native, p.NATIVE_B, p.B) as listener, attached(telling(fd)):
+    with p.listening(p.native, p.NATIVE_B, PORT, p.B) as listener, attached(telling(fd)):
         with inside():
             client = make(TCP)
         client.connect((p.NATIVE_B, PORT))
@@ -142,7 +134,7 @@ def as_server(make):
     fd = bpf.array(PLACES)
     with attached(telling(fd)):
         with inside():
-            listener = listening(make, own(make))
+            listener = p.listening(make, own(make), PORT)
         with listener, p.native(TCP, ns=p.B) as client:
             client.connect((own(make), PORT))
             exchange(client, listener.accept()[0])
@@ -219,11 +211,11 @@ def handshake(make, code, server):
     with attached(code), contextlib.ExitStack() as stack:
         if server:
             with inside():
-                stack.enter_context(listening(make, own(make)))
+                stack.enter_context(p.listening(make, own(make), PORT))
             client = stack.enter_context(p.native(TCP, ns=p.B))
             client.connect((own(make), PORT))
         else:
-            stack.enter_context(listening(p.native, p.NATIVE_B, p.B))
+            stack.enter_context(p.listening(p.native, p.NATIVE_B, PORT, p.B))
             with inside():
                 client = stack.enter_context(make(TCP))
             client.connect((p.NATIVE_B, PORT))

@@ -60,6 +60,15 @@ def net6(kind=socket.SOCK_DGRAM, proto=0, ns=None):
     return sock
 
 
+def listening(make, address, port, ns=None):
+    """A listener of native() or of net6()."""
+    sock = make(socket.SOCK_STREAM, ns=ns)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind((address, port))
+    sock.listen()
+    return sock
+
+
 def index(ns, dev):
     with ns:
         return socket.if_nametoindex(dev)
