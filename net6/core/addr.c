@@ -76,6 +76,13 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
 	return a && net6_addr_is_assigned(a);
 }
 
+/* Is it in iface->formed? It never changes. */
+static bool net6_addr_is_formed(const struct net6_addr *addr)
+{
+	return addr->origin != NET6_ADDR_MANUAL ||
+	       ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL;
+}
+
 /**
  * net6_addr_linklocal() - the link-local address of an interface
  * @iface: interface
@@ -87,7 +94,7 @@ bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr)
 {
 	const struct net6_addr *a;
 
-	list_for_each_entry_rcu(a, &iface->addrs, iface_list) {
+	list_for_each_entry_rcu(a, &iface->formed, formed_list) {
 		if (net6_addr_in_dad(a) || !net6_addr_is_assigned(a) ||
 		    !(ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
 			continue;
@@ -198,7 +205,7 @@ static bool net6_addr_has_linklocal(const struct net6_iface *iface)
 {
 	const struct net6_addr *a;
 
-	list_for_each_entry(a, &iface->addrs, iface_list)
+	list_for_each_entry(a, &iface->formed, formed_list)
 		if (net6_addr_is_assigned(a) && !net6_addr_in_dad(a) &&
 		    (ipv6_addr_type(&a->addr) & IPV6_ADDR_LINKLOCAL))
 			return true;
@@ -379,6 +386,8 @@ void net6_addr_remove(struct net6_addr *addr)
 	net6_note_addr(addr, NET6_NOTE_DEL);
 	rhashtable_remove_fast(&addr->iface->nn->addrs, &addr->node, net6_addr_params);
 	list_del_rcu(&addr->iface_list);
+	if (net6_addr_is_formed(addr))
+		list_del_rcu(&addr->formed_list);
 	if (addr->origin == NET6_ADDR_SLAAC || addr->origin == NET6_ADDR_TEMPORARY)
 		addr->iface->n_addrs--;
 	addr->iface->n_manual -= addr->origin == NET6_ADDR_MANUAL;
@@ -493,6 +502,8 @@ static struct net6_addr *net6_addr_new(struct net6_iface *iface, const struct in
 		return ERR_PTR(-ENOMEM);
 	}
 	list_add_tail_rcu(&a->iface_list, &iface->addrs);
+	if (net6_addr_is_formed(a))
+		list_add_tail_rcu(&a->formed_list, &iface->formed);
 	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
 		iface->n_addrs++;
 	iface->n_manual += origin == NET6_ADDR_MANUAL;
@@ -745,7 +756,7 @@ struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6
 
 	lockdep_assert_held(&iface->nn->lock);
 
-	list_for_each_entry(a, &iface->addrs, iface_list)
+	list_for_each_entry(a, &iface->formed, formed_list)
 		if (a->origin == NET6_ADDR_SLAAC && ipv6_prefix_equal(&a->addr, prefix, 64))
 			return a;
 	return NULL;
@@ -851,7 +862,7 @@ void net6_addr_set_token(struct net6_iface *iface, __be64 token)
 	WRITE_ONCE(iface->token, token);
 	if (!before || before == token)
 		return;
-	list_for_each_entry_safe(a, next, &iface->addrs, iface_list)
+	list_for_each_entry_safe(a, next, &iface->formed, formed_list)
 		if (a->origin == NET6_ADDR_SLAAC &&
 		    !memcmp(&a->addr.s6_addr[8], &before, sizeof(before)))
 			net6_addr_end(a);

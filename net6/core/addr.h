@@ -96,6 +96,7 @@ struct net6_addr_key {
  * @timer: DAD while tentative, else the next lifetime event; holds a reference
  * @node: in nn->addrs
  * @iface_list: in iface->addrs
+ * @formed_list: in iface->formed, if net6_addr_is_formed()
  * @ref: references; the tables hold one
  * @rcu: freed after a grace period
  */
@@ -121,6 +122,7 @@ struct net6_addr {
 	struct timer_list	timer;
 	struct rhash_head	node;
 	struct list_head	iface_list;
+	struct list_head	formed_list;
 	refcount_t		ref;
 	u32			flags;
 	u32			metric;

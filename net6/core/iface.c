@@ -287,6 +287,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	iface->headroom = min_t(unsigned int, LL_RESERVED_SPACE(dev), U16_MAX);
 	memcpy(iface->lladdr, dev->dev_addr, ops->addr_len);
 	INIT_LIST_HEAD(&iface->addrs);
+	INIT_LIST_HEAD(&iface->formed);
 	INIT_LIST_HEAD(&iface->prefixes);
 	INIT_LIST_HEAD(&iface->routers);
 	INIT_LIST_HEAD(&iface->routes);

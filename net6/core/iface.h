@@ -70,6 +70,8 @@ enum {
  * @token: identifier of the addresses that are formed from prefixes, 0 for none; same
  * @ra_mtu: value of the last valid MTU option, bytes, 0 for none; under nn->lock
  * @addrs: struct net6_addr.iface_list; written under nn->lock, read under RCU
+ * @formed: those of them that are formed or link-local (net6_addr_is_formed()); likewise. What a
+ *	packet from the link has looked for is here, however many are set by hand
  * @prefixes: struct net6_prefix.life.list; same
  * @routers: struct net6_router.life.list; same
  * @routes: struct net6_fib_route.life.list; same
@@ -128,6 +130,7 @@ struct net6_iface {
 	spinlock_t			neigh_lock;
 
 	struct list_head		addrs;
+	struct list_head		formed;
 	struct list_head		prefixes;
 	struct list_head		routers;
 	struct list_head		routes;

@@ -116,14 +116,22 @@ static void net6_mld_arm(struct net6_iface *iface)
 		mod_timer(&mld->timer, time_after(next, jiffies) ? next : jiffies + 1);
 }
 
+/* There is something to do at @at, with the next tick at the soonest. All that is planned besides
+ * is in the timer already, so no group is looked at.
+ */
+static void net6_mld_arm_at(struct net6_iface *iface, unsigned long at)
+	__must_hold(&iface->nn->lock)
+{
+	if (net6_iface_usable(iface) && !test_bit(NET6_IFACE_DEAD, &iface->flags))
+		timer_reduce(&iface->mld.timer, time_after(at, jiffies) ? at : jiffies + 1);
+}
+
 static void net6_mld_tell_soon(struct net6_iface *iface)
 	__must_hold(&iface->nn->lock)
 {
 	iface->mld.changed = true;
 	iface->mld.change_at = jiffies;
-	/* Nothing is due sooner, so net6_mld_arm() need not look at all groups. */
-	if (net6_iface_usable(iface) && !test_bit(NET6_IFACE_DEAD, &iface->flags))
-		mod_timer(&iface->mld.timer, jiffies + 1);
+	net6_mld_arm_at(iface, jiffies);
 }
 
 /* All responses and retransmissions that are planned. */
@@ -451,18 +459,25 @@ static bool net6_mld_due(bool set, unsigned long at)
 	return set && time_after_eq(jiffies, at);
 }
 
-/* A General Query is to be answered now. */
+/* A group is asked for: answer at @at, or sooner if that was planned (rules 3 to 5). */
+static void net6_mld_plan(struct net6_mld_group *group, unsigned long at)
+{
+	if (!group->asked || time_before(at, group->respond_at))
+		group->respond_at = at;
+}
+
+/* A General Query is to be answered now; in MLDv1 "a timer for each group" is set (RFC 2710 4). */
 static void net6_mld_ask_all(struct net6_mld *mld)
 {
 	struct net6_mld_group *group;
 
 	mld->asked = false;
 	list_for_each_entry(group, &mld->groups, list) {
-		if (!net6_mld_group_joined(group))
+		if (!net6_mld_group_joined(group) || (mld->v1 && group->heard == mld->queries))
 			continue;
+		net6_mld_plan(group, jiffies + (mld->v1 ? net6_mld_random(mld->delay_ms) : 0));
 		group->asked = true;
 		group->n_asked = 0;
-		group->respond_at = jiffies;
 	}
 }
 
@@ -554,25 +569,27 @@ static bool net6_mld_valid(struct net6_iface *iface, struct sk_buff *skb)
 	return false;
 }
 
-/* A group is asked for: answer at @at, or sooner if that was planned (rules 3 to 5). */
-static void net6_mld_plan(struct net6_mld_group *group, unsigned long at)
+static void net6_mld_asked_v1(struct net6_iface *iface, const struct in6_addr *addr, u32 delay_ms)
+	__must_hold(&iface->nn->lock)
 {
-	if (!group->asked || time_before(at, group->respond_at))
-		group->respond_at = at;
-}
-
-static void net6_mld_asked_v1(struct net6_mld *mld, const struct in6_addr *addr, u32 delay_ms)
-{
+	struct net6_mld *mld = &iface->mld;
 	struct net6_mld_group *group;
 
-	/* RFC 2710 section 4: a timer for each group */
-	list_for_each_entry(group, &mld->groups, list) {
-		if (!net6_mld_group_joined(group) ||
-		    (!ipv6_addr_any(addr) && !ipv6_addr_equal(addr, &group->addr)))
-			continue;
-		net6_mld_plan(group, jiffies + net6_mld_random(delay_ms));
-		group->asked = true;
+	/* The groups have their timers set with the next tick: many queries cost what one does. */
+	if (ipv6_addr_any(addr)) {
+		mld->queries++;
+		mld->delay_ms = mld->asked ? min(mld->delay_ms, delay_ms) : delay_ms;
+		mld->asked = true;
+		mld->answer_at = jiffies;
+		net6_mld_arm_at(iface, jiffies);
+		return;
 	}
+	group = net6_mld_find_group(iface, addr);
+	if (!group)
+		return;
+	net6_mld_plan(group, jiffies + net6_mld_random(delay_ms));
+	group->asked = true;
+	net6_mld_arm_at(iface, group->respond_at);
 }
 
 static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr,
@@ -589,6 +606,7 @@ static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr
 	if (ipv6_addr_any(addr)) {
 		mld->asked = true;
 		mld->answer_at = at;
+		net6_mld_arm_at(iface, at);
 		return;
 	}
 	group = net6_mld_find_group(iface, addr);
@@ -596,6 +614,7 @@ static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr
 		return;
 	net6_mld_plan(group, at);
 	net6_mld_group_ask(group, query->sources, query->n_sources);
+	net6_mld_arm_at(iface, group->respond_at);
 }
 
 /* nn->lock held. */
@@ -619,10 +638,9 @@ static void net6_mld_query(struct net6_iface *iface, const struct net6_mld_query
 		mld->interval = query->interval ?: NET6_MLD_QUERY_INTERVAL;
 	}
 	if (mld->v1)
-		net6_mld_asked_v1(mld, &addr, query->delay_ms);
+		net6_mld_asked_v1(iface, &addr, query->delay_ms);
 	else
 		net6_mld_asked(iface, &addr, query);
-	net6_mld_arm(iface);
 }
 
 static void net6_mld_query_rcv(struct net6_iface *iface, struct sk_buff *skb)
@@ -669,6 +687,7 @@ static void net6_mld_report_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	if (group) {
 		group->asked = false;
 		group->reporter = false;
+		group->heard = iface->mld.queries;
 	}
 	spin_unlock_bh(&iface->nn->lock);
 	consume_skb(skb);

@@ -20,7 +20,8 @@ struct net6_iface;
  * @v1: the querier speaks MLDv1, believed until @v1_until (8.2.1)
  * @changed: something is to be told at @change_at
  * @telling: there are groups that are @due
- * @asked: a General Query is to be answered at @answer_at
+ * @asked: a General Query is to be answered at @answer_at; in MLDv1 by each group within @delay_ms
+ * @queries: General Queries of MLDv1 so far
  * @v1_until, @change_at, @answer_at: jiffies
  */
 struct net6_mld {
@@ -36,6 +37,8 @@ struct net6_mld {
 	unsigned long		v1_until;
 	unsigned long		change_at;
 	unsigned long		answer_at;
+	u32			delay_ms;
+	u32			queries;
 };
 
 /* The wish of a member that names no sources. */

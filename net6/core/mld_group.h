@@ -57,6 +57,7 @@ struct net6_mld_source {
  * @n_asked: it asks for so many of @asked_sources only; 0: for the group as such
  * @asked_sources: which ones; NULL until a Query has named some
  * @reporter: MLDv1: the last Report on the link was ours (RFC 2710 section 4)
+ * @heard: MLDv1: another member has reported since this General Query (struct net6_mld.queries)
  * @respond_at: jiffies
  * @n_sources: entries of @sources
  * @sources: those that are named or whose change is to be told
@@ -69,6 +70,7 @@ struct net6_mld_group {
 	bool			due;
 	bool			asked;
 	bool			reporter;
+	u32			heard;
 	unsigned long		respond_at;
 	unsigned int		n_asked;
 	struct in6_addr		*asked_sources;

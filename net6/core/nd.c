@@ -372,14 +372,15 @@ void net6_nd_send_ns(struct net6_iface *iface, const struct in6_addr *target,
 	struct in6_addr own;
 	struct sk_buff *skb;
 
-	/* RFC 4861 7.2.2: "one of the addresses assigned to the outgoing interface" */
+	/* RFC 4861 7.2.2: "any one of the addresses assigned to the interface should be used".
+	 * The link-local one is found at once, however many others there are.
+	 */
 	if (!saddr) {
-		if (net6_srcaddr_on(iface, target, &own))
-			return;
 		/* RFC 4429 3.2: a question from an optimistic address overwrites entries of its
 		 * rightful owner. So packets that wait for the answer wait for DAD's end.
 		 */
-		if (net6_nd_optimistic(iface, &own) && !net6_addr_linklocal(iface, &own))
+		if (!net6_addr_linklocal(iface, &own) &&
+		    (net6_srcaddr_on(iface, target, &own) || net6_nd_optimistic(iface, &own)))
 			return;
 		saddr = &own;
 	}

@@ -89,7 +89,7 @@ void net6_temp_update(const struct net6_addr *public)
 	bool current_one = false;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(addr, next, &iface->addrs, iface_list) {
+	list_for_each_entry_safe(addr, next, &iface->formed, formed_list) {
 		if (addr->origin != NET6_ADDR_TEMPORARY ||
 		    !ipv6_prefix_equal(&addr->addr, &public->addr, 64))
 			continue;
@@ -135,7 +135,7 @@ void net6_temp_leave(const struct net6_addr *public)
 	lockdep_assert_held(&public->iface->nn->lock);
 	if (net6_temp_public(public, public))
 		return;
-	list_for_each_entry_safe(addr, next, &public->iface->addrs, iface_list)
+	list_for_each_entry_safe(addr, next, &public->iface->formed, formed_list)
 		if (addr->origin == NET6_ADDR_TEMPORARY &&
 		    ipv6_prefix_equal(&addr->addr, &public->addr, 64))
 			net6_addr_remove(addr);

@@ -27,11 +27,17 @@ struct net6_raw_sock {
 	bool			checksum;
 };
 
-/* Sockets by protocol, which is what their "port" is; RCU to read. There are numbers
- * beyond what packets have.
+/* Sockets by namespace and protocol, so that those of one namespace are not in the way of another's
+ * packets; RCU to read.
  */
-static struct hlist_head net6_raw_table[256];
+static struct hlist_head net6_raw_table[1024];
 static DEFINE_SPINLOCK(net6_raw_lock);
+
+/* A protocol can be beyond what packets have. */
+static struct hlist_head *net6_raw_chain(const struct net *net, u16 protocol)
+{
+	return &net6_raw_table[(net_hash_mix(net) + protocol) % ARRAY_SIZE(net6_raw_table)];
+}
 
 static struct net6_raw_sock *net6_raw_sk(const struct sock *sk)
 {
@@ -63,7 +69,7 @@ static int net6_raw_init_sock(struct sock *sk)
 static int net6_raw_hash(struct sock *sk)
 {
 	spin_lock_bh(&net6_raw_lock);
-	hlist_add_head_rcu(&sk->sk_node, &net6_raw_table[(u8)inet_sk(sk)->inet_num]);
+	hlist_add_head_rcu(&sk->sk_node, net6_raw_chain(sock_net(sk), inet_sk(sk)->inet_num));
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	spin_unlock_bh(&net6_raw_lock);
 	net6_proto_tap_want(true);
@@ -319,7 +325,7 @@ static bool net6_raw_rcv(struct sk_buff *skb, u8 proto)
 	struct sk_buff *copy;
 	struct sock *sk;
 
-	hlist_for_each_entry_rcu(sk, &net6_raw_table[proto], sk_node) {
+	hlist_for_each_entry_rcu(sk, net6_raw_chain(net, proto), sk_node) {
 		if (!net6_raw_match(sk, net, proto, &h->daddr, &h->saddr, cb->ifindex))
 			continue;
 		wanted = true;
@@ -366,7 +372,7 @@ static void net6_raw_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 	struct net *net = dev_net(skb->dev);
 	struct sock *sk;
 
-	hlist_for_each_entry_rcu(sk, &net6_raw_table[proto], sk_node)
+	hlist_for_each_entry_rcu(sk, net6_raw_chain(net, proto), sk_node)
 		if (net6_raw_match(sk, net, proto, icmp->saddr, icmp->daddr, icmp->ifindex))
 			net6_raw_error_one(sk, skb, icmp);
 }

@@ -111,6 +111,7 @@ def a_router_does():
 def the_neighbor_is_asked_for():
     passed = ping(dest="2001:db8:d::77")
     ask = far.expect(lambda f: f.type == nd.NS and f.target == "2001:db8:d::77", "solicitation")
+    ktap.equal(ask.source, nd.linklocal(A, "c0"), "from, however many addresses it has")
     far.send(nd.na("2001:db8:d::77", "2001:db8:d::77", dest=ask.source,
                    flags=nd.SOLICITED | nd.OVERRIDE, tlla="02:00:00:00:00:77"))
     ktap.equal(far.expect(passed, "packet").dst, "02:00:00:00:00:77", "to")
