@@ -156,7 +156,7 @@ help:
 	@echo '  make demo         the main job shown in one guest, with a table of figures (10 minutes)'
 	@echo '  make bench        the experiments of five papers, with pictures (33 minutes of two CPUs);'
 	@echo '                    EXPERIMENTS=...'
-	@echo '  make bench-quick  the same with fewer points (six minutes of processor time)'
+	@echo '  make bench-quick  the same with fewer points (nine minutes of processor time)'
 	@echo
 	@echo 'To test'
 	@echo '  make unit         user-space unit tests under ASan and UBSan'
