@@ -12,7 +12,8 @@ _net6ctl_dev="mtu hop-limit dad-transmits accept-ra autoconf reachable retrans
 	enhanced-dad addr-gen-mode regen-max-retry max-desync-factor use-optimistic
 	keep-addr-on-down force-tllao ndisc-tclass suppress-frag-ndisc drop-unsolicited-na
 	force-mld-version mldv1-unsolicited-report-interval mldv2-unsolicited-report-interval
-	mcast-solicit ucast-solicit delay-first-probe-time anycast-delay router-probe-interval"
+	mcast-solicit ucast-solicit delay-first-probe-time anycast-delay router-probe-interval
+	ra-defrtr-metric"
 _net6ctl_limits="max-addrs max-prefixes max-routers max-neighs max-dests neigh-queue
 	icmp-rate max-routes max-ra-routes max-exthdrs max-dst-options max-padding frag-memory
 	frag-timeout max-proxies max-hbh-options max-dst-length max-hbh-length

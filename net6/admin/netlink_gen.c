@@ -52,6 +52,11 @@ static struct netlink_range_validation net6_range_60_86400 = {
 	.max = 86400,
 };
 
+static struct netlink_range_validation net6_range_1_2147483647 = {
+	.min = 1,
+	.max = 2147483647,
+};
+
 static struct netlink_range_validation net6_range_16_65536 = {
 	.min = 16,
 	.max = 65536,
@@ -91,7 +96,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ROUTER_PROBE_INTERVAL + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_RA_DEFRTR_METRIC + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -141,6 +146,7 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_ROUTER_PROB
 	[NET6_A_IFACE_DELAY_FIRST_PROBE_TIME] = NLA_POLICY_MAX(NLA_U32, 3600),
 	[NET6_A_IFACE_ANYCAST_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_60000),
 	[NET6_A_IFACE_ROUTER_PROBE_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_60_86400),
+	[NET6_A_IFACE_RA_DEFRTR_METRIC] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_2147483647),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -358,7 +364,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_ROUTER_PROBE_INTERVAL,
+		.maxattr	= NET6_A_IFACE_RA_DEFRTR_METRIC,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -320,6 +320,7 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 			   const struct net6_ra_msg *ra, const struct net6_nd_opts *opts,
 			   const u8 *lladdr)
 {
+	struct net6_route_attrs attrs;
 	struct net6_nd_route info;
 	struct net6_neigh_news news = {
 		.event		= NET6_NEIGH_EV_LLADDR,
@@ -329,8 +330,11 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 	};
 
 	net6_neigh_learn(iface, addr, &news);
-	if (net6_ra_default(iface, ra, opts, &info))
-		net6_router_update(iface, addr, &NET6_ROUTE_TOLD(info.preference), info.lifetime);
+	if (net6_ra_default(iface, ra, opts, &info)) {
+		attrs = NET6_ROUTE_TOLD(info.preference);
+		attrs.metric = net6_conf(iface, NET6_PARAM_RA_DEFRTR_METRIC);
+		net6_router_update(iface, addr, &attrs, info.lifetime);
+	}
 	if (!ra->icmp.icmp6_rt_lifetime)
 		return;
 	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */

@@ -149,6 +149,20 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	return 0;
 }
 
+/* What a router has told of itself goes, but for what has this metric; 0: all of it. */
+static void net6_router_forget_told(struct net6_iface *iface, const struct in6_addr *addr,
+				    u32 metric)
+	__must_hold(&iface->nn->lock)
+{
+	struct net6_router *router, *next;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry_safe(router, next, &iface->routers, life.list)
+		if (!router->attrs.manual && router->attrs.metric != metric &&
+		    ipv6_addr_equal(&router->addr, addr))
+			net6_router_free(router);
+}
+
 /**
  * net6_router_update() - add, renew or (lifetime 0) remove a default router
  * @iface: its interface
@@ -173,6 +187,9 @@ int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr,
 	rcu_read_unlock_bh();
 
 	spin_lock_bh(&iface->nn->lock);
+	/* A router is a default router once, with the metric that is told ones' now. */
+	if (!attrs->manual)
+		net6_router_forget_told(iface, addr, attrs->metric);
 	router = net6_router_find_metric(iface, addr, attrs->metric);
 	if (router) {
 		neigh = net6_router_swap_neigh(router, neigh);
@@ -200,12 +217,8 @@ int net6_router_update(struct net6_iface *iface, const struct in6_addr *addr,
  */
 void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
 {
-	struct net6_router *router;
-
 	spin_lock_bh(&iface->nn->lock);
-	router = net6_router_find_metric(iface, addr, NET6_METRIC_DEFAULT);
-	if (router && !router->attrs.manual)
-		net6_router_free(router);
+	net6_router_forget_told(iface, addr, 0);
 	net6_fib_forget(iface, addr);
 	spin_unlock_bh(&iface->nn->lock);
 }

@@ -101,7 +101,9 @@
 	/* Anycast and proxied addresses are answered for after a random part of this time (RFC 4861 section 10). */ \
 	X(ANYCAST_DELAY, 0, 60000, 1000) \
 	/* Least time between two probes of a router that does not answer (RFC 4191 section 3.5, which has a minute and no less). */ \
-	X(ROUTER_PROBE_INTERVAL, 60, 86400, 60)
+	X(ROUTER_PROBE_INTERVAL, 60, 86400, 60) \
+	/* Metric of default routes by routers that advertise themselves. */ \
+	X(RA_DEFRTR_METRIC, 1, 2147483647, 1024)
 
 /* X(file of net.net6.conf, parameter, its unit in the parameter's) */
 #define NET6_PARAM_CONF_FILES(X) \
@@ -146,7 +148,8 @@
 	X("force_mld_version", FORCE_MLD_VERSION, 1) \
 	X("mldv1_unsolicited_report_interval", MLDV1_UNSOLICITED_REPORT_INTERVAL, 1) \
 	X("mldv2_unsolicited_report_interval", MLDV2_UNSOLICITED_REPORT_INTERVAL, 1) \
-	X("router_probe_interval", ROUTER_PROBE_INTERVAL, 1)
+	X("router_probe_interval", ROUTER_PROBE_INTERVAL, 1) \
+	X("ra_defrtr_metric", RA_DEFRTR_METRIC, 1)
 
 /* X(file of net.net6.neigh, parameter, its unit in the parameter's) */
 #define NET6_PARAM_NEIGH_FILES(X) \

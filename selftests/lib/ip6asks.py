@@ -349,6 +349,11 @@ def advertisements():
         sock.send(struct.pack("=IHHIIBBHiII", 32, 18, 0x301, 1, 0, 10, 0, 0, 0, 0, 0))
         got = [link_flags(body, index) for kind, body in heard(sock) if kind == 16]
         ktap.true(any(f & 0xe0 == 0xe0 for f in got), f"flags of a dump: {got}")
+    for metric in (50, 2000):
+        g.run("sysctl", "-qw", f"net.ipv6.conf.g0.ra_defrtr_metric={metric}")
+        tell(0)
+        ktap.wait_for(10, "the router, once, with the metric", lambda m=metric: [
+            r["metric"] for r in json.loads(g.ip("-6", "-j", "route", "show", "default"))] == [m])
     g.run("ip", "token", "set", "::77", "dev", "g0")
     ktap.true("::77 dev g0" in g.run("ip", "token", "show"), "the token is told")
     tell(0)

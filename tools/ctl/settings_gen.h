@@ -53,7 +53,8 @@
 	{ "ucast-solicit", NET6_A_IFACE_UCAST_SOLICIT, 0, 1, 255, 3 }, \
 	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0, 0, 3600, 5 }, \
 	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0, 0, 60000, 1000 }, \
-	{ "router-probe-interval", NET6_A_IFACE_ROUTER_PROBE_INTERVAL, 0, 60, 86400, 60 },
+	{ "router-probe-interval", NET6_A_IFACE_ROUTER_PROBE_INTERVAL, 0, 60, 86400, 60 }, \
+	{ "ra-defrtr-metric", NET6_A_IFACE_RA_DEFRTR_METRIC, 0, 1, 2147483647, 1024 },
 
 /* Its line of the usage. */
 #define IFACE_HELP \
@@ -75,7 +76,7 @@
 	"      [force-mld-version 0|1|2] [mldv1-unsolicited-report-interval MS]\n" \
 	"      [mldv2-unsolicited-report-interval MS] [mcast-solicit N] [ucast-solicit N]\n" \
 	"      [delay-first-probe-time SECONDS] [anycast-delay MS]\n" \
-	"      [router-probe-interval SECONDS]\n"
+	"      [router-probe-interval SECONDS] [ra-defrtr-metric N]\n"
 
 /* What is shown of it: struct column. */
 #define IFACE_COLUMNS \
@@ -127,7 +128,8 @@
 	{ NET6_A_IFACE_UCAST_SOLICIT, KIND_U32, "ucast_solicit", NULL, NULL }, \
 	{ NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, KIND_U32, "delay_first_probe_time", NULL, NULL }, \
 	{ NET6_A_IFACE_ANYCAST_DELAY, KIND_U32, "anycast_delay", NULL, NULL }, \
-	{ NET6_A_IFACE_ROUTER_PROBE_INTERVAL, KIND_U32, "router_probe_interval", NULL, NULL },
+	{ NET6_A_IFACE_ROUTER_PROBE_INTERVAL, KIND_U32, "router_probe_interval", NULL, NULL }, \
+	{ NET6_A_IFACE_RA_DEFRTR_METRIC, KIND_U32, "ra_defrtr_metric", NULL, NULL },
 
 /* What `set limits` takes: struct setting. */
 #define LIMITS_SETTINGS \
