@@ -4,7 +4,7 @@
  * line, is not parsed again: comparing takes a word at a time. The result is that of the parser
  * in every field; nothing else may depend on it.
  *
- * Limits: one head, KHTTPD_AGAIN_MAX bytes.
+ * Limits: KHTTPD_AGAIN_MAX bytes. How many heads are kept is the caller's.
  */
 #include "again.h"
 
@@ -91,6 +91,7 @@ static bool again_fields(struct khttpd_request *req, const struct khttpd_again *
 static void again_keep(struct khttpd_again *again, const struct khttpd_request *req,
 		       const u8 *buf, u16 line)
 {
+	again->same = false;
 	if (req->head_len > sizeof(again->head))
 		return;
 	again->len = req->head_len;
@@ -112,6 +113,34 @@ bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len
 	return again->len && len >= again->len &&
 	       again_allowed(&again->req, again->len) &&
 	       again_equal(buf, again->head, again->len);
+}
+
+/**
+ * khttpd_again_parse_beside() - parse a request head that may have header lines of another one
+ * @req: as for khttpd_parse(); nothing of it is parsed yet
+ * @again: for this head; without one (@len 0) if it is too long or not complete
+ * @other: a head with which it may share the lines behind the request line, or NULL
+ * @buf: as for khttpd_parse()
+ * @len: as for khttpd_parse()
+ *
+ * Return: as khttpd_parse(), with the same @req.
+ */
+enum khttpd_parse_result khttpd_again_parse_beside(struct khttpd_request *req,
+						   struct khttpd_again *again,
+						   const struct khttpd_again *other,
+						   const u8 *buf, size_t len)
+{
+	enum khttpd_parse_result result = KHTTPD_PARSE_DONE;
+	u16 line = 0;
+
+	again->len = 0;
+	if (khttpd_parse_line(req, buf, len))
+		line = req->pos;
+	if (!line || !other || !again_fields(req, other, buf, len))
+		result = khttpd_parse(req, buf, len);
+	if (result == KHTTPD_PARSE_DONE)
+		again_keep(again, req, buf, line);
+	return result;
 }
 
 /**

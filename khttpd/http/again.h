@@ -28,5 +28,9 @@ bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len
 enum khttpd_parse_result khttpd_again_parse(struct khttpd_request *req,
 					    struct khttpd_again *again,
 					    const u8 *buf, size_t len);
+enum khttpd_parse_result khttpd_again_parse_beside(struct khttpd_request *req,
+						   struct khttpd_again *again,
+						   const struct khttpd_again *other,
+						   const u8 *buf, size_t len);
 
 #endif /* _KHTTPD_AGAIN_H */

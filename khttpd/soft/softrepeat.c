@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The shortest way: pollers ask for the same thing again and again. A head that equals the one
- * before is compared where it was received, and the message before goes out once more. Only what
- * can change is looked at: whether the file is true, its pages, the date, the client's limits.
+/* The shortest way: clients ask for the same things again and again. A head that came lately is
+ * compared where it was received, and answered with the header that it got then. Only what can
+ * change is looked at: whether the file is true, its pages, the date, the client's limits.
  * All other requests are softreply.c's.
  *
- * Limits: one head and one file a processor, and a message for a second.
+ * Limits: a header is good for the second in which it was written.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
@@ -18,63 +18,72 @@
 
 static struct khttpd_soft_work __percpu *khttpd_soft_work;
 
-/* Is it the head before, and all that has come if the connection ends with it? Others
- * may change a shared page while it is read: what is used is the head that is kept.
+/* The known head that comes first, or NULL. Others may change a shared page while it is read: what
+ * is used is the head that is kept.
  */
-static inline bool khttpd_softrepeat_same(const struct khttpd_soft *soft,
-					  const struct khttpd_soft_conn *conn,
-					  struct khttpd_soft_work *work)
+static inline struct khttpd_soft_known *khttpd_softrepeat_known(const struct khttpd_soft *soft,
+								const struct khttpd_soft_conn *conn,
+								struct khttpd_soft_work *work)
 {
 	struct sk_buff *skb;
 	skb_frag_t *frag;
 	const u8 *bytes;
-	u32 len;
+	u32 len, offset;
 
-	if (conn->unread < work->memo.again.len ||
-	    (work->msg.fin && conn->unread != work->memo.again.len))
-		return false;
-	skb = soft->net6.peek(conn->sk, 0, &work->offset);
+	skb = soft->net6.peek(conn->sk, 0, &offset);
 	if (!skb)
-		return false;
+		return NULL;
 	bytes = skb->data;
 	len = skb_headlen(skb);
-	if (work->offset >= len) {
+	if (offset >= len) {
 		frag = skb_shinfo(skb)->frags;
 		if (!skb_shinfo(skb)->nr_frags || PageHighMem(skb_frag_page(frag)))
-			return false;
-		work->offset -= len;
+			return NULL;
+		offset -= len;
 		bytes = skb_frag_address(frag);
 		len = skb_frag_size(frag);
-		if (work->offset >= len)
-			return false;
+		if (offset >= len)
+			return NULL;
 	}
-	return khttpd_again_is(&work->memo.again, bytes + work->offset, len - work->offset);
+	len = min(len - offset, conn->unread);
+	return khttpd_softknown_find(work, bytes + offset, len, len == conn->unread);
 }
 
-/* The file that would be found for it now, with a reference, or NULL. */
+/* The file that would be found for a known head now, with a reference; NULL if that is to be seen,
+ * or if the connection would end with more to read.
+ */
 static inline struct khttpd_entry *khttpd_softrepeat_entry(const struct khttpd_soft *soft,
-							   const struct khttpd_soft_work *work)
+							   const struct khttpd_soft_conn *conn,
+							   const struct khttpd_soft_known *known)
 {
-	const struct khttpd_again *again = &work->memo.again;
+	const struct khttpd_again *again = &known->memo.again;
 	struct khttpd_site *site;
 
+	if (!known->memo.last || known->second != ktime_get_real_seconds() ||
+	    (known->fin && conn->unread != again->len))
+		return NULL;
 	site = khttpd_vhost_find(rcu_dereference_bh(soft->listener->site),
 				 again->head + again->req.host, again->req.host_len);
-	return khttpd_memo_repeat(&work->memo, site);
+	return khttpd_memo_repeat(&known->memo, site);
 }
 
 static inline bool khttpd_softrepeat_send(const struct khttpd_soft *soft,
 					  struct khttpd_soft_conn *conn,
 					  struct khttpd_soft_work *work,
+					  const struct khttpd_soft_known *known,
 					  const struct khttpd_entry *entry)
 {
+	work->header[0].iov_base = (void *)known->text;
+	work->header[0].iov_len = known->header_len;
+	work->pieces = 1;
+	work->msg.fin = known->fin;
 	if (khttpd_softsend_inline(soft, conn, work, entry, true))
 		return false;
-	khttpd_count_add(bytes_sent, work->header_len + entry->size);
+	khttpd_count_add(bytes_sent, known->header_len + entry->size);
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
 	khttpd_count(replies_file);
-	khttpd_log(conn->sk, entry->site->name, &work->memo.again.req, work->memo.again.head, 200,
+	khttpd_log(conn->sk, entry->site->name, &known->memo.again.req, known->memo.again.head, 200,
 		   entry->size);
 	return true;
 }
@@ -94,21 +103,21 @@ enum khttpd_soft_verdict khttpd_softrepeat(const struct khttpd_soft *soft,
 					   struct khttpd_soft_conn *conn)
 {
 	struct khttpd_soft_work *work = this_cpu_ptr(khttpd_soft_work);
-	struct khttpd_entry *entry = NULL;
+	struct khttpd_soft_known *known;
+	struct khttpd_entry *entry;
 	bool asked, done;
 
 	/* Urgent data is for those who know what to do about it. */
 	if (READ_ONCE(tcp_sk(conn->sk)->urg_data))
 		return KHTTPD_SOFT_GIVE;
-	if (work->memo.last && work->tails.second == ktime_get_real_seconds() &&
-	    khttpd_softrepeat_same(soft, conn, work))
-		entry = khttpd_softrepeat_entry(soft, work);
+	known = khttpd_softrepeat_known(soft, conn, work);
+	entry = known ? khttpd_softrepeat_entry(soft, conn, known) : NULL;
 	if (!entry)
-		return khttpd_softreply(soft, conn, work);
+		return khttpd_softreply(soft, conn, work, known);
 	asked = khttpd_peer_request(conn->peer);
-	done = asked && khttpd_softrepeat_send(soft, conn, work, entry);
+	done = asked && khttpd_softrepeat_send(soft, conn, work, known, entry);
 	khttpd_entry_put_atomic(entry);
-	return khttpd_soft_asked(soft, conn, asked, done, work->memo.again.len, work->msg.fin);
+	return khttpd_soft_asked(soft, conn, asked, done, known->memo.again.len, known->fin);
 }
 
 /**
@@ -128,6 +137,10 @@ int khttpd_softrepeat_init(void)
 		work = per_cpu_ptr(khttpd_soft_work, cpu);
 		work->msg.header = work->header;
 		work->msg.pages = work->page;
+		if (khttpd_softknown_init(work)) {
+			khttpd_softrepeat_exit();
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -137,5 +150,9 @@ int khttpd_softrepeat_init(void)
  */
 void khttpd_softrepeat_exit(void)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		khttpd_softknown_exit(per_cpu_ptr(khttpd_soft_work, cpu));
 	free_percpu(khttpd_soft_work);
 }

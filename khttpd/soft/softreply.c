@@ -31,13 +31,13 @@ khttpd_softreply_ruled(const struct khttpd_site *site, struct khttpd_soft_work *
 /* For a directory the index file's path, of which the rules are asked again. */
 static enum khttpd_soft_verdict
 khttpd_softreply_index(const struct khttpd_site *site, struct khttpd_soft_work *work,
-		       enum khttpd_soft_verdict theirs)
+		       struct khttpd_soft_known *known, enum khttpd_soft_verdict theirs)
 {
 	const char *index = site->options.index;
 
 	if (likely(!work->path.dir))
 		return KHTTPD_SOFT_NEXT;
-	work->memo.kept = false;
+	known->memo.kept = false;
 	if (!*index || !khttpd_path_add_index(&work->path, index))
 		return KHTTPD_SOFT_GIVE;
 	return khttpd_softreply_ruled(site, work, theirs);
@@ -48,13 +48,16 @@ khttpd_softreply_index(const struct khttpd_site *site, struct khttpd_soft_work *
  */
 static enum khttpd_soft_verdict
 khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *work,
-		       enum khttpd_soft_verdict theirs)
+		       struct khttpd_soft_known *known, enum khttpd_soft_verdict theirs)
 {
 	const struct khttpd_rules *rules = site->options.rules;
 	const struct khttpd_request *req = &work->req;
 	enum khttpd_soft_verdict verdict;
 
-	switch (khttpd_memo_path(&work->memo, &work->path, req, work->head)) {
+	if (work->path_of != known)
+		known->memo.kept = false;
+	work->path_of = known;
+	switch (khttpd_memo_path(&known->memo, &work->path, req, work->head)) {
 	case KHTTPD_PATH_OK:
 		break;
 	case KHTTPD_PATH_NONE:
@@ -69,18 +72,19 @@ khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *
 		if (verdict != KHTTPD_SOFT_NEXT)
 			return verdict;
 	}
-	return khttpd_softreply_index(site, work, theirs);
+	return khttpd_softreply_index(site, work, known, theirs);
 }
 
 /* The open file that answers the request, with a reference, or NULL. */
 static struct khttpd_entry *khttpd_softreply_find(struct khttpd_site *site,
-						  struct khttpd_soft_work *work)
+						  struct khttpd_soft_work *work,
+						  struct khttpd_soft_known *known)
 {
 	struct khttpd_path *path = &work->path;
 	struct khttpd_entry *entry, *variant;
 	enum khttpd_coding coding;
 
-	work->memo.departures = khttpd_cache_departures();
+	known->memo.departures = khttpd_cache_departures();
 	entry = khttpd_cache_peek(site, path, KHTTPD_CODING_IDENTITY);
 	if (!entry || likely(!entry->variants))
 		return entry;
@@ -145,25 +149,27 @@ static void khttpd_softreply_header(struct khttpd_soft_work *work,
 /* The whole file was sent. If the head that is kept is answered so in this second, have
  * that done again. Its site and the file's truth are asked for then.
  */
-static void khttpd_softreply_remember(struct khttpd_soft_work *work,
+static void khttpd_softreply_remember(const struct khttpd_soft_work *work,
+				      struct khttpd_soft_known *known,
 				      struct khttpd_entry *entry)
 {
 	u32 i, len = 0;
 
-	if (!khttpd_memo_lasts(&work->memo, entry) || work->req.present & KHTTPD_CONDITIONS)
+	if (!khttpd_memo_lasts(&known->memo, entry) || work->req.present & KHTTPD_CONDITIONS)
 		return;
 	for (i = 0; i < work->pieces; len += work->header[i++].iov_len)
-		memcpy(work->text + len, work->header[i].iov_base, work->header[i].iov_len);
-	work->header[0].iov_base = work->text;
-	work->header[0].iov_len = len;
-	work->pieces = 1;
-	work->memo.last = entry;
+		memcpy(known->text + len, work->header[i].iov_base, work->header[i].iov_len);
+	known->header_len = len;
+	known->second = work->tails.second;
+	known->fin = work->msg.fin;
+	known->memo.last = entry;
 }
 
 static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
 				   struct khttpd_soft_conn *conn,
 				   const struct khttpd_site *site,
 				   struct khttpd_soft_work *work,
+				   struct khttpd_soft_known *known,
 				   struct khttpd_entry *entry, bool close)
 {
 	enum khttpd_condition condition;
@@ -179,7 +185,7 @@ static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
 	if (khttpd_softsend(soft, conn, work, entry, body))
 		return false;
 	if (body)
-		khttpd_softreply_remember(work, entry);
+		khttpd_softreply_remember(work, known, entry);
 	khttpd_count_add(bytes_sent, work->header_len + (body ? entry->size : 0));
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
@@ -195,7 +201,8 @@ static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
 /* A request for a path that may be a file's. @theirs as above. */
 static enum khttpd_soft_verdict
 khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
-			 struct khttpd_site *site, struct khttpd_soft_work *work, bool plain,
+			 struct khttpd_site *site, struct khttpd_soft_work *work,
+			 struct khttpd_soft_known *known, bool plain,
 			 enum khttpd_soft_verdict theirs)
 {
 	bool close = !khttpd_request_persists(&work->req);
@@ -203,18 +210,47 @@ khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn
 	struct khttpd_entry *entry;
 	bool asked, done;
 
-	verdict = khttpd_softreply_whose(site, work, theirs);
+	verdict = khttpd_softreply_whose(site, work, known, theirs);
 	if (verdict != KHTTPD_SOFT_NEXT)
 		return verdict;
-	entry = khttpd_softreply_find(site, work);
+	entry = khttpd_softreply_find(site, work, known);
 	if (!entry)
 		return theirs == KHTTPD_SOFT_SERVER &&
 		       khttpd_negative_find(site, &work->path) ?
 		       theirs : KHTTPD_SOFT_GIVE;
 	asked = plain && khttpd_peer_request(conn->peer);
-	done = asked && khttpd_softreply_entry(soft, conn, site, work, entry, close);
+	done = asked && khttpd_softreply_entry(soft, conn, site, work, known, entry, close);
 	khttpd_entry_put_atomic(entry);
 	return khttpd_soft_asked(soft, conn, asked, done, work->req.head_len, close);
+}
+
+/* Parse the head that comes first: one that is known, or is known from now on. Return: its entry;
+ * NULL if it is not complete, or wrong.
+ */
+static struct khttpd_soft_known *khttpd_softreply_parse(struct khttpd_soft_work *work,
+							struct khttpd_soft_known *known, u32 len)
+{
+	const struct khttpd_soft_known *last;
+
+	khttpd_request_reset(&work->req);
+	if (known) {
+		if (khttpd_again_parse(&work->req, &known->memo.again, work->head, len) !=
+		    KHTTPD_PARSE_DONE)
+			return NULL;
+	} else {
+		known = khttpd_softknown_room(work);
+		last = khttpd_softknown_last(work);
+		if (khttpd_again_parse_beside(&work->req, &known->memo.again,
+					      last ? &last->memo.again : NULL, work->head, len) !=
+		    KHTTPD_PARSE_DONE)
+			return NULL;
+		if (known->memo.again.len)
+			khttpd_softknown_add(work, known);
+	}
+	known->memo.last = NULL;
+	if (!known->memo.again.same)
+		known->memo.kept = false;
+	return known;
 }
 
 /**
@@ -222,12 +258,14 @@ khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn
  * @soft: where the connection came from
  * @conn: the connection, without urgent data
  * @work: room to work in
+ * @known: what is known of the head, or NULL
  *
  * Return: enum khttpd_soft_verdict
  */
 enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 					  struct khttpd_soft_conn *conn,
-					  struct khttpd_soft_work *work)
+					  struct khttpd_soft_work *work,
+					  struct khttpd_soft_known *known)
 {
 	const struct khttpd_listener *listener = soft->listener;
 	enum khttpd_soft_verdict theirs, verdict;
@@ -236,14 +274,11 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 	bool plain;
 	u32 len;
 
-	work->memo.last = NULL;
 	len = soft->net6.peek_copy(conn->sk, 0, work->head,
 				   min_t(u32, conn->unread, sizeof(work->head)));
-	khttpd_request_reset(req);
-	if (khttpd_again_parse(req, &work->memo.again, work->head, len) != KHTTPD_PARSE_DONE)
+	known = khttpd_softreply_parse(work, known, len);
+	if (!known)
 		return KHTTPD_SOFT_GIVE;
-	if (!work->memo.again.same)
-		work->memo.kept = false;
 	/* A server behind an own listener takes from threads. */
 	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
 	plain = khttpd_request_plain(req, conn->unread);
@@ -254,7 +289,7 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 		rcu_read_lock();
 		site = khttpd_vhost_find(rcu_dereference(listener->site),
 					 work->head + req->host, req->host_len);
-		verdict = khttpd_softreply_request(soft, conn, site, work, plain, theirs);
+		verdict = khttpd_softreply_request(soft, conn, site, work, known, plain, theirs);
 		rcu_read_unlock();
 	}
 	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(conn->peer))

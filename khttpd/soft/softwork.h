@@ -15,6 +15,8 @@
 #define KHTTPD_SOFT_PIECES	5
 /* Longest of these status lines, its NUL included. */
 #define KHTTPD_SOFT_LINE	64
+/* Most heads that a processor remembers. */
+#define KHTTPD_SOFT_KNOWN	256
 
 /* What became of the request that comes first. */
 enum khttpd_soft_verdict {
@@ -96,18 +98,42 @@ struct khttpd_soft_conn {
 };
 
 /**
+ * struct khttpd_soft_known - a head that came lately
+ * @node: by @hash, if it is not the spare one
+ * @list: in the order in which they came
+ * @hash: of its bytes
+ * @memo: the head, and the file that answered it; that is set if such a head can be answered with
+ *	it and with the header in @text
+ * @second: for which second @text was written
+ * @fin: the connection ends with the reply
+ * @header_len: length of @text
+ * @text: header of the reply
+ */
+struct khttpd_soft_known {
+	struct hlist_node node;
+	struct list_head list;
+	u64 hash;
+	struct khttpd_memo memo;
+	time64_t second;
+	bool fin;
+	u32 header_len;
+	char text[KHTTPD_HEADER_MAX + KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX];
+};
+
+/**
  * struct khttpd_soft_work - room to answer a request in, a processor's; bottom halves off
  * @head: its bytes
  * @req: it
- * @memo: the head before it, and the file that answered it; set if the next such head in the same
- *	second can be answered with it and @msg
  * @codings: which codings it takes
- * @path: what it asks for; goes with @memo
- * @offset: where the bytes that have come begin in their buffer
+ * @path: what it asks for
+ * @path_of: to which head that path belongs, compared only
+ * @known: heads that came lately, by their hash
+ * @lately: the same ones, the last one first
+ * @spare: room for one more, or NULL
+ * @n_known: how many there are, with @spare
  * @header: header of the reply in pieces, and a small file behind it
  * @pieces: how many are the header's
  * @header_len: their length
- * @text: with @memo.last, all of them as one
  * @expires: the piece about when it expires
  * @page: pages of a larger one
  * @msg: the reply, of @header and @page
@@ -116,14 +142,16 @@ struct khttpd_soft_conn {
 struct khttpd_soft_work {
 	u8 head[KHTTPD_SOFT_HEAD];
 	struct khttpd_request req;
-	struct khttpd_memo memo;
 	struct khttpd_codings codings;
 	struct khttpd_path path;
-	u32 offset;
+	const struct khttpd_soft_known *path_of;
+	struct hlist_head known[KHTTPD_SOFT_KNOWN];
+	struct list_head lately;
+	struct khttpd_soft_known *spare;
+	u32 n_known;
 	struct kvec header[KHTTPD_SOFT_PIECES];
 	u32 pieces;
 	u32 header_len;
-	char text[KHTTPD_HEADER_MAX + KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX];
 	char expires[KHTTPD_EXPIRES_SIZE];
 	struct bio_vec page[KHTTPD_SOFT_PAGES];
 	struct net6_tcp_msg msg;
@@ -139,7 +167,33 @@ enum khttpd_soft_verdict khttpd_softrepeat(const struct khttpd_soft *soft,
 /* softreply.c */
 enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 					  struct khttpd_soft_conn *conn,
-					  struct khttpd_soft_work *work);
+					  struct khttpd_soft_work *work,
+					  struct khttpd_soft_known *known);
+
+/* softknown.c */
+int khttpd_softknown_init(struct khttpd_soft_work *work);
+void khttpd_softknown_exit(struct khttpd_soft_work *work);
+struct khttpd_soft_known *khttpd_softknown_search(struct khttpd_soft_work *work, const u8 *head,
+						  u32 len);
+struct khttpd_soft_known *khttpd_softknown_room(struct khttpd_soft_work *work);
+void khttpd_softknown_add(struct khttpd_soft_work *work, struct khttpd_soft_known *known);
+
+/* The head that came last, NULL if there was none. */
+static inline struct khttpd_soft_known *khttpd_softknown_last(struct khttpd_soft_work *work)
+{
+	return list_first_entry_or_null(&work->lately, struct khttpd_soft_known, list);
+}
+
+/* The known head that these @len bytes begin with, or NULL. @all: nothing else has come. */
+static inline struct khttpd_soft_known *khttpd_softknown_find(struct khttpd_soft_work *work,
+							      const u8 *bytes, u32 len, bool all)
+{
+	struct khttpd_soft_known *last = khttpd_softknown_last(work);
+
+	if (last && khttpd_again_is(&last->memo.again, bytes, len))
+		return last;
+	return all && len <= KHTTPD_AGAIN_MAX ? khttpd_softknown_search(work, bytes, len) : NULL;
+}
 
 /* A request of @len bytes was answered, or was not. @asked: its client may ask so soon.
  * @close: the connection ends with it.

@@ -39,7 +39,8 @@ static struct {
 	int runs;
 	int label;
 	const char *host;
-} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1, .host = "localhost" };
+	int heads;
+} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1, .host = "localhost", .heads = 1 };
 
 #define WARM_UP		8	/* messages of a connection before those that are measured */
 
@@ -61,7 +62,7 @@ static void usage(void)
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
-	      "  -h HOST    http's host (localhost)\n"
+	      "  -h HOST -m HEADS  http's host, and how many heads it sends in turn (localhost 1)\n"
 	      "  clients: http (requests for /BYTES.html) tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
 	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
@@ -561,16 +562,21 @@ static long long run_http(void)
 {
 	int fd = connected_socket(SOCK_STREAM);
 	long long start = 0;
-	char request[512];
+	char (*request)[512] = calloc(opt.heads, sizeof(*request));
 
-	snprintf(request, sizeof(request), "GET /%zu.html HTTP/1.1\r\nHost: %s\r\n\r\n",
-		 opt.size, opt.host);
-	for (long i = -opt.count / 10 - 1; i < opt.count; i++) {
+	if (!request)
+		err(1, "no memory");
+	for (int i = 0; i < opt.heads; i++)
+		snprintf(request[i], sizeof(*request),
+			 "GET /%zu.html HTTP/1.1\r\nHost: %s\r\nUser-Agent: client/%04d\r\n\r\n",
+			 opt.size, opt.host, i);
+	for (long i = -opt.count / 10 - 3L * opt.heads, n = 0; i < opt.count; i++, n++) {
 		if (!i)
 			start = now();
-		if (!http_exchange(fd, request))
+		if (!http_exchange(fd, request[n % opt.heads]))
 			errx(1, "no reply, or not the file");
 	}
+	free(request);
 	start = now() - start;
 	close(fd);
 	return start;
@@ -857,6 +863,8 @@ static int take_option(int c)
 		opt.addr = optarg;
 	else if (c == 'h')
 		opt.host = optarg;
+	else if (c == 'm')
+		opt.heads = atoi(optarg);
 	else if (c == 'p')
 		opt.port = atoi(optarg);
 	else if (c == 'n')
@@ -879,7 +887,7 @@ int main(int argc, char **argv)
 	long count;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:NcH")) != -1)
+	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:m:NcH")) != -1)
 		if (!take_option(c))
 			usage();
 	if (argc - optind == 1 && !strcmp(argv[optind], "shake")) {
@@ -895,7 +903,7 @@ int main(int argc, char **argv)
 		count_sides(argc - optind - 1, argv + optind + 1);
 		return 0;
 	}
-	if (optind + 1 != argc || opt.count < 1 || opt.size > sizeof(buf))
+	if (optind + 1 != argc || opt.count < 1 || opt.heads < 1 || opt.size > sizeof(buf))
 		usage();
 	if (!opt.size && strcmp(argv[optind], "serve-tcp"))
 		usage();

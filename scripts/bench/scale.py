@@ -27,6 +27,7 @@ UDP, TCP, BIND = ("UDP round trip; sockets of one port on other addresses",
                   "bind and listen of one of them")
 FORWARD, ADDRESSES = "forwarding to a new destination; addresses of the interface", (2, 100, 1000)
 HOSTS, HOST_SIZES = "khttpd on net6, kept 1 KB; virtual hosts of two names", (0, 10, 100)
+HEADS, HEAD_SIZES = "khttpd on net6, kept 1 KB; different heads in turn", (1, 10, 100)
 
 
 def crowd(lab, mode, stack, port, size):
@@ -55,7 +56,8 @@ def beside(lab, name, size, stack, port, mode, *rows):
 def run(lab):
     lab.network()
     count = 100 if lab.quick else 500
-    lab.plan(len(SIZES) * len(STACKS) * 3 + len(ADDRESSES) * len(STACKS) + len(HOST_SIZES) * 2)
+    lab.plan(len(SIZES) * len(STACKS) * 3 + len(ADDRESSES) * len(STACKS)
+             + len(HEAD_SIZES) * 2 + len(HOST_SIZES) * 2)
     ports = iter(range(7100, 7200, 2))
     for stack in STACKS:
         for size in SIZES:
@@ -85,24 +87,32 @@ def forwarded(lab, count):
 
 
 def web_server(lab, count):
-    """Requests to the last of many sites, on a kept connection."""
+    """Requests on a kept connection: with other heads in turn, and to the last of many sites."""
     lab.khttpd()
     os.makedirs("/srv/www", exist_ok=True)
     with open("/srv/www/1024.html", "w", encoding="ascii") as f:
         f.write("x" * 1024)
     site(lab, "files", "--listen", "[fd00:2::2]:8080,net6")
+    for size in HEAD_SIZES:
+        with lab.attempt(f"{size} heads"):
+            both(lab, HEADS, size, 0, 10 * count, "-m", size)
     made = 0
     for size in HOST_SIZES:
         for n in range(made, size):
             site(lab, f"h{n}", "--set", "behind=files", "--set", f"names=h{n}.example *.w{n}.example")
         made = size
         with lab.attempt(f"{size} virtual hosts"):
-            lab.step(f"{size} virtual hosts, khttpd")
-            requests(lab, size, "net6", 8080, 10 * count)
-            lab.step(f"{size} virtual hosts, nginx")
-            server = nginx(lab, size)
-            requests(lab, size, "nginx", 8000, 10 * count)
-            lab.stop(server)
+            both(lab, HOSTS, size, size, 10 * count, "-h", f"h{size - 1}.example" if size else "localhost")
+
+
+def both(lab, row, size, hosts, count, *words):
+    """A row of khttpd, and of nginx with so many other hosts."""
+    lab.step(f"{row}: {size}, khttpd")
+    requests(lab, row, size, "net6", 8080, count, words)
+    lab.step(f"{row}: {size}, nginx")
+    server = nginx(lab, hosts)
+    requests(lab, row, size, "nginx", 8000, count, words)
+    lab.stop(server)
 
 
 def site(lab, name, *words):
@@ -123,14 +133,13 @@ def nginx(lab, hosts):
     return server
 
 
-def requests(lab, hosts, server, port, count):
-    """Of the last host, on a kept connection. The first ones bring the file into the cache."""
-    host = f"h{hosts - 1}.example" if hosts else "localhost"
+def requests(lab, row, size, server, port, count, words):
+    """On a kept connection. The first ones bring the file into the cache."""
     for _ in range(4):
-        lab.netbench("http", "net6", port, 1, 1024, "-h", host)
+        lab.netbench("http", "net6", port, 1, 1024, *words)
         time.sleep(0.02)	# it settles in three ticks, and is kept from then on
-    lab.row("cost", {"row": HOSTS, "size": hosts}, server, "instructions",
-            lab.instructions("http", "net6", port, count, 1024, "-h", host))
+    lab.row("cost", {"row": row, "size": size}, server, "instructions",
+            lab.instructions("http", "net6", port, count, 1024, *words))
 
 
 # ---- on the host ----

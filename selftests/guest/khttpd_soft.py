@@ -95,6 +95,30 @@ def cached_files_are_answered_there():
 
 
 @ktap.test
+def heads_in_turn_get_their_own_replies():
+    """More of them than a processor remembers; each three times, so that most are known."""
+    warm(*[f"/size{size}" for size in SIZES])
+    heads = [(f"/size{SIZES[n % len(SIZES)]}", f"Cookie: {n}\r\n", DATA[:SIZES[n % len(SIZES)]])
+             for n in range(300 if not ktap.CHECKING else 60)]
+    heads += [("/size0?" + "q" * 2000, "", b""), ("/nowhere", "", None)]
+    with PLACE.connect() as sock:
+        reader = khttpd.Reader(sock)
+        for turn in range(3):
+            for path, fields, body in heads + heads[:4]:
+                for _ in range(2 if turn == 1 else 1):
+                    sock.sendall(GET(path, extra=fields))
+                    reply = reader.reply()
+                    ktap.equal(reply.body if reply.status == 200 else None, body, path)
+    # Two heads at once: only the first is looked for.
+    with PLACE.connect() as sock:
+        reader = khttpd.Reader(sock)
+        for one, two in zip(heads[:20], heads[1:21]):
+            sock.sendall(b"".join(GET(path, extra=fields) for path, fields, _ in (one, two)))
+            for _, _, body in (one, two):
+                ktap.equal(reader.reply().body, body, "of two at once")
+
+
+@ktap.test
 def replies_are_those_of_a_thread():
     warm("/size1024")
     for method, version, fields in (

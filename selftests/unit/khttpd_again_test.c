@@ -85,6 +85,42 @@ TEST(any_two_in_a_row)
 	}
 }
 
+/* A new head beside one that is kept: the parser's result, and then it is kept itself. */
+TEST(beside_another)
+{
+	struct khttpd_again other, again;
+	struct khttpd_request req, plain;
+	enum khttpd_parse_result result;
+	size_t i, j, len;
+	u8 *buf;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		for (j = 0; j < ARRAY_SIZE(heads); j++) {
+			memset(&other, 0, sizeof(other));
+			parse_both(&other, heads[i], "");
+			len = strlen(heads[j]);
+			buf = malloc(len);
+			memcpy(buf, heads[j], len);
+			khttpd_request_reset(&plain);
+			khttpd_request_reset(&req);
+			result = khttpd_parse(&plain, buf, len);
+			again.same = true;
+			EXPECT_EQ(khttpd_again_parse_beside(&req, &again, i ? &other : NULL, buf,
+							    len), result);
+			EXPECT_EQ(req.error, plain.error);
+			EXPECT_EQ(again.len, result == KHTTPD_PARSE_DONE ? plain.head_len : 0);
+			if (again.len) {
+				EXPECT_FALSE(again.same);
+				same(&req, &plain);
+				parse_both(&again, heads[j], "");
+				EXPECT_TRUE(again.same);
+				parse_both(&again, heads[i], heads[j]);
+			}
+			free(buf);
+		}
+	}
+}
+
 TEST(the_same_again_is_known)
 {
 	struct khttpd_again again = {};
