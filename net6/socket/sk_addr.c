@@ -344,6 +344,7 @@ int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 int net6_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
+	bool in_groups;
 	int err;
 
 	if (!sk)
@@ -355,10 +356,11 @@ int net6_release(struct socket *sock)
 		return err;
 	}
 	net6_mapped_release(sk);
-	if (sk->sk_type != SOCK_STREAM || inet6_sk(sk)->ipv6_ac_list) {
+	in_groups = sk->sk_type != SOCK_STREAM && !hlist_empty(&net6_dgram_sk(sk)->groups);
+	if (in_groups || inet6_sk(sk)->ipv6_ac_list) {
 		lock_sock(sk);
 		net6_sk_anycast_leave_all(sk);
-		if (sk->sk_type != SOCK_STREAM)
+		if (in_groups)
 			net6_sk_group_leave_all(sk);
 		release_sock(sk);
 	}

@@ -70,6 +70,16 @@ int net6_dgram_walk(struct net *net, u8 protocol, u64 *pos,
 int net6_dgram_hash_init(void);
 void net6_dgram_hash_exit(void);
 
+/* Before a socket can be found: receivers look sockets up without taking references. One that never
+ * gets a port needs no grace period, and no hash for what it sends.
+ */
+static inline void net6_dgram_publish(struct sock *sk)
+{
+	sock_set_flag(sk, SOCK_RCU_FREE);
+	if (!sk->sk_txhash)
+		sk->sk_txhash = net_tx_rndhash();
+}
+
 /* dgram_queue.c */
 int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb);
 void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb);	/* consumes */

@@ -481,6 +481,7 @@ static int net6_dgram_take_port(struct sock *sk, u16 port, bool chosen)
 		err = net6_dgram_join_reuseport(sk, b, port);
 	if (!err) {
 		inet_sk(sk)->inet_num = port;
+		net6_dgram_publish(sk);
 		net6_dgram_add(sk, b);
 		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	}

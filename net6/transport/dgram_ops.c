@@ -19,9 +19,6 @@ int net6_dgram_init_sock(struct sock *sk)
 {
 	INIT_HLIST_HEAD(&net6_dgram_sk(sk)->groups);
 	sk->sk_destruct = net6_dgram_destruct;
-	sk->sk_txhash = net_tx_rndhash();
-	/* Receivers look sockets up without taking references. */
-	sock_set_flag(sk, SOCK_RCU_FREE);
 	return 0;
 }
 
@@ -34,11 +31,13 @@ int net6_dgram_init_sock(struct sock *sk)
  */
 void net6_dgram_close(struct sock *sk, long timeout)
 {
-	lock_sock(sk);
-	skb_queue_purge(&sk->sk_write_queue);
-	net6_tx_forget(sk, &net6_dgram_sk(sk)->tx);
-	net6_dgram_sk(sk)->corked = false;
-	release_sock(sk);
+	if (net6_dgram_sk(sk)->corked) {
+		lock_sock(sk);
+		skb_queue_purge(&sk->sk_write_queue);
+		net6_tx_forget(sk, &net6_dgram_sk(sk)->tx);
+		net6_dgram_sk(sk)->corked = false;
+		release_sock(sk);
+	}
 	sk_common_release(sk);
 }
 

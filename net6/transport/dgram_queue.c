@@ -243,12 +243,14 @@ void net6_dgram_destruct(struct sock *sk)
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	struct sk_buff *skb;
 
-	spin_lock_bh(&queue->lock);
-	while ((skb = __skb_dequeue(queue)) != NULL) {
-		net6_dgram_uncharge(sk, skb);
-		kfree_skb(skb);
+	if (!skb_queue_empty(queue)) {
+		spin_lock_bh(&queue->lock);
+		while ((skb = __skb_dequeue(queue)) != NULL) {
+			net6_dgram_uncharge(sk, skb);
+			kfree_skb(skb);
+		}
+		spin_unlock_bh(&queue->lock);
 	}
-	spin_unlock_bh(&queue->lock);
 	net6_sk_destruct(sk);
 }
 

@@ -68,6 +68,7 @@ static int net6_raw_init_sock(struct sock *sk)
 
 static int net6_raw_hash(struct sock *sk)
 {
+	net6_dgram_publish(sk);
 	spin_lock_bh(&net6_raw_lock);
 	hlist_add_head_rcu(&sk->sk_node, net6_raw_chain(sock_net(sk), inet_sk(sk)->inet_num));
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
