@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What seven operations of TCP cost, and for bulk by iperf3 and socket() with close() in which
+"""What operations of TCP and UDP cost, and for bulk by iperf3 and socket() with close() in which
 functions the instructions are and what is left without the stack's own. No paper's; run by name
 only."""
+import itertools
 import json
 import os
 
@@ -23,17 +24,19 @@ WINDOW = 400		# milliseconds that are split by function
 WARM = 64 << 20
 SOCKETS = 20000		# enough for all that is freed by RCU to be counted
 BULK, SOCKET = "iperf3 TCP, per KB", "socket() + close()"
+UDP_SOCKET = "UDP socket() + close()"
 # netbench's mode, how often, and the bytes of a message.
 OPERATIONS = {
     "TCP round trip, 1 B": ("tcp-rr", 1000, 1),
     "TCP round trip, 1 KB": ("tcp-rr", 1000, 1024),
     "TCP connect, exchange 1 B, close": ("crr", 500, 1),
     SOCKET: ("socket", 2000, 1),
+    UDP_SOCKET: ("socket-udp", 2000, 1),
     "TCP connect, close": ("connect", 500, 1),
     "TCP round trip, 64 KB": ("tcp-rr", 300, 65536),
 }
 # Functions with fewer instructions on all stacks are one line.
-SMALL = {BULK: 2, SOCKET: 40}
+SMALL = {BULK: 2, SOCKET: 40, UDP_SOCKET: 40}
 
 
 def run(lab):
@@ -51,7 +54,7 @@ def run(lab):
             ports[what, stack] = 7000 + len(STACKS) * n + m
             lab.serve("serve-tcp", stack, ports[what, stack], size=size)
     rounds = 1 if lab.quick else 2
-    lab.plan(rounds * (len(OPERATIONS) + 1) + 2 * len(STACKS))
+    lab.plan(rounds * (len(OPERATIONS) + 1) + 3 * len(STACKS))
     for _ in range(rounds):
         lab.step(f"{BULK}, whole")
         for stack in STACKS:
@@ -65,14 +68,16 @@ def run(lab):
                 with lab.attempt(f"{what} over {stack}"):
                     lab.row("whole", {"operation": what}, stack, "instructions",
                             lab.instructions(mode, stack, ports[what, stack], count, size))
-    for label, stack in enumerate(STACKS, 1):
-        lab.step(f"{SOCKET}, by function, {stack}")
-        with lab.attempt(f"{SOCKET} over {stack}, counted"):
-            lab.netbench("socket", stack, 0, SOCKETS, 1, "-l", label)
-            lab.write({"label": label, "operation": SOCKET, "stack": stack})
+    labels = itertools.count(1)
+    for operation in (SOCKET, UDP_SOCKET):
+        for stack, label in zip(STACKS, labels):
+            lab.step(f"{operation}, by function, {stack}")
+            with lab.attempt(f"{operation} over {stack}, counted"):
+                lab.netbench(OPERATIONS[operation][0], stack, 0, SOCKETS, 1, "-l", label)
+                lab.write({"label": label, "operation": operation, "stack": stack})
     # After all else: the classifiers that tell the sides apart cost, too.
     tag_packets(lab)
-    for label, stack in enumerate(STACKS, len(STACKS) + 1):
+    for stack, label in zip(STACKS, labels):
         lab.step(f"{BULK}, by function, {stack}")
         with lab.attempt(f"{BULK} over {stack}, counted"):
             count_bulk(lab, label, stack, servers[stack])
@@ -151,7 +156,7 @@ def finish(log, entries, rows):
 
     missing = [{"lack": "no counts of {operation} over {stack}".format(**entry)}
                for entry in entries if entry["label"] not in found]
-    for operation in (BULK, SOCKET):
+    for operation in (BULK, SOCKET, UDP_SOCKET):
         by_stack = {entry["stack"]: shares(entry, found[entry["label"]][0][1], symbols,
                                            whole[operation, entry["stack"]])
                     for entry in entries if entry["operation"] == operation

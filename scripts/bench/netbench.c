@@ -63,14 +63,14 @@ static void usage(void)
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
 	      "  -h HOST -m HEADS  http's host, and how many heads it sends in turn (localhost 1)\n"
-	      "  clients: http (requests for /BYTES.html) tcp-rr udp-rr crr connect socket stream udp-stream send-tcp send-udp\n"
+	      "  clients: http (requests for /BYTES.html) tcp-rr udp-rr crr connect socket socket-udp stream udp-stream send-tcp send-udp\n"
 	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
 	      "netbench -n COUNT shake moves so many packets, of random sizes and in random order,\n"
 	      "for the allocator's lists to be as on a machine that has been up for long\n"
 	      "For the counting plugin: netbench hook ADDRESS SLOT; with -l LABEL send-tcp and\n"
-	      "send-udp write what was counted after each message, crr, connect and socket at\n"
+	      "send-udp write what was counted after each message, crr, connect and sockets at\n"
 	      "their end; netbench -l LABEL -n MILLISECONDS sides FROM-TO:WHAT... says whose\n"
 	      "work code is (mark.h), and writes what was counted\n", stderr);
 	exit(2);
@@ -616,7 +616,7 @@ static long long run_connections(int exchange)
 	return counted_since(start);
 }
 
-static long long run_socket(void)
+static long long run_socket(int type)
 {
 	long long start = 0;
 
@@ -625,7 +625,7 @@ static long long run_socket(void)
 
 		if (i == 0)
 			start = count_from_here();
-		fd = socket(opt.family, SOCK_STREAM, 0);
+		fd = socket(opt.family, type, 0);
 		if (fd < 0)
 			err(1, "socket family %d", opt.family);
 		close(fd);
@@ -800,7 +800,9 @@ static int run_client(const char *mode)
 	else if (!strcmp(mode, "connect"))
 		ns = run_connections(0);
 	else if (!strcmp(mode, "socket"))
-		ns = run_socket();
+		ns = run_socket(SOCK_STREAM);
+	else if (!strcmp(mode, "socket-udp"))
+		ns = run_socket(SOCK_DGRAM);
 	else if (!strcmp(mode, "stream"))
 		ns = run_stream();
 	else if (!strcmp(mode, "udp-stream"))
