@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The destination cache [RCE]: a hash table per namespace, bounded. The makings of an entry are
  * in route.c and srcaddr.c. Entries do not age: they are replaced when stale, and evicted by
- * second chance when the table is full.
+ * second chance when the table is full. A few in a tick come into it by being forwarded to, for
+ * strangers name what they like. The others are looked up for each packet.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -17,10 +18,26 @@
 /* How many entries eviction looks at before it takes the oldest, used or not. */
 #define NET6_DEST_EVICT_SCAN	8
 
+/* How many come into the table in a tick by being forwarded to: while there is room, and when each
+ * drives out another one. A destination of many packets is soon among them.
+ */
+#define NET6_DEST_ADMIT		16
+#define NET6_DEST_ADMIT_FULL	1
+
+static int net6_dest_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct net6_dest_key *key = arg->key;
+	const struct net6_dest *dest = obj;
+
+	return !ipv6_addr_equal(&dest->key.daddr, &key->daddr) || dest->key.oif != key->oif ||
+	       dest->key.first_hop != key->first_hop;
+}
+
 static const struct rhashtable_params net6_dest_params = {
 	.key_len		= sizeof(struct net6_dest_key),
 	.key_offset		= offsetof(struct net6_dest, key),
 	.head_offset		= offsetof(struct net6_dest, node),
+	.obj_cmpfn		= net6_dest_cmp,
 	.automatic_shrinking	= true,
 };
 
@@ -52,7 +69,9 @@ void net6_dest_put(struct net6_dest *dest)
 		call_rcu(&dest->rcu, net6_dest_free_rcu);
 }
 
-static struct net6_dest *net6_dest_find(struct net6_net *nn, const struct net6_dest_key *key)
+/* Flattened, so that the hash is computed here, for keys of one length. */
+static __flatten struct net6_dest *net6_dest_find(struct net6_net *nn,
+						  const struct net6_dest_key *key)
 {
 	return rhashtable_lookup_fast(&nn->dests, key, net6_dest_params);
 }
@@ -140,6 +159,11 @@ unlock:
 	return now;
 }
 
+static u32 net6_dest_route_mtu(const struct net6_nexthop *nh)
+{
+	return nh->mtu ? max_t(u32, nh->mtu, NET6_MIN_MTU) : U32_MAX;
+}
+
 /* A new entry that nobody else knows. Its one reference is the one that the table will hold. */
 static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_dest_key *key,
 					 const struct net6_nexthop *nh)
@@ -156,7 +180,7 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	dest->own_hops = nh->hop_limit;
 	dest->hops = nh->hop_limit ? &dest->own_hops : &nh->iface->cur_hop_limit;
 	dest->advmss = nh->advmss;
-	dest->route_mtu = nh->mtu ? max_t(u32, nh->mtu, NET6_MIN_MTU) : U32_MAX;
+	dest->route_mtu = net6_dest_route_mtu(nh);
 	dest->pmtu = min(dest->route_mtu, max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU));
 	dest->used = jiffies;
 	/* A full bucket, whatever its size: the first error must not be lost. */
@@ -302,6 +326,13 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 	return now ?: ERR_PTR(-ENOMEM);
 }
 
+/* It stays while it is used. */
+static void net6_dest_use(struct net6_dest *dest)
+{
+	if (READ_ONCE(dest->used) != jiffies)
+		WRITE_ONCE(dest->used, jiffies);
+}
+
 struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key)
 {
 	struct net6_dest *dest;
@@ -309,8 +340,7 @@ struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_de
 	rcu_read_lock_bh();
 	dest = net6_dest_find(nn, key);
 	if (likely(dest && net6_dest_valid(dest) && refcount_inc_not_zero(&dest->ref))) {
-		if (READ_ONCE(dest->used) != jiffies)
-			WRITE_ONCE(dest->used, jiffies);
+		net6_dest_use(dest);
 	} else {
 		dest = net6_dest_make(nn, key, dest);
 		if (IS_ERR(dest) && PTR_ERR(dest) == -ENETUNREACH)
@@ -318,6 +348,88 @@ struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_de
 	}
 	rcu_read_unlock_bh();
 	return dest;
+}
+
+/* May one more come into the table by being forwarded to? Processors that ask at the same time may
+ * count as one.
+ */
+static bool net6_dest_admits(struct net6_net *nn)
+{
+	bool full = atomic_read(&nn->dest_count) >= READ_ONCE(nn->limits.max_dests);
+	unsigned int admitted = READ_ONCE(nn->dest_admitted);
+
+	if (READ_ONCE(nn->dest_tick) != jiffies) {
+		WRITE_ONCE(nn->dest_tick, jiffies);
+		admitted = 0;
+	} else if (admitted >= (full ? NET6_DEST_ADMIT_FULL : NET6_DEST_ADMIT)) {
+		return false;
+	}
+	WRITE_ONCE(nn->dest_admitted, admitted + 1);
+	return true;
+}
+
+/* The next hop of one packet, without an entry and without a source. */
+static int net6_dest_pass(struct net6_net *nn, const struct net6_dest_key *key,
+			  struct net6_hop *hop)
+{
+	struct net6_nexthop nh;
+	int err = net6_route_unicast(nn, key, &nh);
+
+	if (err < 0)
+		return err;
+	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, &nh.addr);
+	hop->flags = nh.flags;
+	hop->mtu = net6_dest_route_mtu(&nh);
+	return hop->neigh ? 0 : -ENOMEM;
+}
+
+static void net6_dest_pass_by(const struct net6_dest *dest, struct net6_hop *hop)
+{
+	hop->neigh = dest->neigh;
+	hop->flags = dest->flags;
+	hop->mtu = dest->route_mtu;
+}
+
+/* There is no entry, or one that is to be made anew in its place. */
+static int net6_dest_forward_new(struct net6_net *nn, const struct net6_dest_key *key,
+				 struct net6_dest *old, struct net6_hop *hop)
+{
+	struct net6_dest *dest;
+
+	if (!old && !net6_dest_admits(nn))
+		return net6_dest_pass(nn, key, hop);
+	dest = net6_dest_make(nn, key, old);
+	if (IS_ERR(dest))
+		return PTR_ERR(dest);
+	net6_dest_pass_by(dest, hop);
+	net6_dest_put(dest);
+	return 0;
+}
+
+/**
+ * net6_dest_forward() - where a packet of somebody else goes
+ * @nn: namespace
+ * @key: destination: not ours when it was last asked, unicast and not link-local; any interface
+ * @hop: filled; good within the RCU section
+ *
+ * What is known of the destination is looked for first. No reference is taken: what an entry holds
+ * is there for the RCU section, be the entry gone or not. Context: BH disabled, RCU read lock held;
+ * does not sleep. Return: 0 or -errno, as net6_dest_lookup_key().
+ */
+int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key, struct net6_hop *hop)
+{
+	struct net6_dest *dest = net6_dest_find(nn, key);
+	int err;
+
+	if (likely(dest && net6_dest_valid(dest))) {
+		net6_dest_use(dest);
+		net6_dest_pass_by(dest, hop);
+		return 0;
+	}
+	err = net6_dest_forward_new(nn, key, dest, hop);
+	if (err == -ENETUNREACH)
+		NET6_INC(nn, Ip6OutNoRoutes);
+	return err;
 }
 
 /**

@@ -115,6 +115,20 @@ u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif)
 int net6_dest_choose_saddr(struct net6_dest *dest);
 void net6_dest_put(struct net6_dest *dest);
 
+/**
+ * struct net6_hop - where a packet of somebody else goes
+ * @neigh: next hop, and by its interface; borrowed; NULL if LOCAL
+ * @flags: NET6_DEST_*
+ * @mtu: most bytes by the route, U32_MAX if it does not say; 1280 at least
+ */
+struct net6_hop {
+	struct net6_neigh	*neigh;
+	u32			flags;
+	u32			mtu;
+};
+
+int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key, struct net6_hop *hop);
+
 /* Has the source address been chosen? */
 static inline bool net6_dest_has_saddr(const struct net6_dest *dest)
 {
@@ -166,11 +180,13 @@ int net6_dest_init(void);
 void net6_dest_exit(void);
 
 /* The next hop for a destination, RFC 4861 5.2 (core/route.c). RCU read lock held.
- * Fills iface and next hop (no references), returns flags or -errno.
+ * Fills iface and next hop (no references), and neigh if it was looked for and is there; returns
+ * flags or -errno.
  */
 struct net6_nexthop {
 	struct net6_iface	*iface;
 	struct in6_addr		addr;
+	struct net6_neigh	*neigh;
 	int			ifindex;	/* as in struct net6_dest */
 	u32			flags;		/* NET6_DEST_* */
 	bool			router;		/* a default router */
@@ -180,6 +196,8 @@ struct net6_nexthop {
 };
 
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
+		       struct net6_nexthop *nh);
+int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 		       struct net6_nexthop *nh);
 
 #endif /* _NET6_DEST_H */

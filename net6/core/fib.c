@@ -195,36 +195,39 @@ void net6_fib_forget_all(struct net6_iface *iface, bool manual)
 /* RFC 4191 3.2: a router of which nothing is known is taken to be reachable. Otherwise the first
  * packets to a prefix would leave by the default router, while its own is being resolved.
  */
-static bool net6_fib_reachable(const struct net6_fib_route *r)
+static bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh **neigh)
 {
-	struct net6_neigh *neigh;
-
+	*neigh = NULL;
 	if (ipv6_addr_any(&r->gateway))
 		return true;
-	neigh = net6_neigh_find(r->iface, &r->gateway);
-	if (!neigh || !net6_neigh_lost(neigh))
+	*neigh = net6_neigh_find(r->iface, &r->gateway);
+	if (!*neigh || !net6_neigh_lost(*neigh))
 		return true;
-	net6_neigh_probe(neigh);
+	net6_neigh_probe(*neigh);
 	return false;
 }
 
 /* The best route of one prefix: the first whose router is reachable, else the first. One that
  * refuses does not go before a router that is only lost: packets to it find out when it is back.
  */
-static struct net6_fib_route *net6_fib_best(struct net6_trie_node *node, int oif, bool *reachable)
+static struct net6_fib_match net6_fib_best(struct net6_trie_node *node, int oif)
 {
-	struct net6_fib_route *r, *first = NULL;
+	struct net6_fib_match first = {}, match;
+	struct net6_fib_route *r;
 
-	*reachable = true;
 	list_for_each_entry_rcu(r, &node->items, item) {
 		if (!net6_iface_usable(r->iface) || (oif && r->iface->ifindex != oif))
 			continue;
-		if (net6_fib_reachable(r))
-			return first && r->attrs.refuses ? first : r;
-		if (!first)
-			first = r;
+		match.route = r;
+		match.reachable = net6_fib_reachable(r, &match.neigh);
+		if (match.reachable && (!first.route || !r->attrs.refuses))
+			return match;
+		if (!first.route)
+			first = match;
+		first.reachable = match.reachable;
+		if (first.reachable)
+			break;
 	}
-	*reachable = false;
 	return first;
 }
 
@@ -233,29 +236,27 @@ static struct net6_fib_route *net6_fib_best(struct net6_trie_node *node, int oif
  * @nn: namespace
  * @addr: destination
  * @oif: interface it must be on, 0 for any
- * @reachable: is its router reachable, as far as is known?
+ * @match: filled
  *
  * RFC 4191 3.2: by length of the prefix, then by metric and preference; routes through routers
  * that are not reachable only if there is no other. Context: RCU read lock held.
- * Return: borrowed; NULL if no prefix matches.
  */
-struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
-				       bool *reachable)
+void net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
+		     struct net6_fib_match *match)
 {
-	struct net6_fib_route *r, *best = NULL;
+	struct net6_fib_match best = {}, next;
 	struct net6_trie_node *node;
-	bool ok, lost = false;
+	bool lost = false;
 
-	*reachable = false;
 	net6_trie_for_each_match(node, &nn->fib, addr) {
-		r = net6_fib_best(node, oif, &ok);
-		if (!r || (*reachable && !ok && !best->attrs.refuses))
+		next = net6_fib_best(node, oif);
+		if (!next.route ||
+		    (best.reachable && !next.reachable && !best.route->attrs.refuses))
 			continue;
 		/* Behind a shorter prefix that refuses, a lost router is as good as another. */
-		lost = !ok && (lost || (best && best->attrs.refuses));
-		best = r;
-		*reachable = ok;
+		lost = !next.reachable && (lost || (best.route && best.route->attrs.refuses));
+		best = next;
 	}
-	*reachable |= lost;
-	return best;
+	best.reachable |= lost;
+	*match = best;
 }

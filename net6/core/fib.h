@@ -74,9 +74,21 @@ struct net6_fib_route {
 	struct rcu_head		rcu;
 };
 
-/* RCU read lock held. *@reachable: the route's router is not known to be unreachable. */
-struct net6_fib_route *net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
-				       bool *reachable);
+/**
+ * struct net6_fib_match - what routes say of a destination
+ * @route: borrowed; NULL if no prefix matches
+ * @neigh: its router, if that is in the neighbor cache; borrowed
+ * @reachable: the router is not known to be unreachable
+ */
+struct net6_fib_match {
+	struct net6_fib_route	*route;
+	struct net6_neigh	*neigh;
+	bool			reachable;
+};
+
+/* RCU read lock held. */
+void net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
+		     struct net6_fib_match *match);
 
 /* Takes nn->lock. A lifetime of 0 removes. */
 int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,

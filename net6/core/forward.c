@@ -106,9 +106,9 @@ static void net6_forward_no_route(struct net6_net *nn, struct sk_buff *skb, int 
 
 /* RFC 4443 3.1: code 2, "Beyond scope of source address" (RFC 4291 2.5.6) */
 static bool net6_forward_leaves_scope(const struct net6_iface *iface, const struct sk_buff *skb,
-				      const struct net6_dest *dest)
+				      const struct net6_hop *hop)
 {
-	return dest->iface != iface &&
+	return hop->neigh->iface != iface &&
 	       (ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL);
 }
 
@@ -122,41 +122,40 @@ static bool net6_forward_too_big(const struct sk_buff *skb, unsigned int mtu)
 /* RFC 4443 3.1: "destined to an address within a subnet assigned to that same link [...]
  * the packet MUST NOT be forwarded back onto the arrival link"
  */
-static bool net6_forward_comes_back(const struct net6_iface *iface, const struct net6_dest *dest)
+static bool net6_forward_comes_back(const struct net6_iface *iface, const struct net6_hop *hop)
 {
-	return dest->iface == iface && (dest->flags & NET6_DEST_ONLINK) &&
+	return hop->neigh->iface == iface && (hop->flags & NET6_DEST_ONLINK) &&
 	       (iface->ops->flags & NET6_LINK_POINTOPOINT);
 }
 
 /**
  * net6_forward_finish() - send a packet that netfilter has seen
- * @dest: where to, by an interface that is usable
+ * @neigh: next hop, on an interface that is usable; borrowed
  * @skb: one hop further, skb->dev set; consumed
  * @reassembled: it came in fragments
  *
  * Context: BH disabled, RCU read lock held. Return: as net6_output().
  */
-int net6_forward_finish(struct net6_dest *dest, struct sk_buff *skb, bool reassembled)
+int net6_forward_finish(struct net6_neigh *neigh, struct sk_buff *skb, bool reassembled)
 {
-	NET6_INC_IFACE(dest->iface, Ip6OutForwDatagrams);
-	NET6_ADD_IFACE(dest->iface, Ip6OutOctets, skb->len);
+	NET6_INC_IFACE(neigh->iface, Ip6OutForwDatagrams);
+	NET6_ADD_IFACE(neigh->iface, Ip6OutOctets, skb->len);
 	/* Put together for the filter's sake (nfhook.c): in pieces that no link on the rest of
 	 * its way can refuse.
 	 */
 	if (unlikely(reassembled && skb->len > NET6_MIN_MTU))
-		return net6_frag_output(skb, dest, NET6_MIN_MTU);
-	return net6_neigh_output(dest->neigh, skb);
+		return net6_frag_output(skb, neigh, NET6_MIN_MTU);
+	return net6_neigh_output(neigh, skb);
 }
 
 /* All rules are kept: one hop further. */
-static void net6_forward_output(struct net6_iface *iface, struct net6_dest *dest,
+static void net6_forward_output(struct net6_iface *iface, struct net6_neigh *neigh,
 				struct sk_buff *skb, bool reassembled)
 {
-	struct net_device *dev = dest->iface->dev;
-	struct net6_net *nn = dest->nn;
+	struct net6_iface *out = neigh->iface;
 
-	if (skb_cow(skb, LL_RESERVED_SPACE(dev))) {
-		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+	if (skb_cow(skb, LL_RESERVED_SPACE(out->dev))) {
+		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
 		return;
 	}
 	ipv6_hdr(skb)->hop_limit--;
@@ -164,45 +163,47 @@ static void net6_forward_output(struct net6_iface *iface, struct net6_dest *dest
 	skb_clear_tstamp(skb);
 	skb->priority = rt_tos2priority(ipv6_get_dsfield(ipv6_hdr(skb)));
 	if ((net6_nf_on(NF_INET_FORWARD) || net6_nf_on(NF_INET_POST_ROUTING)) &&
-	    !net6_nf_forward(iface, skb, dest, reassembled))
+	    !net6_nf_forward(iface, skb, out, reassembled))
 		return;
-	skb->dev = dev;
-	net6_forward_finish(dest, skb, reassembled);
+	skb->dev = out->dev;
+	net6_forward_finish(neigh, skb, reassembled);
 }
 
-static void net6_forward_to(struct net6_iface *iface, struct net6_dest *dest,
+static void net6_forward_to(struct net6_iface *iface, const struct net6_hop *hop,
 			    struct sk_buff *skb, bool reassembled)
 {
 	struct net6_net *nn = iface->nn;
+	struct net6_iface *out;
 	unsigned int mtu;
 
-	if (dest->flags & NET6_DEST_LOCAL) {
+	if (hop->flags & NET6_DEST_LOCAL) {
 		net6_drop(nn, skb, NET6_DROP_NOT_OURS);
 		return;
 	}
-	if (net6_forward_leaves_scope(iface, skb, dest)) {
+	if (net6_forward_leaves_scope(iface, skb, hop)) {
 		net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_NOT_NEIGHBOUR, 0);
 		net6_drop(nn, skb, NET6_DROP_FORWARD_SCOPE);
 		return;
 	}
-	if (net6_forward_comes_back(iface, dest)) {
+	if (net6_forward_comes_back(iface, hop)) {
 		net6_icmp_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH, 0);
 		net6_drop(nn, skb, NET6_DROP_FORWARD_BACK);
 		return;
 	}
-	if (!net6_iface_usable(dest->iface)) {
+	out = hop->neigh->iface;
+	if (!net6_iface_usable(out)) {
 		net6_drop(nn, skb, NET6_DROP_IFACE_DOWN);
 		return;
 	}
-	mtu = min(READ_ONCE(dest->iface->mtu), dest->route_mtu);
+	mtu = min(READ_ONCE(out->mtu), hop->mtu);
 	if (!reassembled && net6_forward_too_big(skb, mtu)) {
 		net6_icmp_send(skb, ICMPV6_PKT_TOOBIG, 0, mtu);
 		net6_drop(nn, skb, NET6_DROP_FORWARD_TOO_BIG);
 		return;
 	}
-	if (dest->iface == iface)
-		net6_redirect_send(iface, skb, dest);
-	net6_forward_output(iface, dest, skb, reassembled);
+	if (out == iface)
+		net6_redirect_send(iface, skb, hop);
+	net6_forward_output(iface, hop->neigh, skb, reassembled);
 }
 
 /**
@@ -217,8 +218,8 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 {
 	struct net6_net *nn = iface->nn;
 	struct net6_dest_key key = { 0 };
-	struct net6_dest *dest;
-	int reason;
+	struct net6_hop hop;
+	int reason, err;
 
 	NET6_INC_IFACE(iface, Ip6InReceives);
 	NET6_ADD_IFACE(iface, Ip6InOctets, skb->len);
@@ -242,14 +243,11 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 	key.daddr = ipv6_hdr(skb)->daddr;
 	if (READ_ONCE(nn->n_routers) > 1)
 		key.first_hop = NET6_DEST_SETTLED;
-	dest = net6_dest_lookup_key(nn, &key);
-	if (IS_ERR(dest)) {
-		if (PTR_ERR(dest) == -ENOMEM)
-			net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
-		else
-			net6_forward_no_route(nn, skb, PTR_ERR(dest));
-		return;
-	}
-	net6_forward_to(iface, dest, skb, reassembled);
-	net6_dest_put(dest);
+	err = net6_dest_forward(nn, &key, &hop);
+	if (likely(!err))
+		net6_forward_to(iface, &hop, skb, reassembled);
+	else if (err == -ENOMEM)
+		net6_drop(nn, skb, NET6_DROP_NO_MEMORY);
+	else
+		net6_forward_no_route(nn, skb, err);
 }

@@ -5,7 +5,8 @@
 
 #include "iface.h"
 
-struct net6_dest;
+struct net6_hop;
+struct net6_neigh;
 
 /**
  * net6_forward_on() - is this host a router on an interface?
@@ -20,12 +21,12 @@ static inline bool net6_forward_on(const struct net6_iface *iface)
 
 bool net6_forward_wants(const struct net6_iface *iface, const struct sk_buff *skb);
 void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassembled);
-int net6_forward_finish(struct net6_dest *dest, struct sk_buff *skb, bool reassembled);
+int net6_forward_finish(struct net6_neigh *neigh, struct sk_buff *skb, bool reassembled);
 void net6_forward_set(struct net6_iface *iface, bool on);	/* nn->lock held */
 
 /* core/redirect.c; softirq, RCU read lock held. */
 void net6_redirect_rcv(struct net6_iface *iface, struct sk_buff *skb);
 void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
-			const struct net6_dest *dest);
+			const struct net6_hop *hop);
 
 #endif /* _NET6_FORWARD_H */

@@ -140,7 +140,7 @@ static int net6_frag_cut(struct sk_buff *skb, const struct net6_unfragmentable *
 	return 0;
 }
 
-static int net6_frag_send(struct sk_buff *frag, struct net6_dest *dest)
+static int net6_frag_send(struct sk_buff *frag, struct net6_neigh *neigh)
 {
 	struct sk_buff *next;
 	int err;
@@ -148,8 +148,8 @@ static int net6_frag_send(struct sk_buff *frag, struct net6_dest *dest)
 	do {
 		next = frag->next;
 		skb_mark_not_on_list(frag);
-		NET6_INC_IFACE(dest->iface, Ip6OutFragCreates);
-		err = net6_neigh_output(dest->neigh, frag);
+		NET6_INC_IFACE(neigh->iface, Ip6OutFragCreates);
+		err = net6_neigh_output(neigh, frag);
 		if (unlikely(err == NET_XMIT_CN))
 			err = 0;
 		frag = next;
@@ -170,13 +170,13 @@ static int net6_frag_prepare(struct sk_buff *skb)
 /**
  * net6_frag_output() - send a packet in fragments
  * @skb: data at the IPv6 header, no GSO, skb->dev set; consumed
- * @dest: where to, with a next hop; borrowed
+ * @neigh: next hop; borrowed
  * @mtu: bytes that a fragment may have with its IPv6 header, 1280 at least
  *
  * Context: BH disabled, RCU read lock held.
  * Return: 0, or the first negative errno; what comes after it is not sent.
  */
-int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int mtu)
+int net6_frag_output(struct sk_buff *skb, struct net6_neigh *neigh, unsigned int mtu)
 {
 	struct net6_unfragmentable part = net6_chain_unfragmentable(skb->data, skb_headlen(skb));
 	unsigned int room;
@@ -186,14 +186,14 @@ int net6_frag_output(struct sk_buff *skb, struct net6_dest *dest, unsigned int m
 	room = (mtu - min_t(unsigned int, mtu, part.len + sizeof(struct frag_hdr))) & ~7U;
 	err = !room ? -EMSGSIZE : net6_frag_prepare(skb) ?: net6_frag_cut(skb, &part, room);
 	if (unlikely(err))
-		net6_drop(dest->nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG :
+		net6_drop(neigh->iface->nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG :
 			  NET6_DROP_NO_MEMORY);
 	else
-		err = net6_frag_send(skb, dest);
+		err = net6_frag_send(skb, neigh);
 	if (likely(!err))
-		NET6_INC_IFACE(dest->iface, Ip6OutFragOKs);
+		NET6_INC_IFACE(neigh->iface, Ip6OutFragOKs);
 	else
-		NET6_INC_IFACE(dest->iface, Ip6OutFragFails);
+		NET6_INC_IFACE(neigh->iface, Ip6OutFragFails);
 	return err;
 }
 

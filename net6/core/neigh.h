@@ -81,12 +81,14 @@ struct net6_neigh {
 	struct rcu_head		rcu;
 };
 
-/* All: RCU read lock held, BH disabled, any context; none sleeps. find() borrows,
- * get_or_create() returns a reference or NULL.
+/* All: RCU read lock held, BH disabled, any context; none sleeps. find() and find_or_create()
+ * borrow, get_or_create() returns a reference or NULL.
  */
 struct net6_neigh *net6_neigh_find(struct net6_iface *iface, const struct in6_addr *addr);
 struct net6_neigh *net6_neigh_get_or_create(struct net6_iface *iface,
 					    const struct in6_addr *addr);
+struct net6_neigh *net6_neigh_find_or_create(struct net6_iface *iface,
+					     const struct in6_addr *addr);
 void net6_neigh_put(struct net6_neigh *neigh);
 int net6_neigh_output(struct net6_neigh *neigh, struct sk_buff *skb);
 void net6_neigh_confirm(struct net6_neigh *neigh);

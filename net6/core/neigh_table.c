@@ -11,10 +11,18 @@
 /* How far eviction looks for a victim that nobody has used of late. */
 #define NET6_NEIGH_EVICT_SCAN	32
 
+static int net6_neigh_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct net6_neigh *neigh = obj;
+
+	return !ipv6_addr_equal(&neigh->addr, arg->key);
+}
+
 static const struct rhashtable_params net6_neigh_params = {
 	.key_len		= sizeof(struct in6_addr),
 	.key_offset		= offsetof(struct net6_neigh, addr),
 	.head_offset		= offsetof(struct net6_neigh, node),
+	.obj_cmpfn		= net6_neigh_cmp,
 	.automatic_shrinking	= true,
 };
 
@@ -23,9 +31,11 @@ static const struct rhashtable_params net6_neigh_params = {
  * @iface: interface
  * @addr: its address
  *
+ * Flattened, so that the hash is computed here, for keys of one length.
  * Context: RCU read lock held. Return: borrowed entry or NULL.
  */
-struct net6_neigh *net6_neigh_find(struct net6_iface *iface, const struct in6_addr *addr)
+__flatten struct net6_neigh *net6_neigh_find(struct net6_iface *iface,
+					     const struct in6_addr *addr)
 {
 	if (test_bit(NET6_IFACE_DEAD, &iface->flags))
 		return NULL;
@@ -310,6 +320,26 @@ struct net6_neigh *net6_neigh_get_or_create(struct net6_iface *iface,
 		net6_iface_put(iface);
 		kfree(new);
 	}
+	return neigh;
+}
+
+/**
+ * net6_neigh_find_or_create() - the same for a packet that goes out at once
+ * @iface: interface
+ * @addr: unicast address on that link
+ *
+ * Context: RCU read lock held, BH disabled. Return: borrowed, for the RCU section; else NULL.
+ */
+struct net6_neigh *net6_neigh_find_or_create(struct net6_iface *iface,
+					     const struct in6_addr *addr)
+{
+	struct net6_neigh *neigh = net6_neigh_find(iface, addr);
+
+	if (likely(neigh))
+		return neigh;
+	neigh = net6_neigh_get_or_create(iface, addr);
+	if (neigh)
+		net6_neigh_put(neigh);
 	return neigh;
 }
 

@@ -58,6 +58,8 @@ struct net6_settings {
  * @dest_count: entries in @dests
  * @dest_lru: the same entries, oldest first
  * @dest_lock: protects both against writers and nests in nothing of ours but @lock
+ * @dest_tick: jiffies when packets of others last brought a destination into @dests
+ * @dest_admitted: so many have they brought since the beginning of that tick
  * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
  *	have changed: all cached destinations with another number are stale
  * @n_routers: default routers of all interfaces; written under @lock
@@ -95,6 +97,8 @@ struct net6_net {
 	atomic_t		dest_count;
 	struct list_head	dest_lru;
 	spinlock_t		dest_lock;
+	unsigned long		dest_tick;
+	unsigned int		dest_admitted;
 	atomic_t		dest_gen;
 	u32			n_routers;
 	u32			router_id;

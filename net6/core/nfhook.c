@@ -295,7 +295,7 @@ static int net6_nf_post_ok(struct net *net, struct sock *sk, struct sk_buff *skb
 	skb_dst_drop(skb);
 	skb->dev = dest->iface->dev;
 	if (net6_nf_reassembled(skb) && !(dest->flags & NET6_DEST_LOCAL))
-		err = net6_forward_finish(dest, skb, true);
+		err = net6_forward_finish(dest->neigh, skb, true);
 	else
 		err = net6_output_finish(skb, dest);
 	net6_dest_put(dest);
@@ -399,7 +399,7 @@ static int net6_nf_forward_ok(struct net *net, struct sock *sk, struct sk_buff *
 	if (dest->flags & NET6_DEST_LOCAL)
 		net6_drop(dest->nn, skb, NET6_DROP_NOT_OURS);
 	else if (net6_nf_post(dest->iface, skb, skb->dev, &err))
-		net6_forward_finish(dest, skb, reassembled);
+		net6_forward_finish(dest->neigh, skb, reassembled);
 	net6_dest_put(dest);
 	return 0;
 }
@@ -408,25 +408,24 @@ static int net6_nf_forward_ok(struct net *net, struct sock *sk, struct sk_buff *
  * net6_nf_forward() - NF_INET_FORWARD and NF_INET_POST_ROUTING for others' packets
  * @iface: interface that it came in on
  * @skb: one hop further, data at the IPv6 header
- * @dest: where it goes
+ * @out: interface that it is to leave by
  * @reassembled: it came in fragments
  *
  * Context: BH disabled, RCU read lock held.
  * Return: whether it may go on; else it is consumed.
  */
-bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_dest *dest,
+bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_iface *out,
 		     bool reassembled)
 {
 	struct net_device *in = skb->dev;
 	int err;
 
 	net6_nf_cb_init(skb, iface->ifindex, reassembled);
-	skb_dst_set_noref(skb, &dest->iface->rt->dst);
+	skb_dst_set_noref(skb, &out->rt->dst);
 	if (net6_nf_on(NF_INET_FORWARD) &&
-	    net6_nf_run(NF_INET_FORWARD, iface->nn, skb, in, dest->iface->dev,
-			net6_nf_forward_ok) != 1)
+	    net6_nf_run(NF_INET_FORWARD, iface->nn, skb, in, out->dev, net6_nf_forward_ok) != 1)
 		return false;
-	return net6_nf_post(dest->iface, skb, in, &err);
+	return net6_nf_post(out, skb, in, &err);
 }
 
 /* ---- routes ---- */

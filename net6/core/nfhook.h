@@ -43,7 +43,7 @@ static inline void net6_nf_reset(struct sk_buff *skb)
 
 void net6_nf_rcv(struct net6_iface *iface, struct sk_buff *skb);
 bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reassembled);
-bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_dest *dest,
+bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_iface *out,
 		     bool reassembled);
 bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err);
 int net6_nf_dst_output(struct net *net, struct sock *sk, struct sk_buff *skb);

@@ -53,7 +53,7 @@ static int net6_output_too_big(struct sk_buff *skb, struct net6_dest *dest)
 	if (skb->len <= mtu)
 		return net6_neigh_output(dest->neigh, skb);
 	if (skb->ignore_df)
-		return net6_frag_output(skb, dest, mtu);
+		return net6_frag_output(skb, dest->neigh, mtu);
 	/* A segment made before the path MTU fell: the path's router will say so. */
 	if (skb->len <= READ_ONCE(iface->mtu))
 		return net6_neigh_output(dest->neigh, skb);

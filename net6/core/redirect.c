@@ -221,16 +221,16 @@ static struct sk_buff *net6_redirect_make(struct net6_iface *iface, const struct
  * net6_redirect_send() - tell a host of a better first hop, RFC 4861 8.2
  * @iface: interface that the packet came in on
  * @skb: the packet, data at its IPv6 header; neither changed nor consumed
- * @dest: where it goes, through @iface too
+ * @hop: where it goes, through @iface too
  *
  * Rate-limited like errors, and left out where a rule of the RFC says so.
  * Context: softirq, RCU read lock held.
  */
 void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
-			const struct net6_dest *dest)
+			const struct net6_hop *hop)
 {
 	const struct in6_addr *saddr = &ipv6_hdr(skb)->saddr;
-	const struct in6_addr *target = &dest->neigh->addr;
+	const struct in6_addr *target = &hop->neigh->addr;
 	struct net6_dest *back;
 	struct in6_addr own;
 	struct sk_buff *rd;
@@ -238,7 +238,7 @@ void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
 	if (!(iface->ops->flags & NET6_LINK_ND) || !net6_redirect_from_neighbor(iface, saddr))
 		return;
 	/* "For redirection to a router: the router's link-local address" */
-	if (!(dest->flags & NET6_DEST_ONLINK) &&
+	if (!(hop->flags & NET6_DEST_ONLINK) &&
 	    !(ipv6_addr_type(target) & IPV6_ADDR_LINKLOCAL))
 		return;
 	if (!net6_addr_linklocal(iface, &own))
@@ -252,7 +252,7 @@ void net6_redirect_send(struct net6_iface *iface, const struct sk_buff *skb,
 		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		goto put;
 	}
-	rd = net6_redirect_make(iface, skb, target, dest->neigh);
+	rd = net6_redirect_make(iface, skb, target, hop->neigh);
 	if (rd) {
 		NET6_INC_IFACE(iface, Icmp6OutRedirects);
 		net6_icmp_xmit(iface, rd, &own, saddr, NET6_ND_HOP_LIMIT, NULL);

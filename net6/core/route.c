@@ -19,6 +19,7 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->iface = iface;
 	nh->addr = *daddr;
 	nh->ifindex = iface->ifindex;
+	nh->neigh = NULL;
 	nh->flags = flags;
 	nh->router = false;
 	nh->hop_limit = 0;
@@ -96,9 +97,10 @@ static int net6_route_refusal(u8 type)
 	}
 }
 
-static int net6_route_via(const struct net6_fib_route *route, const struct in6_addr *daddr,
+static int net6_route_via(const struct net6_fib_match *match, const struct in6_addr *daddr,
 			  struct net6_nexthop *nh)
 {
+	const struct net6_fib_route *route = match->route;
 	bool direct = ipv6_addr_any(&route->gateway);
 	int err;
 
@@ -106,6 +108,7 @@ static int net6_route_via(const struct net6_fib_route *route, const struct in6_a
 		return net6_route_refusal(route->attrs.refuses);
 	err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
 				direct ? NET6_DEST_ONLINK : 0, nh);
+	nh->neigh = match->neigh;
 	return net6_route_by(&route->attrs, nh, err);
 }
 
@@ -134,28 +137,36 @@ static bool net6_route_router_wins(const struct net6_router *router,
 	return net6_neigh_reachable(READ_ONCE(router->neigh));
 }
 
-/* The longest of on-link prefix and route wins, the lower metric at the same length. A router that
+/**
+ * net6_route_unicast() - the next hop for an address that is neither ours nor link-local
+ * @nn: namespace
+ * @key: destination, interface and router
+ * @nh: filled
+ *
+ * The longest of on-link prefix and route wins, the lower metric at the same length. A router that
  * is not known to be unreachable is preferred to one that is (RFC 4191 3.2).
+ * Context: RCU read lock held. Return: as net6_route_nexthop().
  */
-static int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
-			      struct net6_nexthop *nh)
+int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
+		       struct net6_nexthop *nh)
 {
 	struct net6_prefix *prefix = net6_prefix_match(nn, &key->daddr, key->oif);
 	const struct in6_addr *daddr = &key->daddr;
 	int oif = key->oif;
+	struct net6_fib_match match;
 	struct net6_fib_route *route;
 	struct net6_router *router;
-	bool reachable;
 
-	route = net6_fib_lookup(nn, daddr, oif, &reachable);
-	if (prefix && (!route || !reachable || net6_route_prefix_wins(prefix, route)))
+	net6_fib_lookup(nn, daddr, oif, &match);
+	route = match.route;
+	if (prefix && (!route || !match.reachable || net6_route_prefix_wins(prefix, route)))
 		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
-	if (route && reachable && route->plen)
-		return net6_route_via(route, daddr, nh);
+	if (route && match.reachable && route->plen)
+		return net6_route_via(&match, daddr, nh);
 	router = net6_router_by_id(nn, key->first_hop, oif) ?: net6_router_select(nn, oif, NULL);
 	if (router && (!route || net6_route_router_wins(router, route)))
 		return net6_route_default(router, nh);
-	return route ? net6_route_via(route, daddr, nh) : -ENETUNREACH;
+	return route ? net6_route_via(&match, daddr, nh) : -ENETUNREACH;
 }
 
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,

@@ -335,7 +335,7 @@ int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *de
 	NET6_ADD(dest->nn, Ip6OutOctets, skb->len);
 	err = net6_output_egress(dest->nn, skb);
 	if (likely(err >= 0))
-		err = net6_frag_output(skb, dest, min(set, net6_dest_mtu(dest)));
+		err = net6_frag_output(skb, dest->neigh, min(set, net6_dest_mtu(dest)));
 	rcu_read_unlock_bh();
 	return err;
 }

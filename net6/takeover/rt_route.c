@@ -467,11 +467,12 @@ static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struc
 	const struct net6_fib_route *entry;
 	const struct net6_prefix *prefix;
 	struct net6_iface *iface = NULL;
-	bool reachable;
+	struct net6_fib_match match;
 
 	rcu_read_lock();
 	prefix = net6_prefix_match(nn, addr, 0);
-	entry = net6_fib_lookup(nn, addr, 0, &reachable);
+	net6_fib_lookup(nn, addr, 0, &match);
+	entry = match.route;
 	/* RTNL keeps the interface, not the prefix. */
 	if (entry && !entry->attrs.refuses && ipv6_addr_any(&entry->gateway) &&
 	    (!prefix || entry->plen > prefix->plen))

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # A packet to a destination that the router has never heard of costs the same however many
 # addresses the router has. So does the answer to a host it has never heard of: strangers choose
-# both. In virtual time, where time is instructions.
+# both. A sweep leaves few destinations in the cache; where the others go is looked up for each
+# packet. In virtual time, where time is instructions.
 #
 #	B [b0 raw] --- [a0 net6, forwarding] A [c0 net6] --- [d0, net6 off] D
 #
@@ -24,6 +25,7 @@ import nl
 OURS, SOURCE = "2001:db8:b::1", "2001:db8:b::9"
 GATEWAY, GATEWAY_MAC = "fe80::d", "02:00:00:00:0d:0d"
 ADDRESSES, BATCHES, PACKETS = 300, 12, 50
+DESTINATIONS, SWEEP = 256, 1000
 NONE = 59
 strangers = itertools.count(1)
 
@@ -36,7 +38,7 @@ class Router:
         ktap.net6_load()
         self.net, other, self.wire = nd.ends()
         nd.cable(self.net, other, self.wire)
-        far = ktap.Netns("D")
+        self.far = far = ktap.Netns("D")
         nd.quiet(far)
         ktap.run("ip", "link", "add", "c0", "netns", self.net.name, "type", "veth", "peer",
                  "name", "d0", "netns", far.name)
@@ -47,8 +49,9 @@ class Router:
             nd.net6ctl(self.net, "set", "dev", dev, "dad-transmits", "0", "forwarding", "on")
             nd.net6ctl(self.net, "add", "address", address, "dev", dev)
             nd.linklocal(self.net, dev)
-        nd.net6ctl(self.net, "set", "limits", "max-dests", "256")
+        nd.net6ctl(self.net, "set", "limits", "max-dests", str(DESTINATIONS))
         nd.net6ctl(self.net, "add", "neighbor", GATEWAY, "lladdr", GATEWAY_MAC, "dev", "c0")
+        nd.net6ctl(self.net, "add", "neighbor", SOURCE, "lladdr", self.wire.mac, "dev", "a0")
         nd.net6ctl(self.net, "add", "route", "2001:db8::/32", "via", GATEWAY, "dev", "c0")
 
     def add_addresses(self, count):
@@ -60,17 +63,32 @@ class Router:
                     "addr-add", ifindex=ifindex, prefix_len=64,
                     address=nl.address(f"fd00::1:{number:x}")))
 
+    def send(self, packets):
+        """From B, one after the other."""
+        head = nd.mac_bytes(self.wire.peer) + nd.mac_bytes(self.wire.mac) + b"\x86\xdd"
+        frames = [head + packet for packet in packets]
+        for frame in frames:
+            self.wire.sock.send(frame)
+
+    def fill(self):
+        """The destination cache, with strangers."""
+        while len(nd.show(self.net, "destinations")) < DESTINATIONS:
+            self.send(new_ones(SWEEP))
+
+    def counted(self, name):
+        """How much a counter rises until this is asked again."""
+        before = nd.counter(self.net, name)
+        return lambda: nd.counter(self.net, name) - before
+
     def cost(self, packet, counter):
         """Nanoseconds of virtual time for one packet about a new host, sent by B and dealt with by
         A: the least of many batches. All of them raise the counter.
         """
-        head = nd.mac_bytes(self.wire.peer) + nd.mac_bytes(self.wire.mac) + b"\x86\xdd"
         before, least = nd.counter(self.net, counter), None
         for _ in range(BATCHES):
-            batch = [head + packet(f"2001:db8:ff::{next(strangers):x}") for _ in range(PACKETS)]
+            batch = new_ones(PACKETS, packet)
             start = time.perf_counter_ns()
-            for frame in batch:
-                self.wire.sock.send(frame)
+            self.send(batch)
             took = time.perf_counter_ns() - start
             least = took if least is None else min(least, took)
         ktap.equal(nd.counter(self.net, counter) - before, BATCHES * PACKETS, counter)
@@ -83,6 +101,10 @@ def to_stranger(stranger):
 
 def from_stranger(stranger):
     return nd.echo(stranger, OURS)
+
+
+def new_ones(count, packet=to_stranger, prefix="2001:db8:ff:"):
+    return [packet(f"{prefix}:{next(strangers):x}") for _ in range(count)]
 
 
 CASES = ((to_stranger, "Ip6OutForwDatagrams"), (from_stranger, "Icmp6OutEchoReplies"))
@@ -111,14 +133,47 @@ def a_source_is_chosen_for_who_wants_one():
 
     def entry():
         return [e for e in nd.show(router.net, "destinations") if e["address"] == stranger][0]
-    head = nd.mac_bytes(router.wire.peer) + nd.mac_bytes(router.wire.mac) + b"\x86\xdd"
-    router.wire.sock.send(head + to_stranger(stranger))
+    nd.net6ctl(router.net, "flush", "destinations")
+    router.send([to_stranger(stranger)])
     ktap.wait_for(10, "it is forwarded", lambda: stranger in
                   [e["address"] for e in nd.show(router.net, "destinations")])
     ktap.equal((entry().get("source"), entry()["next_hop"]), (None, GATEWAY), "forwarded")
     with router.net, ktap.net6_socket(socket.SOCK_DGRAM) as sock:
         sock.connect((stranger, 9))
         ktap.equal(entry().get("source"), sock.getsockname()[0], "sent to")
+
+
+@ktap.test
+def a_sweep_is_not_remembered():
+    router = Router()
+    router.fill()
+    created, forwarded = map(router.counted, ("Ip6DestCreated", "Ip6OutForwDatagrams"))
+    router.send(new_ones(SWEEP))
+    ktap.equal(forwarded(), SWEEP, "forwarded")
+    ktap.diag(f"{created()} of {SWEEP} new destinations came into the cache")
+    ktap.true(created() < SWEEP / 10, f"{created()} of them came into the cache")
+    ktap.equal(len(nd.show(router.net, "destinations")), DESTINATIONS, "destinations")
+
+
+@ktap.test
+def what_is_not_remembered_goes_the_same_way():
+    router = Router()
+    router.fill()
+    wire = nd.Wire(router.far, "d0")
+    created, forwarded, neighbors = map(router.counted, (
+        "Ip6DestCreated", "Ip6OutForwDatagrams", "NdNeighCreated"))
+    dropped = nd.drops(router.net).get("NO_ROUTE", 0)
+    router.send(new_ones(PACKETS))
+    router.send(new_ones(PACKETS, prefix="fd00::5"))
+    router.send(new_ones(PACKETS, prefix="2001:dbf:"))
+    ktap.equal((forwarded(), neighbors()), (2 * PACKETS, PACKETS), "forwarded, neighbors")
+    ktap.equal(nd.drops(router.net)["NO_ROUTE"] - dropped, PACKETS, "without a route")
+    ktap.true(created() < PACKETS / 2, f"{created()} came into the cache")
+    for _ in range(PACKETS):
+        wire.expect(lambda f: f.dst == GATEWAY_MAC, "packet through the gateway")
+    solicited = set()
+    while len(solicited) < PACKETS:
+        solicited.add(wire.expect(lambda f: f.type == nd.NS, "solicitation").target)
 
 
 ktap.main()
