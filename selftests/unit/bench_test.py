@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts", "bench"))
 import bench		# noqa: E402
 import guests		# noqa: E402
+import memory		# noqa: E402
 import results		# noqa: E402
 import xie1999		# noqa: E402
 
@@ -288,6 +289,45 @@ event 1 1 5
         self.assertEqual(rows["split", "TCP", 1024, "send call", "buffers"], [50])
         self.assertEqual(rows["split", "TCP", 1024, "send call", "the rest"], [100])
         self.assertEqual(rows["functions", "TCP", 1024, "receiver", "skb_checksum"], [100])
+
+
+class Memory(unittest.TestCase):
+    """What the kernel has, by its own tables."""
+
+    SLABINFO = """slabinfo - version: 2.1
+# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables
+NET6-TCP              10     13   2496   13    8 : tunables    0    0    0 : slabdata      1      1      0
+kmalloc-64            64     64     64   64    1 : tunables    0    0    0 : slabdata      3      3      0
+"""
+    ZONEINFO = """Node 0, zone      DMA
+  pages free     90
+        managed  100
+        protection: (0, 2904, 3893, 3893)
+  pagesets
+    cpu: 0
+              count: 5
+              high:  28
+"""
+    VMSTAT = "nr_free_pages 50\nnr_anon_pages 10\nnr_file_pages 20\nnr_page_table_pages 1\n"
+
+    def test_objects_and_pages_of_slabs(self):
+        found, pages = memory.slabs(self.SLABINFO)
+        self.assertEqual(found, {"NET6-TCP": 24960, "kmalloc-64": 4096})
+        self.assertEqual(pages, 11)
+
+    def test_pages_that_nobody_else_has(self):
+        self.assertEqual(memory.elsewhere(self.VMSTAT, self.ZONEINFO, 11), 100 - 5 - 11 - 81)
+
+    def test_one_of_many(self):
+        self.assertEqual(memory.each({"a": 100, "b": 7}, {"a": 300, "c": 50}, 10),
+                         {"a": 20, "b": -0.7, "c": 5})
+
+    def test_what_is_made_is_counted_twice(self):
+        made = []
+        with mock.patch.object(memory, "now", lambda pids: {"a": 8 * len(made)}):
+            found = memory.grown(lambda begin, end: made.extend(range(begin, end)), 10)
+        self.assertEqual(found, [{"a": 8}, {"a": 8}])
+        self.assertEqual(made, list(range(22)))
 
 
 class Guest(unittest.TestCase):
