@@ -29,6 +29,13 @@ struct net6_iface;
 #define NET6_LINK_FIXED_IID	BIT(6)	/* make_iid()'s identifier is the address's, unless
 					 * it is found to be a duplicate (RFC 2529 section 5)
 					 */
+#define NET6_LINK_RAW		BIT(7)	/* no addresses, and the device is others' too: routers
+					 * are believed without ND, and make_iid()'s identifier
+					 * is a seed only
+					 */
+#define NET6_LINK_ARRANGED	BIT(8)	/* who sets the link up gives it its link-local
+					 * address: addr_gen_mode is "none" at first
+					 */
 
 /* Longest link-layer header that a neighbor may cache, in bytes. */
 #define NET6_LINK_HEADER_MAX	16
@@ -42,7 +49,8 @@ struct net6_iface;
  * @flags: NET6_LINK_*
  * @addr_len: length of a link-layer address in bytes, 0 if the link has none
  * @header_len: bytes that @send or a cached header put in front of IPv6
- * @send: transmit @skb (data at the IPv6 header) to @lladdr; consumes the skb.
+ * @send: transmit @skb (data at the IPv6 header) to @lladdr, which is undefined if @addr_len is 0;
+ *	consumes the skb.
  *	Returns 0 or a negative errno (the skb is gone in either case).
  *	Context: BH disabled or softirq, RCU read lock held; must not sleep.
  * @set_multicast: start (@join) or stop receiving the link-layer group address;

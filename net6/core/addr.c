@@ -344,8 +344,10 @@ int net6_addr_assign(struct net6_addr *addr)
 	    !(ipv6_addr_type(&addr->addr) & IPV6_ADDR_LINKLOCAL))
 		addr->announce_left = NET6_MAX_NEIGHBOR_ADVERTISEMENT;
 	net6_addr_age(addr);
-	if (first)
+	if (first) {
 		net6_mld_announce(iface);
+		net6_nd_linklocal(iface);
+	}
 	return 0;
 }
 
@@ -427,6 +429,13 @@ static void net6_addr_timer_fn(struct timer_list *t)
 	net6_addr_put(addr);
 }
 
+/* Is an identifier the link's own? Where there is none one that both ends would have is no use. */
+static bool net6_addr_shows_iid(const struct net6_iface *iface)
+{
+	return net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET &&
+	       !(iface->ops->flags & NET6_LINK_RAW);
+}
+
 /**
  * net6_addr_form() - an address of ours in a prefix, by addr_gen_mode
  * @iface: interface
@@ -446,7 +455,7 @@ void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefi
 	if (token && !dad_counter && !(ipv6_addr_type(prefix) & IPV6_ADDR_LINKLOCAL))
 		memcpy(iid, &token, sizeof(iid));
 	else if (((iface->ops->flags & NET6_LINK_FIXED_IID) && !dad_counter) ||
-		 net6_conf(iface, NET6_PARAM_ADDR_GEN_MODE) < NET6_ADDR_GEN_SECRET)
+		 net6_addr_shows_iid(iface))
 		memcpy(iid, net_iface, sizeof(iid));
 	else
 		net6_iid_make(&iface->nn->iid_secret, prefix->s6_addr, net_iface, dad_counter,

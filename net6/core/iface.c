@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Interfaces [IF]: made and unmade as devices come and go, change namespace, MTU,
- * address or carrier. One per Ethernet device that belongs to no other device, and
- * the pseudo-loopback.
+ * address or carrier. One per device that a link is known for and that belongs to no
+ * other device, and the pseudo-loopback.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/if_arp.h>
 #include <linux/moduleparam.h>
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
@@ -13,6 +12,7 @@
 #include <net/ipv6.h>
 
 #include "../link/ethernet.h"
+#include "../link/rawip.h"
 #include "addr.h"
 #include "dest.h"
 #include "ip.h"
@@ -23,7 +23,7 @@
 
 static char *attach = "auto";
 module_param(attach, charp, 0444);
-MODULE_PARM_DESC(attach, "auto: every Ethernet device (default); manual: as net6ctl says");
+MODULE_PARM_DESC(attach, "auto: every device that can carry IPv6 (default); manual: as net6ctl says");
 
 static bool net6_attach_auto __read_mostly;
 
@@ -251,17 +251,32 @@ void net6_iface_settle(struct net6_iface *iface)
 /* Links that others bring, the tunnels among them. Under RTNL. */
 static LIST_HEAD(net6_link_types);
 
+static bool net6_link_match_loopback(const struct net_device *dev)
+{
+	return dev->flags & IFF_LOOPBACK;
+}
+
+/* Links that are built in. The first one that matches is a device's. */
+static const struct net6_link_type net6_link_built_in[] = {
+	{ .ops = &net6_loopback_ops,		.match = net6_link_match_loopback },
+	{ .ops = &net6_ethernet_ops,		.match = net6_ethernet_match },
+	{ .ops = &net6_rawip_ppp_ops,		.match = net6_rawip_match_ppp },
+	{ .ops = &net6_rawip_wireguard_ops,	.match = net6_rawip_match_wireguard },
+	{ .ops = &net6_rawip_peer_ops,		.match = net6_rawip_match_peer },
+	{ .ops = &net6_rawip_ops,		.match = net6_rawip_match },
+};
+
 static const struct net6_link_ops *net6_iface_link(const struct net_device *dev)
 {
 	const struct net6_link_type *type;
+	size_t i;
 
 	list_for_each_entry(type, &net6_link_types, list)
 		if (type->match(dev))
 			return type->ops;
-	if (dev->flags & IFF_LOOPBACK)
-		return &net6_loopback_ops;
-	if (dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN)
-		return &net6_ethernet_ops;
+	for (i = 0; i < ARRAY_SIZE(net6_link_built_in); i++)
+		if (net6_link_built_in[i].match(dev))
+			return net6_link_built_in[i].ops;
 	return NULL;
 }
 
@@ -428,6 +443,16 @@ void net6_iface_detach(struct net_device *dev)
 	net6_iface_put(iface);
 }
 
+/* Does such a device get an interface unasked? Beside native IPv6 a raw one does not: what talks
+ * there is native's affair until somebody says otherwise.
+ */
+static bool net6_iface_unasked(const struct net_device *dev, const struct net6_link_ops *ops)
+{
+	if ((dev->flags & IFF_LOOPBACK) || net6_iface_private(ops))
+		return true;
+	return net6_attach_auto && !((ops->flags & NET6_LINK_RAW) && ipv6_mod_enabled());
+}
+
 /* Attach what is to have an interface and has none, detach what may not. */
 static void net6_iface_consider(struct net_device *dev)
 {
@@ -443,7 +468,7 @@ static void net6_iface_consider(struct net_device *dev)
 	}
 	if (iface || owned || !ops || dev->reg_state != NETREG_REGISTERED)
 		return;
-	if (!net6_attach_auto && !(dev->flags & IFF_LOOPBACK) && !net6_iface_private(ops))
+	if (!net6_iface_unasked(dev, ops))
 		return;
 	err = net6_iface_attach(dev);
 	if (err)

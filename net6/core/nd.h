@@ -119,6 +119,7 @@ void net6_router_forget_all(struct net6_iface *iface, bool manual);
 void net6_prefix_forget_all(struct net6_iface *iface, bool manual);
 void net6_nd_set_router(struct net6_iface *iface);
 void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra);
+void net6_nd_linklocal(struct net6_iface *iface);	/* it has one now */
 
 /* Without nn->lock; the first takes it. */
 void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr);

@@ -253,6 +253,8 @@ static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
 	unsigned int seq;
 
 	if (unlikely(!len)) {
+		if (!iface->ops->addr_len)
+			return iface->ops->send(iface, skb, NULL);
 		spin_lock_bh(&neigh->lock);
 		memcpy(lladdr, neigh->lladdr, sizeof(lladdr));
 		spin_unlock_bh(&neigh->lock);

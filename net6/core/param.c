@@ -178,6 +178,8 @@ void net6_param_iface_init(struct net6_iface *iface)
 	for (i = 0; i < NET6_PARAMS; i++)
 		if (i != NET6_PARAM_MTU && i != NET6_PARAM_FORWARDING)
 			net6_param_set(iface, i, nn->param_default[i]);
+	if (iface->ops->flags & NET6_LINK_ARRANGED)
+		net6_param_set(iface, NET6_PARAM_ADDR_GEN_MODE, NET6_ADDR_GEN_NONE);
 	spin_unlock_bh(&nn->lock);
 }
 

@@ -132,12 +132,31 @@ void net6_nd_timers_stop(struct net6_iface *iface)
 	del_timer_sync(&iface->life_timer);
 }
 
+static bool net6_nd_has_routers(const struct net6_iface *iface)
+{
+	return iface->ops->flags & (NET6_LINK_ND | NET6_LINK_RAW);
+}
+
+/* nn->lock held. As native, not on a raw link without a link-local address. It may never get one,
+ * and then nobody is there who would answer.
+ */
+static bool net6_nd_may_ask(const struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
+{
+	struct in6_addr own;
+
+	return net6_nd_has_routers(iface) &&
+	       (!(iface->ops->flags & NET6_LINK_RAW) || net6_addr_linklocal(iface, &own));
+}
+
 /* nn->lock held. RFC 4861 6.3.7: after a random delay of at most MAX_RTR_SOLICITATION_DELAY. */
 static void net6_nd_discover(struct net6_iface *iface)
 	__must_hold(&iface->nn->lock)
 {
 	u32 delay = net6_conf(iface, NET6_PARAM_ROUTER_SOLICITATION_DELAY) * HZ;
 
+	if (!net6_nd_may_ask(iface))
+		return;
 	if (!net6_nd_wants_ra(iface) || test_bit(NET6_IFACE_DEAD, &iface->flags))
 		return;
 	iface->rs_delay = 0;
@@ -156,7 +175,7 @@ void net6_nd_set_router(struct net6_iface *iface)
 {
 	lockdep_assert_held(&iface->nn->lock);
 	if (!net6_forward_on(iface)) {
-		if (net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_ND))
+		if (net6_iface_usable(iface))
 			net6_nd_discover(iface);
 		return;
 	}
@@ -183,7 +202,7 @@ void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra)
 
 	lockdep_assert_held(&iface->nn->lock);
 	WRITE_ONCE(iface->accept_ra, accept_ra);
-	if (!before && net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_ND))
+	if (!before && net6_iface_usable(iface))
 		net6_nd_discover(iface);
 }
 
@@ -195,12 +214,26 @@ void net6_nd_set_accept_ra(struct net6_iface *iface, u8 accept_ra)
  */
 void net6_nd_iface_up(struct net6_iface *iface)
 {
-	if (!(iface->ops->flags & NET6_LINK_ND))
+	if (!net6_nd_has_routers(iface))
 		return;
 	spin_lock_bh(&iface->nn->lock);
 	net6_nd_draw_reachable(iface);
 	net6_nd_discover(iface);
 	spin_unlock_bh(&iface->nn->lock);
+}
+
+/**
+ * net6_nd_linklocal() - an interface has its first link-local address
+ * @iface: interface, usable
+ *
+ * A raw link's routers are asked from then on. Context: nn->lock held.
+ */
+void net6_nd_linklocal(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	if ((iface->ops->flags & NET6_LINK_RAW) && net6_iface_usable(iface))
+		net6_nd_discover(iface);
 }
 
 /**
@@ -469,9 +502,9 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
 	enum net6_drop_reason reason;
 	const struct net6_ra_msg *ra;
-	const u8 *lladdr = NULL;
 	struct net6_nd_opts opts;
 	struct in6_addr saddr;
+	const u8 *lladdr;
 	u8 buf[MAX_ADDR_LEN];
 
 	NET6_INC_IFACE(iface, Icmp6InRouterAdvertisements);
@@ -486,15 +519,11 @@ void net6_ra_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	     !net6_conf(iface, NET6_PARAM_ACCEPT_RA_FROM_LOCAL)))
 		goto drop;
 	reason = NET6_DROP_ND_IGNORED;
-	if (!net6_nd_wants_ra(iface) || !net6_iface_usable(iface) ||
-	    !(iface->ops->flags & NET6_LINK_ND))
+	if (!net6_nd_wants_ra(iface) || !net6_iface_usable(iface) || !net6_nd_has_routers(iface))
 		goto drop;
 	reason = NET6_DROP_ND_OPTION;
-	if (opts.slla) {
-		if (iface->ops->read_lladdr_option(opts.slla, opts.slla_len, buf))
-			goto drop;
-		lladdr = buf;
-	}
+	if (!net6_nd_lladdr(iface, opts.slla, opts.slla_len, buf, &lladdr))
+		goto drop;
 
 	net6_ra_parameters(iface, ra, &opts);
 	net6_ra_router(iface, &saddr, ra, &opts, lladdr);

@@ -4,11 +4,17 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/icmpv6.h>
+#include <linux/if_arp.h>
 
 #include "ethernet.h"
 
 /* Address option with type and length, RFC 2464 section 6. */
 #define NET6_ETHERNET_OPTION_LEN	8
+
+bool net6_ethernet_match(const struct net_device *dev)
+{
+	return dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN;
+}
 
 static void net6_ethernet_fill_header(const struct net6_iface *iface, const u8 *lladdr, u8 *header)
 {

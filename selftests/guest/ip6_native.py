@@ -11,7 +11,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
 import ip6views
+import rawlinks
 
 ip6views.tests()
 ip6asks.tests()
+rawlinks.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))
