@@ -17,6 +17,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import cloud  # pylint: disable=wrong-import-position
 import ktap  # pylint: disable=wrong-import-position
+import rawlinks  # pylint: disable=wrong-import-position
 from cloud import show  # pylint: disable=wrong-import-position
 
 REGISTERED = "/sys/module/net6_wire/parameters/registered"
@@ -173,6 +174,25 @@ def write_fails(fd):
     except OSError:
         return True
     return False
+
+
+@ktap.test
+def a_device_without_a_header_is_attached_by_hand():
+    """The built-in raw link, beside native."""
+    rawlinks.need("tun")
+    ns = ktap.Netns("T")
+    fd = rawlinks.tun(ns, "tun0")
+    ns.up("tun0")
+    ktap.equal([i["dev"] for i in show(ns, "interfaces")], ["lo"], "interfaces")
+    cloud.ctl(ns, "attach", "dev", "tun0")
+    cloud.ctl(ns, "add", "address", "fd90:98::1/64", "dev", "tun0")
+    iface = show(ns, "interfaces", "dev", "tun0")[0]
+    ktap.equal((iface["link"], iface["mtu"], iface.get("lladdr", "")), ("raw", 1500, ""), "tun0")
+    os.write(fd, rawlinks.icmp("fd90:98::9", "fd90:98::1", rawlinks.ECHO, b"\0\1\0\1", 64))
+    peer = rawlinks.Program(fd)
+    ktap.equal(peer.until(socket.IPPROTO_ICMPV6, rawlinks.ECHO_REPLY),
+               ("fd90:98::1", "fd90:98::9"), "echo")
+    os.close(fd)
 
 
 ktap.main(setup=setup)
