@@ -148,6 +148,7 @@ static void net6_iface_join_allnodes(struct net6_iface *iface)
 
 static void net6_iface_start(struct net6_iface *iface)
 {
+	net6_iface_room(iface);
 	set_bit(NET6_IFACE_UP, &iface->flags);
 	clear_bit(NET6_IFACE_KEPT, &iface->flags);
 	spin_lock_bh(&iface->nn->lock);
@@ -299,7 +300,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	iface->ops = ops;
 	iface->ifindex = dev->ifindex;
 	iface->mtu = max_t(u32, dev->mtu, NET6_MIN_MTU);
-	iface->headroom = min_t(unsigned int, LL_RESERVED_SPACE(dev), U16_MAX);
+	net6_iface_room(iface);
 	memcpy(iface->lladdr, dev->dev_addr, ops->addr_len);
 	INIT_LIST_HEAD(&iface->addrs);
 	INIT_LIST_HEAD(&iface->formed);

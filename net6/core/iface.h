@@ -61,7 +61,7 @@ enum {
  * @proxy_ndp: a router answers for proxied addresses
  * @optimistic_dad: addresses are used while DAD is running (RFC 4429)
  * @use_tempaddr: 1: temporary addresses too, 2: they are preferred as sources
- * @headroom: bytes of room that the device wants in front of a packet
+ * @headroom: bytes of room that the device wants in front of a packet; net6_iface_room()
  * @temp_valid: TEMP_VALID_LIFETIME, seconds; @temp_preferred: TEMP_PREFERRED_LIFETIME
  * @rs_timer: router solicitation; @rs_delay: jiffies to the next one (RFC 7559)
  * @rs_sent: how many were sent
@@ -184,6 +184,20 @@ void net6_iface_not_unique(struct net6_iface *iface);
 void net6_iface_set_disabled(struct net6_iface *iface, bool disabled);	/* nn->lock held */
 void net6_iface_settle(struct net6_iface *iface);	/* RTNL held; sleeps */
 bool net6_iface_keeps(const struct net6_iface *iface);	/* without a carrier */
+
+/**
+ * net6_iface_room() - notice when the device wants more room in front of packets
+ * @iface: interface
+ *
+ * The kernel's tunnels learn it when they are bound to a device, or with a packet. Context: any.
+ */
+static inline void net6_iface_room(struct net6_iface *iface)
+{
+	unsigned int room = min_t(unsigned int, LL_RESERVED_SPACE(iface->dev), U16_MAX);
+
+	if (unlikely(room > READ_ONCE(iface->headroom)))
+		WRITE_ONCE(iface->headroom, room);
+}
 
 /**
  * struct net6_iface_watcher - who wants to know of interfaces that come and go

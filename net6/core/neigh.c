@@ -245,21 +245,30 @@ unlock:
 	net6_neigh_put(neigh);
 }
 
+/* By a link that writes its header itself, or has none. */
+static int net6_neigh_send_bare(struct net6_neigh *neigh, struct sk_buff *skb)
+{
+	struct net6_iface *iface = neigh->iface;
+	u8 lladdr[MAX_ADDR_LEN];
+
+	if (!iface->ops->addr_len) {
+		net6_iface_room(iface);
+		return iface->ops->send(iface, skb, NULL);
+	}
+	spin_lock_bh(&neigh->lock);
+	memcpy(lladdr, neigh->lladdr, sizeof(lladdr));
+	spin_unlock_bh(&neigh->lock);
+	return iface->ops->send(iface, skb, lladdr);
+}
+
 static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
 {
 	struct net6_iface *iface = neigh->iface;
 	unsigned int len = READ_ONCE(neigh->header_len);
-	u8 lladdr[MAX_ADDR_LEN];
 	unsigned int seq;
 
-	if (unlikely(!len)) {
-		if (!iface->ops->addr_len)
-			return iface->ops->send(iface, skb, NULL);
-		spin_lock_bh(&neigh->lock);
-		memcpy(lladdr, neigh->lladdr, sizeof(lladdr));
-		spin_unlock_bh(&neigh->lock);
-		return iface->ops->send(iface, skb, lladdr);
-	}
+	if (unlikely(!len))
+		return net6_neigh_send_bare(neigh, skb);
 	if (unlikely(skb_headroom(skb) < NET6_LINK_HEADER_MAX) &&
 	    skb_cow_head(skb, LL_RESERVED_SPACE(iface->dev))) {
 		net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);

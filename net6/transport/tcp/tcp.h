@@ -62,7 +62,7 @@ static inline struct net6_net *net6_tcp_nn_rcu(const struct sock *sk)
  */
 static inline unsigned int net6_tcp_ip_headroom(const struct net6_dest *dest)
 {
-	return dest->iface->headroom + sizeof(struct ipv6hdr);
+	return READ_ONCE(dest->iface->headroom) + sizeof(struct ipv6hdr);
 }
 
 /* The same in front of the payload; @sk may have forgotten where it goes. */
