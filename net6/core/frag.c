@@ -70,19 +70,30 @@ static bool net6_frag_copies(const struct sk_buff *skb)
 	return skb_has_frag_list(skb) || skb->pp_recycle;
 }
 
+/* What a device puts in front, and what goes behind that. A device that has to make a larger head
+ * does not charge it to the sender. Who puts fragments together misses it: skb_try_coalesce().
+ */
+static unsigned int net6_frag_front(const struct net_device *dev,
+				    const struct net6_unfragmentable *part)
+{
+	return max_t(unsigned int, LL_MAX_HEADER, LL_RESERVED_SPACE(dev)) + part->len +
+	       sizeof(struct frag_hdr);
+}
+
 /* The last piece of what is left, behind the unfragmentable part and room for a Fragment header. */
 static struct sk_buff *net6_frag_make(struct sk_buff *skb,
 				      const struct net6_unfragmentable *part, unsigned int at)
 {
+	unsigned int front = net6_frag_front(skb->dev, part);
 	bool copy = net6_frag_copies(skb);
 	unsigned int linear = copy ? skb->len : skb_headlen(skb);
 	struct sk_buff *frag;
 
 	linear -= min(linear, at);
-	frag = alloc_skb(LL_MAX_HEADER + part->len + sizeof(struct frag_hdr) + linear, GFP_ATOMIC);
+	frag = alloc_skb(front + linear + skb->dev->needed_tailroom, GFP_ATOMIC);
 	if (unlikely(!frag))
 		return NULL;
-	skb_reserve(frag, LL_MAX_HEADER + part->len + sizeof(struct frag_hdr));
+	skb_reserve(frag, front);
 	/* Before the pages come, which are charged already. */
 	if (skb->destructor == sock_wfree)
 		skb_set_owner_w(frag, skb->sk);
