@@ -245,12 +245,19 @@ unlock:
 	net6_neigh_put(neigh);
 }
 
+static void net6_neigh_use(struct net6_neigh *neigh)
+{
+	if (READ_ONCE(neigh->used) != jiffies)
+		WRITE_ONCE(neigh->used, jiffies);
+}
+
 /* By a link that writes its header itself, or has none. */
 static int net6_neigh_send_bare(struct net6_neigh *neigh, struct sk_buff *skb)
 {
 	struct net6_iface *iface = neigh->iface;
 	u8 lladdr[MAX_ADDR_LEN];
 
+	net6_neigh_use(neigh);
 	if (!iface->ops->addr_len) {
 		net6_iface_room(iface);
 		return iface->ops->send(iface, skb, NULL);
@@ -281,8 +288,7 @@ static int net6_neigh_send(struct net6_neigh *neigh, struct sk_buff *skb)
 	__skb_push(skb, len);
 	skb_reset_mac_header(skb);
 	skb->dev = iface->dev;
-	if (READ_ONCE(neigh->used) != jiffies)
-		WRITE_ONCE(neigh->used, jiffies);
+	net6_neigh_use(neigh);
 	return net6_link_xmit(skb);
 }
 

@@ -12,7 +12,9 @@ import os
 import socket
 import sys
 import threading
+import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import cloud
 import ktap
 import rawlinks
 
@@ -86,6 +88,28 @@ def a_device_goes_under_traffic():
         with shouting(fd):
             ns.ip("link", "del", "tun0")
         os.close(fd)
+
+
+@ktap.test
+def a_neighbor_is_known_to_be_in_use():
+    """Those of no use are evicted first."""
+    rawlinks.need("tun")
+    ns = ktap.Netns("U")
+    fd = rawlinks.tun(ns, "tun0")
+    ns.up("tun0")
+    ns.ip("-6", "addr", "add", ADDRESS + "/64", "dev", "tun0")
+
+    def idle():
+        return next(n["used"] for n in cloud.show(ns, "neighbors", "dev", "tun0")
+                    if n["address"] == "fd90:99::9")
+    with ns, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+        sock.sendto(b"words", ("fd90:99::9", 9))
+        ktap.wait_for(5, "a while", lambda: idle() > 300)
+        before = time.monotonic()
+        sock.sendto(b"words", ("fd90:99::9", 9))
+        seen = idle()
+    ktap.true(seen <= (time.monotonic() - before) * 1000 + 20, f"{seen} ms without use")
+    os.close(fd)
 
 
 rawlinks.tests()
