@@ -31,6 +31,17 @@ static u16 net6_rt_nud(u8 state)
 	}
 }
 
+/* Groups have entries, too, and so has each destination on a link without addresses. Nobody asks
+ * for these.
+ */
+static u16 net6_rt_neigh_state(const struct net6_neigh *neigh)
+{
+	if (neigh->state == NET6_NEIGH_PERMANENT &&
+	    !(neigh->flags & (NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_ROUTER)))
+		return NUD_NOARP;
+	return net6_rt_nud(neigh->state);
+}
+
 /* neigh->lock held. */
 static int net6_rt_neigh_fill(struct sk_buff *skb, const struct net6_neigh *neigh, u32 portid,
 			      u32 seq, int type, unsigned int nl_flags)
@@ -53,14 +64,8 @@ static int net6_rt_neigh_fill(struct sk_buff *skb, const struct net6_neigh *neig
 	ndm->ndm_family = AF_INET6;
 	ndm->ndm_flags = neigh->is_router ? NTF_ROUTER : 0;
 	ndm->ndm_ifindex = neigh->iface->ifindex;
-	/* Groups have entries, too, which nobody asks for. */
-	if (ipv6_addr_is_multicast(&neigh->addr)) {
-		ndm->ndm_type = RTN_MULTICAST;
-		ndm->ndm_state = NUD_NOARP;
-	} else {
-		ndm->ndm_type = RTN_UNICAST;
-		ndm->ndm_state = net6_rt_nud(neigh->state);
-	}
+	ndm->ndm_type = ipv6_addr_is_multicast(&neigh->addr) ? RTN_MULTICAST : RTN_UNICAST;
+	ndm->ndm_state = net6_rt_neigh_state(neigh);
 	if (nla_put_in6_addr(skb, NDA_DST, &neigh->addr) ||
 	    ((ndm->ndm_state & NUD_VALID) &&
 	     nla_put(skb, NDA_LLADDR, neigh->iface->ops->addr_len, neigh->lladdr)) ||
