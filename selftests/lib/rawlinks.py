@@ -10,7 +10,6 @@ A link's ends are fd90:N::1 and fd90:N::2, behind R there is fd91::/64.
 import contextlib
 import fcntl
 import os
-import re
 import select
 import socket
 import struct
@@ -28,7 +27,7 @@ RS, RA, NS, NA, ECHO, ECHO_REPLY = 133, 134, 135, 136, 128, 129
 FAR = "fd91::e"
 PORT = 51820
 L, R, E = map(ktap.later, "LRE")
-ICMP6_FILTER, IFA_F_TENTATIVE = 1, 0x40
+SIOCSIFNAME, ICMP6_FILTER, IFA_F_TENTATIVE = 0x8923, 1, 0x40
 POINT_TO_POINT = ("gre9", "sit9", "ppp9")
 TUNS = {}		# file descriptors of tun devices, each with where its packets go
 NEXT = iter(range(1, 100))
@@ -36,12 +35,10 @@ MADE = []
 
 
 def need(*modules):
-    for module in modules:
-        if os.path.isdir(f"/sys/module/{module}"):
-            continue
-        if subprocess.run(["modprobe", "-q", module], check=False).returncode and \
-                not ktap.CHECKING:
-            raise ktap.Skip(f"no module {module}")
+    modules = [module for module in modules if not os.path.isdir(f"/sys/module/{module}")]
+    if modules and subprocess.run(["modprobe", "-q", "-a", *modules], check=False).returncode and \
+            not ktap.CHECKING:
+        raise ktap.Skip(f"no modules {modules}")
 
 
 def tun(ns, name):
@@ -61,6 +58,11 @@ def addresses(ns, dev):
         lines = [line.split() for line in file]
     return [text(bytes.fromhex(words[0])) for words in lines
             if words[5] == dev and not int(words[4], 16) & IFA_F_TENTATIVE]
+
+
+def devices(ns):
+    with ns:
+        return [name for _, name in socket.if_nameindex()]
 
 
 def linklocal(ns, dev):
@@ -169,19 +171,24 @@ def a_program():
                   ("ENETUNREACH", "EADDRNOTAVAIL"), "below 1280 octets there is no IPv6")
 
 
+def batch(ns, *lines):
+    """Commands of ip(8), for the price of one."""
+    ktap.run("ip", "-n", ns.name, "-batch", "-", input="\n".join(lines))
+
+
 def world():
     """What is between the three namespaces, made by the first test that wants it."""
     if MADE:
         return
     MADE.append(True)
+    need("veth")
     ktap.veth(L, "l0", R, "r0")
     ktap.veth(R, "r1", E, "e0")
-    L.ip("addr", "add", "10.9.0.1/24", "dev", "l0")
-    R.ip("addr", "add", "10.9.0.2/24", "dev", "r0")
-    R.ip("-6", "addr", "add", "fd91::1/64", "dev", "r1", "nodad")
-    E.ip("-6", "addr", "add", FAR + "/64", "dev", "e0", "nodad")
-    E.ip("-6", "route", "add", "default", "via", "fd91::1")
-    R.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+    batch(L, "addr add 10.9.0.1/24 dev l0")
+    batch(R, "addr add 10.9.0.2/24 dev r0", "addr add fd91::1/64 dev r1 nodad")
+    batch(E, f"addr add {FAR}/64 dev e0 nodad", "route add default via fd91::1")
+    with R, open("/proc/sys/net/ipv6/conf/all/forwarding", "w", encoding="ascii") as file:
+        file.write("1")
     for ns, dev in ((R, "r1"), (E, "e0")):
         ktap.wait_for(15, "link-local address", lambda n=ns, d=dev: linklocal(n, d))
 
@@ -231,7 +238,9 @@ def carries(dev, local, forms=True):
             lines = [f"addr replace {net}{end}/64 dev {dev}"]
             if local:
                 lines.append(f"addr replace {local[end - 1]} peer {local[2 - end]} dev {dev}")
-            ktap.run("ip", "-n", ns.name, "-6", "-batch", "-", input="\n".join(lines))
+            if ns == L:
+                lines.append(f"route replace fd91::/64 dev {dev}")
+            batch(ns, *lines)
             ktap.wait_for(15, "addresses", lambda n=ns: len(addresses(n, dev)) ==
                           1 + (forms or bool(local)))
     address()
@@ -243,9 +252,9 @@ def carries(dev, local, forms=True):
     ping(L, net + "2", 3000)
     if dev in POINT_TO_POINT and os.path.isdir("/sys/module/net6"):
         comes_back(net)
-    L.ip("-6", "route", "add", "fd91::/64", "dev", dev)
-    ktap.true(re.search(rf"^{FAR} .*dev {dev} .*src {net}1 ", L.run("ip", "-6", "route", "get",
-                                                                    FAR)), "the route's device")
+    with L, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+        sock.connect((FAR, 9))
+        ktap.equal(sock.getsockname()[0], net + "1", "the source, of the route's device")
     ping(L, FAR)
     stream(R, net + "2")
     stream(E, FAR)
@@ -253,17 +262,16 @@ def carries(dev, local, forms=True):
     with L, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
         ktap.equal(ktap.failing(sock.connect, (FAR, 9)), "ENETUNREACH", "while it is down")
     ktap.equal(addresses(L, dev), [], "addresses of a device that is down")
-    R.ip("-6", "addr", "flush", "dev", dev, "scope", "global")
     R.down(dev)
     address()
     ping(L, net + "2")
 
 
 def gone(dev):
+    """One end goes. The other's namespace has it until its own end."""
     L.ip("link", "del", dev)
     with L, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
         ktap.equal(ktap.failing(sock.connect, (FAR, 9)), "ENETUNREACH", "it is gone")
-    R.ip("link", "del", dev)
 
 
 def pump():
@@ -361,7 +369,9 @@ def ppp_end(ns, name):
         number = fcntl.ioctl(unit, PPPIOCNEWUNIT, struct.pack("=i", -1))
         fcntl.ioctl(line, PPPIOCCONNECT, number)
         fcntl.ioctl(unit, PPPIOCSNPMODE, struct.pack("=ii", PPP_IPV6, 0))
-    ns.ip("link", "set", f"ppp{struct.unpack('=i', number)[0]}", "name", name)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            fcntl.ioctl(sock, SIOCSIFNAME, struct.pack(
+                "=16s16s8x", b"ppp%d" % struct.unpack("=i", number), name.encode()))
     return master, slave, line, unit
 
 
@@ -382,7 +392,7 @@ def ppp():
     for fd in (fd for end in ends for fd in reversed(end)):
         os.close(fd)
     ktap.wait_for(10, "the device goes with its file",
-                  lambda: "ppp9" not in L.run("ip", "link", "show"))
+                  lambda: "ppp9" not in devices(L))
 
 
 def tests():
