@@ -6,7 +6,7 @@
 #
 # guest: stock+
 # guest-append: ipv6.disable=1
-# timeout: 180
+# timeout: 120
 import contextlib
 import os
 import socket
@@ -33,9 +33,10 @@ def shouting(fd):
     packet = rawlinks.icmp("fd90:99::9", ADDRESS, rawlinks.ECHO, b"\0\1\0\1" + bytes(1000), 64)
 
     def shout():
-        while not stop.is_set():
-            with contextlib.suppress(OSError):
-                os.write(fd, packet)
+        while not stop.wait(0.005):
+            for _ in range(10):
+                with contextlib.suppress(OSError):
+                    os.write(fd, packet)
     thread = threading.Thread(target=shout)
     thread.start()
     try:
