@@ -10,6 +10,7 @@
 # timeout: 300
 import os
 import select
+import socket
 import sys
 import threading
 import time
