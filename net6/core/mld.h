@@ -20,7 +20,8 @@ struct net6_iface;
  * @v1: the querier speaks MLDv1, believed until @v1_until (8.2.1)
  * @changed: something is to be told at @change_at
  * @telling: there are groups that are @due
- * @asked: a General Query is to be answered at @answer_at; in MLDv1 by each group within @delay_ms
+ * @asked: a General Query is to be answered at @answer_at
+ * @delay_ms: in MLDv1 each group answers it within this
  * @queries: General Queries of MLDv1 so far
  * @v1_until, @change_at, @answer_at: jiffies
  */
