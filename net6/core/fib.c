@@ -203,6 +203,8 @@ static bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh
 	*neigh = net6_neigh_find(r->iface, &r->gateway);
 	if (!*neigh || !net6_neigh_lost(*neigh))
 		return true;
+	/* When it is back, destinations choose anew. */
+	net6_neigh_set_nexthop(*neigh);
 	net6_neigh_probe(*neigh);
 	return false;
 }

@@ -152,6 +152,7 @@ static void net6_iface_start(struct net6_iface *iface)
 	set_bit(NET6_IFACE_UP, &iface->flags);
 	clear_bit(NET6_IFACE_KEPT, &iface->flags);
 	spin_lock_bh(&iface->nn->lock);
+	net6_iface_set_mtu(iface);	/* tunnels change it without a word while they are down */
 	net6_mld_announce(iface);
 	spin_unlock_bh(&iface->nn->lock);
 	net6_addr_iface_up(iface);
@@ -352,6 +353,10 @@ int net6_iface_attach(struct net_device *dev)
 	if (net6_iface_find(nn, dev->ifindex))
 		return -EEXIST;
 	if (!ops)
+		return -EOPNOTSUPP;
+	/* What a kernel's tunnel answers goes to native's icmp6_send(), unless it is diverted. */
+	if ((ops->flags & NET6_LINK_RAW) && !ipv6_mod_enabled() &&
+	    !static_key_enabled(&net6_nf_key))
 		return -EOPNOTSUPP;
 	if (netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler))
 		return -EBUSY;

@@ -122,6 +122,8 @@ void net6_mapped_dgram_setup(struct sock *sk, struct sock *inner)
 	up->encap_type = NET6_MAPPED_ENCAP;
 	inner->sk_error_report = net6_mapped_dgram_report;
 	inner->sk_prot->setsockopt(inner, SOL_UDP, UDP_CORK, KERNEL_SOCKPTR(&cork), sizeof(cork));
+	/* Whoever receives for the inner one finds ours without a reference, bound or not. */
+	sock_set_flag(sk, SOCK_RCU_FREE);
 	rcu_assign_sk_user_data(inner, sk);
 	udp_tunnel_encap_enable(inner);
 }
