@@ -293,6 +293,7 @@ def a_stopped_site_waits_for_a_last_reply_but_not_for_ever():
     for place in PLACES:
         with limits(stop_timeout=1000):
             warm(place)
+            gone()
             before = khttpd.count("aborted")
             site = "net6" if place.name == "net6" else "default"
             with asked(place, GET("/middle")), asked(place, GET("/middle", CLOSE)):
