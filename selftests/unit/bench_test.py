@@ -20,6 +20,7 @@ import bench		# noqa: E402
 import guests		# noqa: E402
 import memory		# noqa: E402
 import results		# noqa: E402
+import sweep		# noqa: E402
 import xie1999		# noqa: E402
 
 
@@ -328,6 +329,12 @@ kmalloc-64            64     64     64   64    1 : tunables    0    0    0 : sla
             found = memory.grown(lambda begin, end: made.extend(range(begin, end)), 10)
         self.assertEqual(found, [{"a": 8}, {"a": 8}])
         self.assertEqual(made, list(range(22)))
+
+
+class Sweep(unittest.TestCase):
+    def test_no_destination_comes_twice(self):
+        made = sweep.batch("02:00:00:00:00:01", 0) + sweep.batch("02:00:00:00:00:01", sweep.AT_ONCE)
+        self.assertEqual(len({frame[38:54] for frame in made}), 2 * sweep.AT_ONCE)
 
 
 class Guest(unittest.TestCase):
