@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Doubly linked lists, without debugging and RCU. */
+/* Doubly linked lists, and those with one pointer as head; without debugging and RCU. */
 #pragma once
 
 #include <linux/container_of.h>
@@ -45,6 +45,12 @@ static inline void list_del(struct list_head *entry)
 	entry->prev = NULL;
 }
 
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	list_del_init(entry);
+	list_add(entry, head);
+}
+
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
@@ -53,6 +59,8 @@ static inline bool list_empty(const struct list_head *head)
 #define list_entry(ptr, type, member)	container_of(ptr, type, member)
 #define list_first_entry(ptr, type, member) \
 	list_entry((ptr)->next, type, member)
+#define list_last_entry(ptr, type, member) \
+	list_entry((ptr)->prev, type, member)
 #define list_for_each_entry(pos, head, member)				\
 	for (pos = list_entry((head)->next, __typeof__(*pos), member);	\
 	     &pos->member != (head);					\
@@ -62,3 +70,36 @@ static inline bool list_empty(const struct list_head *head)
 	     n = list_entry(pos->member.next, __typeof__(*pos), member); \
 	     &pos->member != (head);					\
 	     pos = n, n = list_entry(n->member.next, __typeof__(*n), member))
+
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+static inline void hlist_add_head(struct hlist_node *entry, struct hlist_head *head)
+{
+	entry->next = head->first;
+	entry->pprev = &head->first;
+	if (head->first)
+		head->first->pprev = &entry->next;
+	head->first = entry;
+}
+
+static inline void hlist_del(struct hlist_node *entry)
+{
+	*entry->pprev = entry->next;
+	if (entry->next)
+		entry->next->pprev = entry->pprev;
+	entry->next = NULL;
+	entry->pprev = NULL;
+}
+
+#define hlist_entry_safe(ptr, type, member) \
+	({ __typeof__(ptr) __p = (ptr); __p ? container_of(__p, type, member) : NULL; })
+#define hlist_for_each_entry(pos, head, member)					\
+	for (pos = hlist_entry_safe((head)->first, __typeof__(*pos), member);	\
+	     pos;								\
+	     pos = hlist_entry_safe(pos->member.next, __typeof__(*pos), member))

@@ -8,3 +8,16 @@
 #define check_add_overflow(a, b, d)	__builtin_add_overflow(a, b, d)
 #define check_sub_overflow(a, b, d)	__builtin_sub_overflow(a, b, d)
 #define check_mul_overflow(a, b, d)	__builtin_mul_overflow(a, b, d)
+
+static inline size_t size_add(size_t a, size_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? SIZE_MAX : a;
+}
+
+static inline size_t array_size(size_t a, size_t b)
+{
+	return __builtin_mul_overflow(a, b, &a) ? SIZE_MAX : a;
+}
+
+#define struct_size(p, member, n) \
+	size_add(sizeof(*(p)), array_size(n, sizeof((p)->member[0])))

@@ -8,6 +8,8 @@
 #define GFP_KERNEL	0
 #define GFP_ATOMIC	0
 #define __GFP_ACCOUNT	0
+#define __GFP_NOWARN	0
+#define GFP_KERNEL_ACCOUNT	0
 #define kmalloc(size, gfp)	malloc(size)
 #define kzalloc(size, gfp)	calloc(1, size)
 #define kcalloc(n, size, gfp)	calloc(n, size)
