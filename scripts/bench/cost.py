@@ -25,7 +25,9 @@ WARM = 64 << 20
 SOCKETS = 20000		# enough for all that is freed by RCU to be counted
 BULK, SOCKET = "iperf3 TCP, per KB", "socket() + close()"
 UDP_SOCKET = "UDP socket() + close()"
-# netbench's mode, how often, and the bytes of a message.
+GSO, GSO_APART = "UDP 44 * 1452 B by GSO, GRO", "UDP 44 * 1452 B by GSO"
+BATCH = 44 * 1452	# what one call sends, in datagrams that fit the link
+# netbench's mode, how often, the bytes of a message, and options; a server's mode and options.
 OPERATIONS = {
     "TCP round trip, 1 B": ("tcp-rr", 1000, 1),
     "TCP round trip, 1 KB": ("tcp-rr", 1000, 1024),
@@ -34,9 +36,17 @@ OPERATIONS = {
     UDP_SOCKET: ("socket-udp", 2000, 1),
     "TCP connect, close": ("connect", 500, 1),
     "TCP round trip, 64 KB": ("tcp-rr", 300, 65536),
+    "UDP round trip, 1 B": ("udp-rr", 1000, 1),
+    "UDP connect, exchange 1 B, close": ("udp-crr", 500, 1),
+    GSO: ("udp-rest", 300, BATCH, "-g", 1452),
+    GSO_APART: ("udp-rest", 300, BATCH, "-g", 1452),
 }
+SERVERS = {"udp-rr": ["serve-udp"], "udp-crr": ["serve-udp"], GSO: ["serve-udp-rest", "-G"],
+           GSO_APART: ["serve-udp-rest"]}
 # Functions with fewer instructions on all stacks are one line.
-SMALL = {BULK: 2, SOCKET: 40, UDP_SOCKET: 40}
+SMALL = {BULK: 2, SOCKET: 40, UDP_SOCKET: 40, GSO: 200, GSO_APART: 200}
+# Counted by function, both ends together, so often.
+WHOLE = {SOCKET: SOCKETS, UDP_SOCKET: SOCKETS, GSO: 300, GSO_APART: 300}
 
 
 def run(lab):
@@ -49,12 +59,13 @@ def run(lab):
     for stack in STACKS:
         lab.wait_for(f"iperf3 on {stack}", lambda stack=stack: lab.listening(PORT[stack]))
     ports = {}
-    for n, (what, (_, _, size)) in enumerate(OPERATIONS.items()):
+    for n, (what, (mode, _, size, *_)) in enumerate(OPERATIONS.items()):
+        server, *options = SERVERS.get(what) or SERVERS.get(mode, ["serve-tcp"])
         for m, stack in enumerate(STACKS):
             ports[what, stack] = 7000 + len(STACKS) * n + m
-            lab.serve("serve-tcp", stack, ports[what, stack], size=size)
+            lab.serve(server, stack, ports[what, stack], *options, size=size)
     rounds = 1 if lab.quick else 2
-    lab.plan(rounds * (len(OPERATIONS) + 1) + 3 * len(STACKS))
+    lab.plan(rounds * (len(OPERATIONS) + 1) + (len(WHOLE) + 1) * len(STACKS))
     for _ in range(rounds):
         lab.step(f"{BULK}, whole")
         for stack in STACKS:
@@ -62,18 +73,21 @@ def run(lab):
                 client = bulk(lab, stack, SECONDS)
                 lab.row("whole", {"operation": BULK}, stack, "instructions",
                         rate_of(client, stack))
-        for what, (mode, count, size) in OPERATIONS.items():
+        for what, (mode, count, size, *options) in OPERATIONS.items():
             lab.step(f"{what}, whole")
             for stack in STACKS:
                 with lab.attempt(f"{what} over {stack}"):
                     lab.row("whole", {"operation": what}, stack, "instructions",
-                            lab.instructions(mode, stack, ports[what, stack], count, size))
+                            lab.instructions(mode, stack, ports[what, stack], count, size,
+                                             *options))
     labels = itertools.count(1)
-    for operation in (SOCKET, UDP_SOCKET):
+    for operation, count in WHOLE.items():
+        mode, _, size, *options = OPERATIONS[operation]
         for stack, label in zip(STACKS, labels):
             lab.step(f"{operation}, by function, {stack}")
             with lab.attempt(f"{operation} over {stack}, counted"):
-                lab.netbench(OPERATIONS[operation][0], stack, 0, SOCKETS, 1, "-l", label)
+                lab.netbench(mode, stack, ports[operation, stack], count, size, "-l", label,
+                             *options)
                 lab.write({"label": label, "operation": operation, "stack": stack})
     # After all else: the classifiers that tell the sides apart cost, too.
     tag_packets(lab)
@@ -140,7 +154,8 @@ def shares(entry, counts, symbols, whole):
         side = SIDES.get(slot) if entry["operation"] == BULK else "both"
         if side and not name.startswith(CLASSIFIERS):
             found[side, name] = found.get((side, name), 0) + n
-    scale = whole / sum(found.values()) if entry["operation"] == BULK else 1 / SOCKETS
+    scale = 1 / WHOLE[entry["operation"]] if entry["operation"] != BULK else (
+        whole / sum(found.values()))
     return {key: scale * n for key, n in found.items()}
 
 
@@ -156,7 +171,7 @@ def finish(log, entries, rows):
 
     missing = [{"lack": "no counts of {operation} over {stack}".format(**entry)}
                for entry in entries if entry["label"] not in found]
-    for operation in (BULK, SOCKET, UDP_SOCKET):
+    for operation in (BULK, *WHOLE):
         by_stack = {entry["stack"]: shares(entry, found[entry["label"]][0][1], symbols,
                                            whole[operation, entry["stack"]])
                     for entry in entries if entry["operation"] == operation

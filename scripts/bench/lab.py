@@ -254,7 +254,7 @@ class Lab:
         server = self.background(*(["chrt", "-f", "1"] if at_once else []),
                                  self.netbench_program, "-f", FAMILY[stack], "-a",
                                  ADDRESS[way][stack], "-p", port, "-s", size, *options, mode)
-        udp = mode in ("serve-udp", "serve-usink", "send-udp-sink")
+        udp = mode in ("serve-udp", "serve-udp-rest", "serve-usink", "send-udp-sink")
         self.wait_for(f"{mode} on {stack} port {port}", lambda: self.listening(port, udp))
         return server
 

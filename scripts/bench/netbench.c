@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,6 +22,12 @@
 
 #include "mark.h"
 
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT	103
+#endif
+#ifndef UDP_GRO
+#define UDP_GRO		104
+#endif
 #ifndef IPV6_FREEBIND
 #define IPV6_FREEBIND	78
 #endif
@@ -40,6 +47,8 @@ static struct {
 	int label;
 	const char *host;
 	int heads;
+	int segment;
+	int joined;
 } opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1, .host = "localhost", .heads = 1 };
 
 #define WARM_UP		8	/* messages of a connection before those that are measured */
@@ -58,12 +67,17 @@ static void usage(void)
 	      "  -c         a second line: idle IDLE-NANOSECONDS-PER-OPERATION\n"
 	      "  -r RUNS    repeat, a line for each (1)\n"
 	      "  -H         tcp-rr tells a serve-tcp -s 0 the size first\n"
+	      "  -g BYTES   datagrams that udp-rest sends are cut into such segments (UDP_SEGMENT)\n"
+	      "  -G         serve-udp-rest takes them together (UDP_GRO)\n"
 	      "  servers: serve-tcp (echo of messages of BYTES), serve-udp (echo), serve-sink,\n"
+	      "           serve-udp-rest (a byte when BYTES have come, in whatever datagrams),\n"
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
 	      "  -h HOST -m HEADS  http's host, and how many heads it sends in turn (localhost 1)\n"
 	      "  clients: http (requests for /BYTES.html) tcp-rr udp-rr crr connect socket socket-udp stream udp-stream send-tcp send-udp\n"
+	      "           udp-rest (BYTES and a byte back), udp-crr (socket, connect, exchange, close),\n"
+	      "           udp-each (exchange with ADDR, ADDR + 1, ... by one socket)\n"
 	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
@@ -226,6 +240,30 @@ static void serve_udp(void)
 		/* Too long for the buffers: the client notices. */
 		if (sendto(fd, buf, n, 0, (struct sockaddr *)&ss, len) != n)
 			warn("sendto");
+	}
+}
+
+/* A byte back when so many have come. */
+static void serve_udp_rest(void)
+{
+	int fd = bound_socket(SOCK_DGRAM);
+	struct sockaddr_storage ss;
+	size_t got = 0;
+
+	if (opt.joined && setsockopt(fd, IPPROTO_UDP, UDP_GRO, &opt.joined, sizeof(int)))
+		err(1, "UDP_GRO");
+	for (;;) {
+		socklen_t len = sizeof(ss);
+		ssize_t n = recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&ss, &len);
+
+		if (n < 0)
+			err(1, "recvfrom");
+		got += n;
+		if (got < opt.size)
+			continue;
+		got = 0;
+		if (sendto(fd, buf, 1, 0, (struct sockaddr *)&ss, len) != 1)
+			err(1, "sendto");
 	}
 }
 
@@ -633,6 +671,75 @@ static long long run_socket(int type)
 	return counted_since(start);
 }
 
+/* Nobody asks again for what is lost: the reply does not come then. */
+static long long run_udp_rest(void)
+{
+	int fd = connected_socket(SOCK_DGRAM);
+	long long start = 0;
+
+	if (opt.segment && setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &opt.segment, sizeof(int)))
+		err(1, "UDP_SEGMENT");
+	for (long i = -opt.count / 10 - WARM_UP; i < opt.count; i++) {
+		if (i == 0)
+			start = count_from_here();
+		if (write(fd, buf, opt.size) != (ssize_t)opt.size)
+			err(1, "write of %zu bytes", opt.size);
+		if (read(fd, buf, 1) != 1)
+			err(1, "no reply");
+	}
+	start = counted_since(start);
+	close(fd);
+	return start;
+}
+
+/* As run_connections(), with a datagram there and back. */
+static long long run_udp_connections(void)
+{
+	long long start = 0;
+
+	for (long i = -opt.count / 10; i < opt.count; i++) {
+		int fd;
+
+		if (i == 0)
+			start = count_from_here();
+		fd = connected_socket(SOCK_DGRAM);
+		round_trips(fd, 1);
+		close(fd);
+	}
+	return counted_since(start);
+}
+
+/* One socket, and an exchange with each of so many addresses in a row: none is warmed up. */
+static long long run_udp_each(void)
+{
+	struct timeval patience = { .tv_sec = 10 };
+	int fd = make_socket(SOCK_DGRAM);
+	struct sockaddr_storage ss;
+	socklen_t len = make_addr(&ss);
+	struct sockaddr_in6 *a6 = (void *)&ss;
+	long long start;
+	uint32_t last;
+
+	if (opt.family == AF_INET)
+		errx(2, "IPv6 addresses only");
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	memcpy(&last, &a6->sin6_addr.s6_addr[12], sizeof(last));
+	last = ntohl(last);
+	start = count_from_here();
+	for (long i = 0; i < opt.count; i++) {
+		uint32_t word = htonl(last + i);
+
+		memcpy(&a6->sin6_addr.s6_addr[12], &word, sizeof(word));
+		if (sendto(fd, buf, opt.size, 0, (struct sockaddr *)&ss, len) != (ssize_t)opt.size)
+			err(1, "sendto");
+		if (read(fd, buf, sizeof(buf)) != (ssize_t)opt.size)
+			err(1, "no reply from address %ld", i);
+	}
+	start = counted_since(start);
+	close(fd);
+	return start;
+}
+
 static void send_stream(int fd, long count)
 {
 	for (long i = 0; i < count; i++)
@@ -811,6 +918,12 @@ static int run_client(const char *mode)
 		ns = run_sends(SOCK_STREAM);
 	else if (!strcmp(mode, "send-udp"))
 		ns = run_sends(SOCK_DGRAM);
+	else if (!strcmp(mode, "udp-rest"))
+		ns = run_udp_rest();
+	else if (!strcmp(mode, "udp-crr"))
+		ns = run_udp_connections();
+	else if (!strcmp(mode, "udp-each"))
+		ns = run_udp_each();
 	else if (!strcmp(mode, "bind"))
 		ns = run_bind();
 	else
@@ -831,6 +944,8 @@ static int serve(const char *mode)
 		serve_tcp(0);
 	else if (!strcmp(mode, "serve-udp"))
 		serve_udp();
+	else if (!strcmp(mode, "serve-udp-rest"))
+		serve_udp_rest();
 	else if (!strcmp(mode, "serve-usink"))
 		serve_usink();
 	else if (!strcmp(mode, "send-tcp-sink"))
@@ -852,7 +967,8 @@ static int take_option(int c)
 		int *value;
 	} numbers[] = {
 		{ 'f', &opt.family }, { 'b', &opt.buffers }, { 't', &opt.tclass },
-		{ 'r', &opt.runs }, { 'l', &opt.label }, { 0 },
+		{ 'r', &opt.runs }, { 'l', &opt.label }, { 'g', &opt.segment },
+		{ 0 },
 	};
 
 	for (size_t i = 0; numbers[i].name; i++) {
@@ -879,6 +995,8 @@ static int take_option(int c)
 		opt.cpu = 1;
 	else if (c == 'H')
 		opt.header = 1;
+	else if (c == 'G')
+		opt.joined = 1;
 	else
 		return 0;
 	return 1;
@@ -889,7 +1007,7 @@ int main(int argc, char **argv)
 	long count;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:m:NcH")) != -1)
+	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:m:g:NcHG")) != -1)
 		if (!take_option(c))
 			usage();
 	if (argc - optind == 1 && !strcmp(argv[optind], "shake")) {
