@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* libnet6-run.so, loaded by net6-run in front of the C library. With it socket() of family
- * AF_INET6 makes a net6 socket. With NET6_RUN_MAP set so does AF_INET, with addresses translated
- * both ways. The C library's own sockets (name service) are out of reach.
+ * AF_INET6 makes a net6 socket. With NET6_RUN_MAP set AF_INET makes one, too, with addresses
+ * translated both ways. The C library's own sockets (name service) are out of reach.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>

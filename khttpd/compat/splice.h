@@ -16,7 +16,7 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
 /* TCP has this take pages out of the iterator: as many as @skb has room for, each with a
- * reference of its own. As sendpage does, it charges what is sent of a page. It also does the
+ * reference of its own. Like sendpage, it charges what is sent of a page. It also does the
  * part of __zerocopy_sg_from_iter() that TCP has. A packet of such pages only (skb_zcopy_pure())
  * counts for the send buffer but not for tcp_mem.
  */

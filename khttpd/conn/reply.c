@@ -436,7 +436,7 @@ static enum khttpd_ranges khttpd_reply_ranges(const struct khttpd_ask *ask,
 }
 
 /* The request has conditions or ranges. Return: false if they do not matter, or do
- * not hold: then the status to say so is @error.
+ * not hold. In the second case @error is the status.
  */
 static bool khttpd_reply_special(const struct khttpd_ask *ask,
 				 struct khttpd_entry *entry,

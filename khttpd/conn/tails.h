@@ -51,7 +51,7 @@ static inline void khttpd_tails_write(struct khttpd_tails *tails)
 		khttpd_tails_rewrite(tails, now);
 }
 
-/* How the header of a reply ends. @close: so does the connection. */
+/* How the header of a reply ends. @close: the connection ends, too. */
 static inline enum khttpd_tail khttpd_tails_choose(const struct khttpd_request *req,
 						   bool close)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Byte ranges. Numbers saturate, so nothing wraps. A field that is malformed anywhere is ignored
- * as a whole. So is one that would cost more than the file: too many ranges, or more bytes than
- * there are.
+ * as a whole. A field that would cost more than the file is ignored as well: too many ranges, or
+ * more bytes than there are.
  */
 #include "chars.h"
 #include "range.h"

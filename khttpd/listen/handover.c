@@ -48,7 +48,7 @@ static void khttpd_handover_recall(struct wait_queue_head *head)
 
 /**
  * khttpd_handover_wake() - wake the server
- * @head: wait queue of its listening socket, which exists; so do those that sleep there
+ * @head: wait queue of its listening socket; socket and sleepers exist
  *
  * Context: any.
  */

@@ -73,8 +73,8 @@ struct khttpd_soft {
  * @node: in the list for @kind; who finds it there may take a reference to @sk
  * @sk: the connection
  * @peer: its client, or NULL
- * @used: jiffies of the last request, or of its beginning; changes with the
- *	connection and the lists locked, and so does @kind
+ * @used: jiffies of the last request, or of its beginning; it and @kind change with the
+ *	connection and the lists locked
  * @kind: enum khttpd_soft_list
  * @unread: bytes that were not answered, while a callback runs
  * @ended: a process is about to finish it: hands off; connection locked

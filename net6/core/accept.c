@@ -183,7 +183,7 @@ static struct net6_accept *net6_accept_lead(struct net6_net *nn, const struct in
  * @nn: namespace
  * @addr: address
  *
- * Context: RCU read lock held. Return: true if one has it assigned, be it as an optimistic one.
+ * Context: RCU read lock held. Return: true if one has it assigned, also as an optimistic one.
  */
 bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr)
 {

@@ -61,7 +61,7 @@ struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct i
  * @addr: address
  * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones and ::1
  *
- * Context: RCU read lock held. Return: true if it is assigned, be it an optimistic one.
+ * Context: RCU read lock held. Return: true if it is assigned; optimistic ones are, too.
  */
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex)
 {

@@ -511,8 +511,8 @@ void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *er
  * @old: the destination, through the router that has sent the Redirect
  * @target: the next hop, or the destination itself if that is on-link
  *
- * The message was found valid by its receiver, by @old: if that is stale by now, so is what comes
- * in its place. Context: BH disabled, RCU read lock held.
+ * The message was found valid by its receiver, by @old. If that is stale by now, the new entry is
+ * stale as well. Context: BH disabled, RCU read lock held.
  */
 void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *target)
 {

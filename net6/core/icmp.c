@@ -94,8 +94,9 @@ static bool net6_icmp_echo_group(const struct net6_settings *s, unsigned int fla
 }
 
 /* RFC 4443 4.2: the reply's source is the request's unicast destination. For a group or an
- * anycast address it is one of the interface's addresses, unless that is to be it; "the data
- * [...] MUST be returned entirely". The traffic class is the request's, as native's replies have.
+ * anycast address it is one of the interface's addresses, or the anycast address if that is set.
+ * "the data [...] MUST be returned entirely". The traffic class is the request's, as native's
+ * replies have.
  */
 static void net6_icmp_echo(struct net6_iface *iface, struct sk_buff *skb)
 {

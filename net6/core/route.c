@@ -68,8 +68,8 @@ static const struct net6_accept *net6_route_own(struct net6_net *nn, const struc
 	return accept && accept->type != NET6_ACCEPT_MULTICAST ? accept : NULL;
 }
 
-/* RFC 4007 section 5: an address belongs to the zone of its interface, and so does a packet
- * to it, wherever it was sent. If several interfaces have it, the one that was asked for.
+/* RFC 4007 section 5: an address belongs to the zone of its interface. A packet to it belongs
+ * there, too, wherever it was sent. If several interfaces have it, the one that was asked for.
  */
 static int net6_route_local(struct net6_net *nn, const struct net6_accept *accept,
 			    const struct net6_iface *iface, struct net6_nexthop *nh)

@@ -348,7 +348,7 @@ int net6_mapped_getsockopt(struct socket *sock, int level, int optname, char __u
 }
 
 /**
- * net6_mapped_stream_release() - such a socket was released: so is the sock of ours
+ * net6_mapped_stream_release() - release our sock: its socket was released
  * @sock: socket
  *
  * Context: process.

@@ -488,8 +488,8 @@ int net6_tunnel_add(struct net *net, const char *name, enum net6_tunnel_kind kin
  * @parms: all of them
  * @extack: why not
  *
- * Addresses, sockets and routes of the interface stay, and so does the MTU, unless
- * @parms begins or ends to follow the path's.
+ * Addresses, sockets and routes of the interface stay. The MTU stays, too, unless @parms begins
+ * or ends to follow the path's.
  * Context: process, RTNL held. Return: 0, -EINVAL or -EEXIST.
  */
 int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *parms,

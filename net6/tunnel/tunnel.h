@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Tunnels over IPv4: devices that carry net6's packets in IPv4 packets of protocol 41.
- * Their link-layer addresses are IPv4 addresses, and so is their link-layer header.
+ * Their link-layer addresses are IPv4's. Their link-layer header is IPv4's, too.
  */
 #ifndef _NET6_TUNNEL_H
 #define _NET6_TUNNEL_H

@@ -153,7 +153,7 @@ u8 net6_tunnel_ecn_out(u8 tos, u8 inner)
  * @inner: of the inner one
  *
  * RFC 6040 4.2, figure 4.
- * Return: the octet, or -1: the packet "MUST" be dropped, for its sender would not
+ * Return: the octet, or -1: the packet "MUST" be dropped, because its sender would not
  * understand what it has to say.
  */
 int net6_tunnel_ecn_in(u8 outer, u8 inner)

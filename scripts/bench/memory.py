@@ -4,8 +4,8 @@ routes, addresses, groups; a web server's connections, files and sites. No paper
 
 So many are made, and as many again. All that the kernel has allocated meanwhile is divided by
 their number, twice. That is objects of slabs, each with the room between it and the next, and
-pages that are in no slab. The empty rest of a slab's page is not counted, nor are pages of the
-page cache and of user space. Of nginx what its processes have written to is counted, too.
+pages that are in no slab. The empty rest of a slab's page is not counted. Pages of the page
+cache and of user space are not counted either. Of nginx what its processes have written to is counted, too.
 """
 import contextlib
 import ctypes

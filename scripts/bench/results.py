@@ -28,7 +28,7 @@ SHARE, WAITS = "% of the side", "instructions, waiting included"
 NOT_COMPARED = ("errors", "connections", "% of IPv4", "ms", SHARE, WAITS)
 
 
-# Nor are these compared by themselves: what is derived; and the queue's lengths.
+# These are not compared by themselves either: what is derived, and the queue's lengths.
 NOT_DIFFED = ("% of IPv4", "ms", "connections", SHARE, WAITS)
 
 

@@ -359,7 +359,7 @@ class Admin:
             self.family = nl.Family()
 
     def say(self, op, flags=0, **values):
-        """Only sends, for the request is worked on while it is sent."""
+        """Only sends, because the request is worked on while it is sent."""
         raw = struct.pack("=BBH", self.family.cmds[op], 1, 0) + self.family.encode(op, **values)
         self.family.sock.send(struct.pack("=IHHII", 16 + len(raw), self.family.id,
                                           nl.REQUEST | nl.ACK | flags, 1, 0) + raw)

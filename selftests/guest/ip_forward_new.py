@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # A packet to a destination that the router has never heard of costs the same however many
-# addresses the router has. So does the answer to a host it has never heard of: strangers choose
-# both. A sweep leaves few destinations in the cache; where the others go is looked up for each
+# addresses the router has. The same holds for the answer to a host it has never heard of.
+# Strangers choose both. A sweep leaves few destinations in the cache; where the others go is looked up for each
 # packet. In virtual time, where time is instructions.
 #
 #	B [b0 raw] --- [a0 net6, forwarding] A [c0 net6] --- [d0, net6 off] D

@@ -247,7 +247,7 @@ ENDS = (("", False), (CLOSE, False), ("", True), (CLOSE, True))
 
 @ktap.test
 def what_fits_in_the_send_buffer_is_taken_too():
-    """A reply that is all in the socket is no reason to forget it, and be it the last."""
+    """A reply that is all in the socket is no reason to forget it, not even the last one."""
     for place in PLACES:
         warm(place)
         for fields, half_closed in ENDS:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # Frames with a priority but no VLAN (IEEE 802.1Q: VLAN identifier 0) are received as those
-# without a tag, and answered without one. What belongs to a VLAN is left alone, and so is
-# VLAN 0 when somebody has made a device for it.
+# without a tag, and answered without one. What belongs to a VLAN is left alone. VLAN 0
+# is left alone, too, when somebody has made a device for it.
 #
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B		(lib/ip.py)
 #	[a0.0: a VLAN device]

@@ -62,7 +62,7 @@ def given_back(*socks):
 
 
 def pieces(data, rng):
-    """Cut where chance will have it, be it into nothing."""
+    """Cut where chance will have it, also into nothing."""
     cuts = sorted(rng.choices(range(len(data) + 1), k=rng.randrange(9)))
     return [data[i:j] for i, j in zip([0] + cuts, cuts + [len(data)])]
 

@@ -323,7 +323,7 @@ def small_segments_below_the_mark(p, note):
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 3000)
     for _ in range(100):
         client.send(b"x" * 100)
-    note("ready, for no more can come", events(server, select.POLLIN))
+    note("ready, because no more can come", events(server, select.POLLIN))
     total = 0
     while total < 10000:
         total += len(server.recv(1 << 16))

@@ -184,8 +184,8 @@ def both_close():
         resets, delayed, repeated = (n - b for n, b in zip(counters(*names), before))
         # An acknowledgment that a timer sends on one CPU may be overtaken by the FIN that
         # close() sends on another. It is then old in TIME-WAIT, which answers (RFC 9293
-        # 3.10.7.4) an end that has closed: that reset is right. So is one after a FIN
-        # that was repeated because the machine stood still. There are no others.
+        # 3.10.7.4) an end that has closed: that reset is right. A reset is right, too,
+        # after a FIN that was repeated because the machine stood still. There are no others.
         ktap.true(resets <= delayed + repeated,
                   f"{resets} resets, {delayed} delayed, {repeated} repeated")
     listener.close()

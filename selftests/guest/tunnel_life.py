@@ -150,7 +150,7 @@ def it_goes_down_and_comes_up_under_tcp():
 
 @ktap.test
 def the_device_below_vanishes():
-    """So does a 6over4 interface; a configured tunnel waits for another way."""
+    """A 6over4 interface vanishes, too; a configured tunnel waits for another way."""
     def way():
         ktap.veth(cloud.A, "x0", cloud.R, "rx")
         cloud.A.ip("addr", "add", "198.18.0.1/24", "dev", "x0")

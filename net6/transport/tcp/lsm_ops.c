@@ -22,8 +22,8 @@ static const struct request_sock_ops net6_tcp_lsm_request_ops = {
 	.obj_size	= sizeof(struct tcp_request_sock),
 };
 
-/* The kernel's shape of a request. Values that have not been agreed yet are zero, as on native;
- * so is the copy of the SYN.
+/* The kernel's shape of a request. Values that have not been agreed yet are zero, as on native.
+ * There is no copy of the SYN either.
  */
 static void net6_tcp_lsm_shape(struct inet_request_sock *ireq, const struct net6_tcp_request *req)
 {

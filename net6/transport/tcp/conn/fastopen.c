@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* TCP Fast Open (RFC 7413), the client: data that leave with the SYN, and the cookies that allow
  * it. The data are a copy beside the SYN. The original waits in the write queue until the SYN-ACK
- * tells what has arrived. So a lost SYN leaves an ordinary connection with something to send, and
- * so does a server that does not take data.
+ * tells what has arrived. If the SYN is lost, or the server does not take data, the connection is
+ * an ordinary one with something to send.
  */
 #include <linux/slab.h>
 #include <net/inet_common.h>
@@ -326,7 +326,7 @@ static bool net6_tcp_fo_acked(struct sock *sk)
 	return true;
 }
 
-/* RFC 7413 4.1.3: cookie and MSS are kept; 4.1.3.1: so is that SYNs with data get lost. */
+/* RFC 7413 4.1.3, 4.1.3.1: cookie, MSS, and whether SYNs with data get lost are kept. */
 static void net6_tcp_fo_note(struct sock *sk, const struct net6_tcp_opts *o, bool lost)
 {
 	struct net6_tcp_fo_client *client = net6_tcp_fo_client(sk, false);
