@@ -74,6 +74,10 @@ enum khttpd_stat {
 	KHTTPD_STAT_COUNT
 };
 
+/**
+ * struct khttpd_stats - what one CPU has counted
+ * @count: of each; the index is enum khttpd_stat
+ */
 struct khttpd_stats {
 	u64 count[KHTTPD_STAT_COUNT];
 };

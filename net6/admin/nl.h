@@ -86,7 +86,20 @@ static inline u32 net6_nl_ms_since(unsigned long stamp)
 	return jiffies_to_msecs(jiffies - stamp);
 }
 
-/* Objects as they are told; all in host byte order. */
+/* Objects as they are told, in host byte order. Lifetimes are seconds that are left; U32_MAX is
+ * for ever.
+ */
+
+/**
+ * struct net6_nl_addr - an address as it is told
+ * @addr: the address
+ * @ifindex: of its interface
+ * @plen: length of its prefix
+ * @state: enum net6_addr_state
+ * @origin: enum net6_addr_origin
+ * @valid: valid lifetime
+ * @preferred: preferred lifetime
+ */
 struct net6_nl_addr {
 	struct in6_addr	addr;
 	int		ifindex;
@@ -97,6 +110,20 @@ struct net6_nl_addr {
 	u32		preferred;
 };
 
+/**
+ * struct net6_nl_neigh - a neighbor as it is told
+ * @addr: its address
+ * @ifindex: of the interface
+ * @state: enum net6_neigh_state
+ * @flags: NET6_NEIGH_FLAGS_*
+ * @probes: solicitations that were sent and not answered
+ * @lladdr_len: octets in @lladdr, 0 if it is not known
+ * @queued: packets that wait for it
+ * @confirmed: milliseconds since its last confirmation, if @was_confirmed
+ * @used: milliseconds since its last use
+ * @was_confirmed: it was confirmed once
+ * @lladdr: its link-layer address
+ */
 struct net6_nl_neigh {
 	struct in6_addr	addr;
 	int		ifindex;
@@ -111,6 +138,15 @@ struct net6_nl_neigh {
 	u8		lladdr[MAX_ADDR_LEN];
 };
 
+/**
+ * struct net6_nl_router - a default router as it is told
+ * @addr: its link-local address
+ * @ifindex: of the interface
+ * @preference: RFC 4191 section 2.1: -1, 0 or 1
+ * @manual: set by hand
+ * @neigh_state: enum net6_neigh_state
+ * @lifetime: router lifetime
+ */
 struct net6_nl_router {
 	struct in6_addr	addr;
 	int		ifindex;
@@ -120,6 +156,14 @@ struct net6_nl_router {
 	u32		lifetime;
 };
 
+/**
+ * struct net6_nl_prefix - an on-link prefix as it is told
+ * @prefix: bits beyond @plen are zero
+ * @ifindex: of the interface
+ * @plen: 0..128
+ * @manual: set by hand
+ * @valid: valid lifetime
+ */
 struct net6_nl_prefix {
 	struct in6_addr	prefix;
 	int		ifindex;
@@ -128,6 +172,16 @@ struct net6_nl_prefix {
 	u32		valid;
 };
 
+/**
+ * struct net6_nl_route - a route as it is told
+ * @prefix: bits beyond @plen are zero
+ * @gateway: next hop, or :: for on-link
+ * @ifindex: of the interface
+ * @plen: 0..128
+ * @preference: RFC 4191 section 2.1: -1, 0 or 1
+ * @manual: set by hand
+ * @lifetime: route lifetime
+ */
 struct net6_nl_route {
 	struct in6_addr	prefix;
 	struct in6_addr	gateway;

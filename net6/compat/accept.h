@@ -9,7 +9,13 @@
 #include <net/sock.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
-/* As in later kernels; nobody asks for @is_empty here. */
+/**
+ * struct proto_accept_arg - as in later kernels
+ * @flags: of accept4()
+ * @err: why there is none
+ * @is_empty: nobody asks for it here
+ * @kern: the new socket is the kernel's
+ */
 struct proto_accept_arg {
 	int	flags;
 	int	err;

@@ -231,15 +231,21 @@ void net6_temp_update(const struct net6_addr *public);
 void net6_temp_leave(const struct net6_addr *public);
 u32 net6_temp_age(struct net6_addr *addr, u32 preferred);	/* seconds to the next call */
 
-/* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first three want nn->lock;
- * the timer tells what to send when the lock is released.
+/**
+ * struct net6_dad_probe - what DAD's timer wants sent when nn->lock is released
+ * @send: something
+ * @announce: an advertisement instead of a probe, RFC 9131
+ * @target: the address
+ * @nonce: of the probe, RFC 7527 section 4.1
  */
 struct net6_dad_probe {
 	bool		send;
-	bool		announce;	/* an advertisement instead, RFC 9131 */
+	bool		announce;
 	struct in6_addr	target;
 	u8		nonce[NET6_NONCE_LEN];
 };
+
+/* Duplicate address detection, RFC 4862 5.4 (core/dad.c). The first three want nn->lock. */
 
 void net6_dad_start(struct net6_addr *addr, bool delay);
 void net6_dad_set_router(struct net6_iface *iface);	/* no optimistic address */

@@ -23,12 +23,17 @@ struct net6_icmp_error;
  */
 #define NET6_DEST_SETTLED	U32_MAX
 
+/**
+ * struct net6_dest_key - what a destination is found by
+ * @daddr: where packets go
+ * @oif: interface, 0: any
+ * @first_hop: net6_router.id that the source wants. 0: there is no source yet, or one router.
+ *	Or NET6_DEST_SETTLED
+ */
 struct net6_dest_key {
 	struct in6_addr	daddr;
-	int		oif;		/* 0: any interface */
-	u32		first_hop;	/* net6_router.id that the source wants, 0: there is no
-					 * source yet, or one router; or NET6_DEST_SETTLED
-					 */
+	int		oif;
+	u32		first_hop;
 } __packed __aligned(4);
 
 /**
@@ -179,22 +184,31 @@ void net6_dest_purge(struct net6_net *nn);
 int net6_dest_init(void);
 void net6_dest_exit(void);
 
-/* The next hop for a destination, RFC 4861 5.2 (core/route.c). RCU read lock held.
- * Fills iface and next hop (no references), and neigh if it was looked for and is there; returns
- * flags or -errno.
+/**
+ * struct net6_nexthop - the next hop for a destination, RFC 4861 5.2
+ * @iface: by which interface; no reference
+ * @addr: its address
+ * @neigh: its neighbor if that was looked for and is there, or NULL; no reference
+ * @ifindex: as in struct net6_dest
+ * @flags: NET6_DEST_*
+ * @router: it is a default router
+ * @hop_limit: of the route, 0: none
+ * @advmss: the same
+ * @mtu: the same
  */
 struct net6_nexthop {
 	struct net6_iface	*iface;
 	struct in6_addr		addr;
 	struct net6_neigh	*neigh;
-	int			ifindex;	/* as in struct net6_dest */
-	u32			flags;		/* NET6_DEST_* */
-	bool			router;		/* a default router */
-	u8			hop_limit;	/* the route's words, 0: none */
+	int			ifindex;
+	u32			flags;
+	bool			router;
+	u8			hop_limit;
 	u16			advmss;
 	u32			mtu;
 };
 
+/* core/route.c. RCU read lock held. They fill what they are given; flags or -errno. */
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		       struct net6_nexthop *nh);
 int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,

@@ -24,18 +24,32 @@
  */
 extern const struct net6_limits net6_limits_default;
 
-/* What else an administrator chooses for a namespace, by sysctl: admin/sysctl_net.c. */
+/**
+ * struct net6_settings - what else an administrator chooses for a namespace, by sysctl
+ * @bindv6only: what new sockets have as IPV6_V6ONLY, default 0
+ * @ip_nonlocal_bind: sockets may bind to addresses of others, default 0
+ * @echo_ignore_all: no echo request is answered, default 0
+ * @echo_ignore_multicast: none to a group, default 0
+ * @echo_ignore_anycast: none to an anycast address, default 0
+ * @anycast_src_echo_reply: the anycast address is the reply's source, default 0
+ * @mtu_expires: seconds, RFC 8201 section 5.3, default 600
+ * @idgen_retries: RFC 7217 section 7, default 3
+ * @idgen_delay: seconds, RFC 7217 section 7, default 1
+ * @mld_qrv: Robustness Variable, RFC 3810 9.1, default 2
+ *
+ * The files are admin/sysctl_net.c's.
+ */
 struct net6_settings {
-	u32	bindv6only;		/* what new sockets have as IPV6_V6ONLY, default 0 */
-	u32	ip_nonlocal_bind;	/* sockets may bind to addresses of others, default 0 */
-	u32	echo_ignore_all;	/* no echo request is answered, default 0 */
-	u32	echo_ignore_multicast;	/* none to a group, default 0 */
-	u32	echo_ignore_anycast;	/* none to an anycast address, default 0 */
-	u32	anycast_src_echo_reply;	/* it is the reply's source, default 0 */
-	u32	mtu_expires;		/* seconds, RFC 8201 section 5.3, default 600 */
-	u32	idgen_retries;		/* RFC 7217 section 7, default 3 */
-	u32	idgen_delay;		/* seconds, RFC 7217 section 7, default 1 */
-	u32	mld_qrv;		/* Robustness Variable, RFC 3810 9.1, default 2 */
+	u32	bindv6only;
+	u32	ip_nonlocal_bind;
+	u32	echo_ignore_all;
+	u32	echo_ignore_multicast;
+	u32	echo_ignore_anycast;
+	u32	anycast_src_echo_reply;
+	u32	mtu_expires;
+	u32	idgen_retries;
+	u32	idgen_delay;
+	u32	mld_qrv;
 };
 
 /**

@@ -26,6 +26,10 @@ struct net6_trie_node {
 	struct rcu_head			rcu;
 };
 
+/**
+ * struct net6_trie - a trie
+ * @root: its shortest prefix, or NULL
+ */
 struct net6_trie {
 	struct net6_trie_node __rcu	*root;
 };

@@ -266,11 +266,18 @@ int net6_setsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optva
 int net6_getsockopt_bpf(struct sock *sk, int level, int optname, sockptr_t optval,
 			sockptr_t optlen);
 
-/* A type/protocol pair that socket() can make. */
+/**
+ * struct net6_protosw - a type and protocol that socket() can make
+ * @list: of all of them
+ * @type: SOCK_STREAM, ...
+ * @protocol: IPPROTO_TCP, ...; 0 for any
+ * @prot: of such a socket
+ * @ops: the same
+ */
 struct net6_protosw {
 	struct list_head	list;
-	unsigned short		type;		/* SOCK_STREAM, ... */
-	unsigned short		protocol;	/* IPPROTO_TCP, ...; 0 for any */
+	unsigned short		type;
+	unsigned short		protocol;
 	struct proto		*prot;
 	const struct proto_ops	*ops;
 };

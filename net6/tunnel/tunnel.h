@@ -37,6 +37,10 @@ enum net6_tunnel_counter {
 	NET6_TUNNEL_COUNTERS
 };
 
+/**
+ * struct net6_tunnel_counters - a tunnel's counters on one CPU
+ * @value: of each; the index is the one above
+ */
 struct net6_tunnel_counters {
 	u64	value[NET6_TUNNEL_COUNTERS];
 };
@@ -92,7 +96,11 @@ struct net6_tunnel {
 
 #define NET6_TRANSITION_MAX	64	/* IPv4 addresses that are taken notice of */
 
-/* IPv4 addresses that are to have what goes with them. */
+/**
+ * struct net6_transition_addrs - IPv4 addresses that are to have what goes with them
+ * @n: entries of @a
+ * @a: each an address and the index of its device
+ */
 struct net6_transition_addrs {
 	unsigned int	n;
 	struct {

@@ -51,10 +51,14 @@ enum net6_tunnel_verdict net6_tunnel_check(enum net6_tunnel_kind kind,
 u8 net6_tunnel_ecn_out(u8 tos, u8 inner);
 int net6_tunnel_ecn_in(u8 outer, u8 inner);
 
-/* RFC 4213 3.2.2 */
+/**
+ * struct net6_tunnel_fit - what fits through a tunnel, RFC 4213 3.2.2
+ * @mtu: octets of IPv6 packet that may be sent
+ * @df: Don't Fragment bit of the outer header
+ */
 struct net6_tunnel_fit {
-	u32	mtu;		/* bytes of IPv6 packet that may be sent */
-	bool	df;		/* Don't Fragment bit of the outer header */
+	u32	mtu;
+	bool	df;
 };
 
 struct net6_tunnel_fit net6_tunnel_fit(u32 path_mtu, bool pmtu, u32 dev_mtu);

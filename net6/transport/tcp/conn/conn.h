@@ -210,8 +210,26 @@ int  net6_tcp_tw_init(void);
 void net6_tcp_tw_exit(void);
 void net6_tcp_time_wait(struct sock *sk, int state, int timeo);
 
-/* reply.c: segments without a full socket. They borrow @skb, the segment that is answered; @sk
- * may be NULL.
+/**
+ * struct net6_tcp_reply - a segment that is sent without a full socket
+ * @saddr: its source
+ * @daddr: its destination
+ * @sport: source port
+ * @dport: destination port
+ * @seq: sequence number
+ * @ack: acknowledgment number, if @flags has ACK
+ * @window: as in the header, shifted already
+ * @flags: TCPHDR_*
+ * @tclass: traffic class
+ * @hop_limit: as in the header
+ * @tstamp_ok: it has timestamps
+ * @tsval: its timestamp
+ * @tsecr: the one that is echoed
+ * @mark: of the packet
+ * @priority: of the packet
+ * @oif: interface, 0: as the route says
+ *
+ * Host byte order but for the ports.
  */
 struct net6_tcp_reply {
 	const struct in6_addr	*saddr;
@@ -232,6 +250,7 @@ struct net6_tcp_reply {
 	int			oif;
 };
 
+/* reply.c. They borrow @skb, the segment that is answered; @sk may be NULL. */
 void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r);
 void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb);
 
