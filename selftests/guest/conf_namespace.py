@@ -221,9 +221,9 @@ def age_of_path_mtus():
             too_big()
             time.sleep(290)		# its age is what is looked at
             ktap.equal(whole(), False, f"whole after 290 s, mtu_expires {value}")
-            time.sleep(20)
+            time.sleep(20)		# the same
             ktap.equal(whole(), after, f"whole after 310 s, mtu_expires {value}")
-            time.sleep(300)
+            time.sleep(300)		# the same
             ktap.equal(whole(), True, "whole after ten minutes")
 
 

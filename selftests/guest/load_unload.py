@@ -112,7 +112,7 @@ while True:
     try:
         for packet in echoes + [next(questions)]:
             sock.send(packet)
-        time.sleep(0.002)
+        time.sleep(0.002)	# the others have their turn
     except OSError:		# the cable is gone
         time.sleep(0.1)
 """

@@ -196,7 +196,7 @@ def poll_through_a_life(p, note):
     note("full", settled(lambda: events(client)))
     server.setblocking(False)
     while not isinstance(outcome(server.recv, 1 << 20), str):
-        time.sleep(0.01)
+        time.sleep(0.01)	# more comes when what was taken is acknowledged
     note("room again", events(client, select.POLLOUT))
 
 

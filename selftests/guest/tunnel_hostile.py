@@ -47,7 +47,7 @@ def accept(sock):
 def send(sock):
     while True:
         sock.send(b"x" * 50000)
-        time.sleep(0.02)
+        time.sleep(0.02)	# some megabytes a second, so that others have their turn
 verb, work = sys.argv[1], []
 for address in sys.argv[2:]:
     sock = new()

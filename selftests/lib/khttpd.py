@@ -368,7 +368,7 @@ class Clients:
                 with self.place.connect(self.port) as sock:
                     self.fetch(sock, number)
             except (OSError, ktap.Fail):
-                time.sleep(0.01)
+                time.sleep(0.01)	# the server may be away just now
             except Exception as error:  # pylint: disable=broad-except
                 self.wrong.append(repr(error))
 
