@@ -440,8 +440,8 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 		.conn = conn,
 		.head = head,
 		.end = end,
-		/* A body that nobody here reads ends the connection, and so
-		 * does a listener of our own that stops.
+		/* A body that nobody here reads ends the connection. A listener of our
+		 * own that stops ends it, too.
 		 */
 		.close = !bodiless || !khttpd_request_persists(req) ||
 			 (READ_ONCE(conn->listener->stopped) &&

@@ -140,8 +140,8 @@ static struct net6_neigh *net6_neigh_victim_unresolved(struct net6_iface *iface)
 }
 
 /* The entry to go when there is no room: the least recently used that is neither a
- * router's nor the administrator's. Entries in use of late get a second chance, and so
- * do those that are being resolved.
+ * router's nor the administrator's. Entries in use of late get a second chance. Those
+ * that are being resolved get one, too.
  */
 static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
 	__must_hold(&iface->neigh_lock)
