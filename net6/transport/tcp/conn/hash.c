@@ -142,21 +142,18 @@ static struct net6_tcp_listen_bucket *net6_tcp_listener_bucket(const struct sock
 	return net6_tcp_listen_bucket(sock_net(sk), &sk->sk_v6_rcv_saddr, sk->sk_num);
 }
 
-/* How well a listener fits, -1 if it does not. An address of its own counts more than a device, a
- * device more than the CPU it was made for.
+/* How well a listener on @addr fits, -1 if it does not. A device counts more than the CPU it was
+ * made for.
  */
 static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
-				 const struct net6_tcp_key *key, u16 port)
+				 const struct net6_tcp_key *key, const struct in6_addr *addr,
+				 u16 port)
 {
 	int score = 1;
 
-	if (sk->sk_state != TCP_LISTEN || sk->sk_num != port || !net_eq(sock_net(sk), net))
+	if (sk->sk_state != TCP_LISTEN || sk->sk_num != port || !net_eq(sock_net(sk), net) ||
+	    !ipv6_addr_equal(&sk->sk_v6_rcv_saddr, addr))
 		return -1;
-	if (!ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
-		if (!ipv6_addr_equal(&sk->sk_v6_rcv_saddr, key->laddr))
-			return -1;
-		score += 4;
-	}
 	if (sk->sk_bound_dev_if) {
 		if (sk->sk_bound_dev_if != key->dif)
 			return -1;
@@ -167,7 +164,10 @@ static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
 	return score;
 }
 
-/* The best listener for a segment that is in the bucket of @addr, or NULL. */
+/* The best listener on @addr for a segment, or NULL. The first of a SO_REUSEPORT group stands for
+ * all of it: a program or the hash chooses among them. Behind it is none that fits better, see
+ * net6_tcp_listen_enter(), nor behind one that is on the segment's device.
+ */
 static struct sock *net6_tcp_listen_search(const struct net *net, const struct net6_tcp_key *key,
 					   const struct in6_addr *addr, u16 port)
 {
@@ -180,11 +180,13 @@ begin:
 	best = NULL;
 	best_score = 0;
 	sk_nulls_for_each_rcu(sk, node, &bucket->head) {
-		score = net6_tcp_listen_score(sk, net, key, port);
-		if (score > best_score) {
-			best_score = score;
-			best = sk;
-		}
+		score = net6_tcp_listen_score(sk, net, key, addr, port);
+		if (score <= best_score)
+			continue;
+		best_score = score;
+		best = sk;
+		if (sk->sk_reuseport || sk->sk_bound_dev_if)
+			return best;
 	}
 	if (get_nulls_value(node) != NET6_TCP_LISTEN_NULLS + (bucket - listeners))
 		goto begin;
@@ -445,6 +447,15 @@ static int net6_tcp_reuseport_join(struct sock *sk, struct net6_tcp_listen_bucke
 	return first ? reuseport_add_sock(sk, first, any) : reuseport_alloc(sk, any);
 }
 
+/* Groups without a device are last in their bucket, which is locked. */
+static void net6_tcp_listen_enter(struct sock *sk, struct net6_tcp_listen_bucket *bucket)
+{
+	if (sk->sk_reuseport && !sk->sk_bound_dev_if)
+		__sk_nulls_add_node_tail_rcu(sk, &bucket->head);
+	else
+		__sk_nulls_add_node_rcu(sk, &bucket->head);
+}
+
 /**
  * net6_tcp_hash_listener() - enter a listener
  * @sk: in state LISTEN, bound
@@ -463,7 +474,7 @@ int net6_tcp_hash_listener(struct sock *sk)
 	if (!err) {
 		/* Listeners are looked up without a reference. */
 		sock_set_flag(sk, SOCK_RCU_FREE);
-		__sk_nulls_add_node_rcu(sk, &bucket->head);
+		net6_tcp_listen_enter(sk, bucket);
 	}
 	spin_unlock_bh(&bucket->lock);
 	if (!err)
