@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# What a segment costs does not grow with listeners of one SO_REUSEPORT group. In virtual time,
-# where time is instructions.
+# What a segment costs does not grow with listeners of one SO_REUSEPORT group, nor with
+# connections whose names are much alike: one peer, the same ports, local addresses that differ in
+# their middle only. In virtual time, where time is instructions.
 #
 #	[ one namespace: net6 on the pseudo-loopback ]
 #
@@ -17,9 +18,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
+import nl
 
-MANY, BATCHES, TIMES = 1000, 20, 10
-PORT = 7000
+MANY, ALIKE, BATCHES, TIMES = 1000, 400, 20, 10
+PORT, PEER_PORT = 7000, 7001
 
 
 def setup():
@@ -76,6 +78,46 @@ def listeners_of_one_group():
             for sock in made:
                 sock.close()
         flat(cost[2], cost[MANY], what)
+
+
+def address(number):
+    return f"fd00:0:{number:x}::1"
+
+
+def add_addresses():
+    family = nl.Family()
+    for number in range(1, ALIKE + 1):
+        family.request("addr-add", family.encode(
+            "addr-add", ifindex=1, address=socket.inet_pton(socket.AF_INET6, address(number)),
+            prefix_len=128))
+
+
+def pair(server, number):
+    """A connection to one of the addresses, always from the same port."""
+    client = ktap.net6_socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    client.bind(("::1", PEER_PORT))
+    client.connect((address(number), PORT))
+    return client, server.accept()[0]
+
+
+@ktap.test
+def connections_much_alike():
+    add_addresses()
+    server = ktap.net6_socket()
+    server.bind(("::", PORT))
+    server.listen(4096)
+    pairs = [pair(server, 1)]
+
+    def echo():
+        for one, two in (pairs[0], pairs[0][::-1]):
+            one.send(b"x")
+            two.recv(1)
+
+    echo()
+    few = least(echo)
+    pairs += [pair(server, number) for number in range(2, ALIKE + 1)]
+    flat(few, least(echo), f"{ALIKE} connections")
 
 
 ktap.main(setup)
