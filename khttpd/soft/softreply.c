@@ -224,6 +224,23 @@ khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn
 	return khttpd_soft_asked(soft, conn, asked, done, work->req.head_len, close);
 }
 
+/* The head in a processor's spare entry is known from now on. It may be known before: more had come
+ * behind it, so where it ends was not known. Return: its entry.
+ */
+static struct khttpd_soft_known *khttpd_softreply_known(struct khttpd_soft_work *work,
+							struct khttpd_soft_known *spare)
+{
+	const struct khttpd_again *again = &spare->memo.again;
+	struct khttpd_soft_known *known = khttpd_softknown_search(work, again->head, again->len);
+
+	if (!known) {
+		khttpd_softknown_add(work, spare);
+		return spare;
+	}
+	known->memo.again.same = true;
+	return known;
+}
+
 /* Parse the head that comes first: one that is known, or is known from now on. Return: its entry;
  * NULL if it is not complete, or wrong.
  */
@@ -245,7 +262,7 @@ static struct khttpd_soft_known *khttpd_softreply_parse(struct khttpd_soft_work 
 		    KHTTPD_PARSE_DONE)
 			return NULL;
 		if (known->memo.again.len)
-			khttpd_softknown_add(work, known);
+			known = khttpd_softreply_known(work, known);
 	}
 	known->memo.last = NULL;
 	if (!known->memo.again.same)
