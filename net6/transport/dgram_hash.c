@@ -4,7 +4,6 @@
  * sockets are filed by address and port as well, until it is empty. Sockets of one address and
  * port share a chain of both: thousands of connected ones are looked through one by one.
  */
-#include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <net/ip.h>
@@ -219,18 +218,26 @@ bool net6_dgram_match(const struct sock *sk, const struct net *net,
 	return true;
 }
 
-static u32 net6_dgram_flow_hash(const struct net *net, const struct net6_dgram_key *key)
-{
-	return jhash_3words(__ipv6_addr_jhash(key->faddr, (__force u32)key->fport),
-			    __ipv6_addr_jhash(key->laddr, key->lport),
-			    net_hash_mix(net), key->protocol);
-}
-
+/* Which of a SO_REUSEPORT group gets a flow. All of it is hashed with the key: nobody outside can
+ * direct what he sends at one of them.
+ */
 static u32 net6_dgram_group_hash(const struct net *net, const struct net6_dgram_key *key)
 {
-	const siphash_key_t *secret = &net6_pernet(net)->secret;
+	const struct {
+		struct in6_addr	laddr;
+		struct in6_addr	faddr;
+		u32		protocol;
+		u16		lport;
+		__be16		fport;
+	} __aligned(SIPHASH_ALIGNMENT) flow = {
+		.laddr		= *key->laddr,
+		.faddr		= *key->faddr,
+		.protocol	= key->protocol,
+		.lport		= key->lport,
+		.fport		= key->fport,
+	};
 
-	return siphash_1u32(net6_dgram_flow_hash(net, key), secret);
+	return siphash(&flow, sizeof(flow), &net6_pernet(net)->secret);
 }
 
 static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
