@@ -47,6 +47,15 @@ static inline void *net6_nl_next(struct net6_nl_list *list)
 	return n < list->room ? list->items + n * list->size : NULL;
 }
 
+/* Back to when there were @n objects: what was written since is not to be told. */
+static inline void net6_nl_rewind(struct net6_nl_list *list, u32 n)
+{
+	if (n < list->room)
+		memset(list->items + n * list->size, 0,
+		       (min(list->n, list->room) - n) * list->size);
+	list->n = n;
+}
+
 /* The place that net6_nl_next() gave last; NULL if there was no room. */
 static inline void *net6_nl_last(const struct net6_nl_list *list)
 {

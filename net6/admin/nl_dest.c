@@ -3,6 +3,7 @@
  * destinations, neighbors that were learned, addresses.
  */
 #include <linux/mm.h>
+#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
 #include <net/ipv6.h>
 
@@ -52,20 +53,36 @@ static void net6_nl_dest_fill(struct net6_nl_dest *to, const struct net6_dest *d
 	}
 }
 
+static void net6_nl_dest_copy(struct net6_nl_list *list, const struct net6_dest *dest)
+{
+	struct net6_nl_dest *to;
+
+	if (list->filter && list->filter != dest->iface->ifindex)
+		return;
+	to = net6_nl_next(list);
+	if (to)
+		net6_nl_dest_fill(to, dest);
+}
+
+/* Packets need the lock of the cache: all are found without it. The walk begins anew when the
+ * table has got another size.
+ */
 static void net6_nl_dest_collect(struct net6_net *nn, struct net6_nl_list *list)
 {
 	const struct net6_dest *dest;
-	struct net6_nl_dest *to;
+	struct rhashtable_iter iter;
+	u32 before = list->n;
 
-	spin_lock_bh(&nn->dest_lock);
-	list_for_each_entry(dest, &nn->dest_lru, lru) {
-		if (list->filter && list->filter != dest->iface->ifindex)
-			continue;
-		to = net6_nl_next(list);
-		if (to)
-			net6_nl_dest_fill(to, dest);
+	rhashtable_walk_enter(&nn->dests, &iter);
+	rhashtable_walk_start(&iter);
+	while ((dest = rhashtable_walk_next(&iter))) {
+		if (IS_ERR(dest))
+			net6_nl_rewind(list, before);
+		else
+			net6_nl_dest_copy(list, dest);
 	}
-	spin_unlock_bh(&nn->dest_lock);
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
 }
 
 static int net6_nl_dest_put(struct sk_buff *skb, const void *item)

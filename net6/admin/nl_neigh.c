@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Neighbors over netlink. */
+#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
 #include <net/ipv6.h>
 
@@ -37,27 +38,46 @@ void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *neigh
 	memcpy(to->lladdr, neigh->lladdr, to->lladdr_len);
 }
 
+static void net6_nl_neigh_copy(struct net6_nl_list *list, struct net6_neigh *neigh)
+{
+	struct net6_nl_neigh *to = net6_nl_next(list);
+
+	if (!to)
+		return;
+	spin_lock_bh(&neigh->lock);
+	net6_nl_neigh_fill(to, neigh);
+	spin_unlock_bh(&neigh->lock);
+}
+
+/* Packets need the lock of the cache: all are found without it. The walk begins anew when the
+ * table has got another size.
+ */
+static void net6_nl_neigh_collect_iface(struct net6_iface *iface, struct net6_nl_list *list)
+{
+	struct rhashtable_iter iter;
+	struct net6_neigh *neigh;
+	u32 before = list->n;
+
+	rhashtable_walk_enter(&iface->neighs, &iter);
+	rhashtable_walk_start(&iter);
+	while ((neigh = rhashtable_walk_next(&iter))) {
+		if (IS_ERR(neigh))
+			net6_nl_rewind(list, before);
+		else
+			net6_nl_neigh_copy(list, neigh);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
 static void net6_nl_neigh_collect(struct net6_net *nn, struct net6_nl_list *list)
 {
 	struct net6_iface *iface;
-	struct net6_neigh *neigh;
-	struct net6_nl_neigh *to;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (list->filter && list->filter != iface->ifindex)
-			continue;
-		spin_lock_bh(&iface->neigh_lock);
-		list_for_each_entry(neigh, &iface->neigh_lru, lru) {
-			to = net6_nl_next(list);
-			if (!to)
-				continue;
-			spin_lock(&neigh->lock);
-			net6_nl_neigh_fill(to, neigh);
-			spin_unlock(&neigh->lock);
-		}
-		spin_unlock_bh(&iface->neigh_lock);
-	}
+	list_for_each_entry_rcu(iface, &nn->ifaces, list)
+		if (!list->filter || list->filter == iface->ifindex)
+			net6_nl_neigh_collect_iface(iface, list);
 	rcu_read_unlock();
 }
 
