@@ -61,7 +61,8 @@ struct net6_iface;
 	X(TcpFastOpenActive) X(TcpFastOpenActiveFail) X(TcpFastOpenBlackhole)	\
 	X(TcpFastOpenPassive) X(TcpFastOpenPassiveFail) X(TcpFastOpenPassiveAltKey) \
 	X(TcpFastOpenListenOverflow) X(TcpFastOpenCookieReqd)			\
-	X(TcpPagesKept) X(TcpPagesReused) X(TcpPagesGivenUp)
+	X(TcpPagesKept) X(TcpPagesReused) X(TcpPagesGivenUp)			\
+	X(UdpPagesKept) X(UdpPagesReused) X(UdpPagesGivenUp)
 
 enum net6_mib_item {
 #define X(name)	NET6_MIB_##name,

@@ -213,54 +213,6 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 	return net6_sk_default_oif(sk, &tx->daddr, &tx->oif);
 }
 
-/* Octets left in a page that are worth a reference to it, as for sk_page_frag_refill(). */
-#define NET6_DGRAM_SLIVER	32U
-
-/* A sender that may be getting memory back must leave the task's page alone (sk_page_frag()). The
- * socket's own page is for who has locked it. Such a datagram has pages for itself.
- */
-static bool net6_dgram_page(struct sock *sk, unsigned int left, struct page_frag *frag)
-{
-	if (frag == &current->task_frag) {
-		if (!skb_page_frag_refill(min(left, NET6_DGRAM_SLIVER), frag, sk->sk_allocation))
-			return false;
-		get_page(frag->page);
-		return true;
-	}
-	frag->page = alloc_page(sk->sk_allocation);
-	frag->offset = 0;
-	frag->size = PAGE_SIZE;
-	return frag->page;
-}
-
-/**
- * net6_dgram_add_pages() - room for a datagram's data in the task's page, or in new ones
- * @sk: socket that sends it, which is charged for octets, not for pages
- * @skb: the socket's, without pages yet; the room is still to be filled in
- * @len: octets, of one packet at most
- *
- * Context: process. Return: 0, or -ENOBUFS: @skb can only be freed then.
- */
-int net6_dgram_add_pages(struct sock *sk, struct sk_buff *skb, unsigned int len)
-{
-	struct page_frag *frag = sk_page_frag(sk), own;
-	unsigned int left = len, size;
-	int i;
-
-	if (unlikely(frag != &current->task_frag))
-		frag = &own;
-	for (i = 0; left; i++, left -= size) {
-		if (unlikely(i == MAX_SKB_FRAGS || !net6_dgram_page(sk, left, frag)))
-			return -ENOBUFS;
-		size = min(left, frag->size - frag->offset);
-		skb_fill_page_desc(skb, i, frag->page, frag->offset, size);
-		frag->offset += size;
-	}
-	skb_len_add(skb, len);
-	refcount_add(len, &sk->sk_wmem_alloc);
-	return 0;
-}
-
 static void net6_dgram_confirm(struct net6_dest *dest)
 {
 	local_bh_disable();

@@ -112,6 +112,18 @@ struct net6_sk_group {
 };
 
 /**
+ * struct net6_dgram_cork - a datagram that is put together by several calls
+ * @pending: bytes of payload that wait in sk_write_queue
+ * @tx: what it will be sent with; the headers are its own (net6_tx_keep())
+ */
+struct net6_dgram_cork {
+	unsigned int	pending;
+	struct net6_tx	tx;
+};
+
+struct net6_dgram_pages;
+
+/**
  * struct net6_dgram_sock - UDP and ping sockets, and the beginning of raw ones
  * @udp6: must be first: core code casts (sk_is_udp and friends)
  * @n6: the part that every net6 socket has
@@ -119,9 +131,11 @@ struct net6_sk_group {
  * @gso_size: UDP_SEGMENT, 0 for off
  * @gro: UDP_GRO: datagrams may come in joined, with their size as ancillary data
  * @cork: UDP_CORK
- * @pending: bytes of payload waiting in sk_write_queue to become one datagram
- * @corked: sk_write_queue holds the beginning of a datagram; under the socket lock
- * @tx: what that datagram will be sent with; its headers are its own (net6_tx_keep())
+ * @paged: octets sent in pages, until they are enough for it to keep some
+ * @corked: the datagram whose beginning sk_write_queue holds; under the socket lock
+ * @pages: those that it keeps (socket/dgram_pages.c)
+ *
+ * With eight bytes more a slab of 32 KB would hold 22 of them, not 23.
  */
 struct net6_dgram_sock {
 	struct udp6_sock	udp6;
@@ -130,9 +144,9 @@ struct net6_dgram_sock {
 	u16			gso_size;
 	bool			gro;
 	bool			cork;
-	bool			corked;
-	unsigned int		pending;
-	struct net6_tx		tx;
+	u32			paged;
+	struct net6_dgram_cork	*corked;
+	struct net6_dgram_pages	*pages;
 };
 
 /* A raw socket may be of UDP's protocol number. */
@@ -183,7 +197,7 @@ struct net6_tcp_sock {
 			struct socket		*shadow_of;
 			struct socket		*shadow;
 		};
-		struct net6_tcp_pages		*pages;
+		struct net6_pagering		*pages;
 	};
 };
 
@@ -314,11 +328,14 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 int net6_dgram_probe(struct sock *sk, struct net6_tx *tx);
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
-int net6_dgram_add_pages(struct sock *sk, struct sk_buff *skb, unsigned int len);
 int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
 			 unsigned int len);
 int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
 			    struct net6_dest *dest, const struct in6_addr *saddr, u8 proto);
+
+/* Pages for a datagram's data (socket/dgram_pages.c). */
+int net6_dgram_pages_add(struct sock *sk, struct sk_buff *skb, unsigned int len);
+void net6_dgram_pages_free(struct sock *sk);
 
 /* Sticky extension headers hold where the call gave none. RCU read lock held until the
  * datagram is sent.

@@ -120,6 +120,8 @@ int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *ar
 
 /* udp_send.c */
 int net6_udp_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
-int net6_udp_push_pending(struct sock *sk);		/* sk owned */
+/* sk owned */
+int net6_udp_push_pending(struct sock *sk);
+void net6_udp_flush_pending(struct sock *sk);
 
 #endif /* _NET6_DGRAM_H */

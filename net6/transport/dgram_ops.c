@@ -31,13 +31,12 @@ int net6_dgram_init_sock(struct sock *sk)
  */
 void net6_dgram_close(struct sock *sk, long timeout)
 {
-	if (net6_dgram_sk(sk)->corked) {
+	if (unlikely(net6_dgram_sk(sk)->corked)) {
 		lock_sock(sk);
-		skb_queue_purge(&sk->sk_write_queue);
-		net6_tx_forget(sk, &net6_dgram_sk(sk)->tx);
-		net6_dgram_sk(sk)->corked = false;
+		net6_udp_flush_pending(sk);
 		release_sock(sk);
 	}
+	net6_dgram_pages_free(sk);
 	sk_common_release(sk);
 }
 

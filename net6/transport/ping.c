@@ -139,7 +139,7 @@ static int net6_ping_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	skb_reserve(skb, NET6_HEADROOM);
 	skb_reset_transport_header(skb);
 	skb_put(skb, sizeof(struct icmp6hdr));
-	err = net6_dgram_add_pages(sk, skb, len - sizeof(struct icmp6hdr)) ?:
+	err = net6_dgram_pages_add(sk, skb, len - sizeof(struct icmp6hdr)) ?:
 	      skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len) ?:
 	      net6_ping_check(icmp6_hdr(skb));
 	if (err) {

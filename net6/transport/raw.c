@@ -265,7 +265,7 @@ static int net6_raw_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	skb_reset_transport_header(skb);
 	if (whole)
 		skb_put(skb, sizeof(struct ipv6hdr));
-	err = net6_dgram_add_pages(sk, skb, len - skb->len) ?:
+	err = net6_dgram_pages_add(sk, skb, len - skb->len) ?:
 	      skb_copy_datagram_from_iter(skb, 0, &msg->msg_iter, len);
 	if (err) {
 		kfree_skb(skb);

@@ -27,7 +27,7 @@ static int net6_udp_prepare(struct sock *sk, struct sk_buff *skb, size_t len, bo
 	skb_reserve(skb, NET6_HEADROOM);
 	skb_reset_transport_header(skb);
 	skb_put(skb, sizeof(struct udphdr) + (linear ? len : 0));
-	return likely(linear) ? 0 : net6_dgram_add_pages(sk, skb, len);
+	return likely(linear) ? 0 : net6_dgram_pages_add(sk, skb, len);
 }
 
 static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, size_t len,
@@ -157,14 +157,21 @@ static int net6_udp_too_long(struct sock *sk, const struct net6_tx *tx)
 	return -EMSGSIZE;
 }
 
-static void net6_udp_flush_pending(struct sock *sk)
+/**
+ * net6_udp_flush_pending() - forget what MSG_MORE or UDP_CORK held back
+ * @sk: socket, owned, that holds something back
+ *
+ * Context: process.
+ */
+void net6_udp_flush_pending(struct sock *sk)
 {
 	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
+	struct net6_dgram_cork *corked = ds->corked;
 
 	skb_queue_purge(&sk->sk_write_queue);
-	net6_tx_forget(sk, &ds->tx);
-	ds->corked = false;
-	ds->pending = 0;
+	WRITE_ONCE(ds->corked, NULL);
+	net6_tx_forget(sk, &corked->tx);
+	kfree(corked);
 }
 
 /* The pieces that wait, in one buffer. */
@@ -206,21 +213,41 @@ static struct sk_buff *net6_udp_join(struct sock *sk, size_t len, int *err)
 int net6_udp_push_pending(struct sock *sk)
 {
 	struct net6_dgram_sock *ds = net6_dgram_sk(sk);
-	struct net6_tx tx = ds->tx;
 	struct sk_buff *skb;
+	struct net6_tx tx;
 	int err;
 
 	sock_owned_by_me(sk);
 	if (!ds->corked)
 		return 0;
-	skb = net6_udp_join(sk, ds->pending, &err);
+	skb = net6_udp_join(sk, ds->corked->pending, &err);
 	if (skb) {
+		tx = ds->corked->tx;
 		rcu_read_lock();
 		err = net6_udp_xmit(sk, skb, &tx);
 		rcu_read_unlock();
 	}
 	net6_udp_flush_pending(sk);
 	return err;
+}
+
+static int net6_udp_start_pending(struct sock *sk, const struct net6_tx *tx)
+{
+	struct net6_dgram_cork *corked;
+	int err;
+
+	corked = kmalloc(sizeof(*corked), sk->sk_allocation | __GFP_ACCOUNT);
+	if (!corked)
+		return -ENOBUFS;
+	corked->tx = *tx;
+	corked->pending = 0;
+	err = net6_tx_keep(sk, &corked->tx);
+	if (err) {
+		kfree(corked);
+		return err;
+	}
+	WRITE_ONCE(net6_dgram_sk(sk)->corked, corked);
+	return 0;
 }
 
 /* Add to a datagram that is being put together. @tx: NULL to go on with one. */
@@ -233,15 +260,12 @@ static int net6_udp_append(struct sock *sk, struct msghdr *msg, size_t len,
 
 	sock_owned_by_me(sk);
 	if (tx) {
-		ds->tx = *tx;
-		err = net6_tx_keep(sk, &ds->tx);
+		err = net6_udp_start_pending(sk, tx);
 		if (err)
 			return err;
-		ds->corked = true;
-		ds->pending = 0;
 	}
-	if (len > NET6_UDP_MAX - ds->pending) {
-		err = net6_udp_too_long(sk, &ds->tx);
+	if (len > NET6_UDP_MAX - ds->corked->pending) {
+		err = net6_udp_too_long(sk, &ds->corked->tx);
 		goto flush;
 	}
 	if (len) {
@@ -253,7 +277,7 @@ static int net6_udp_append(struct sock *sk, struct msghdr *msg, size_t len,
 		err = -EFAULT;
 		if (!copy_from_iter_full(skb_put(skb, len), len, &msg->msg_iter))
 			goto flush;
-		ds->pending += len;
+		ds->corked->pending += len;
 	}
 	return more ? 0 : net6_udp_push_pending(sk);
 flush:

@@ -1,50 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages that a connection has filled with what it sends, kept to be filled again. Taking new
- * ones costs the allocator's time, and with init_on_alloc that of clearing them, which is about
- * what copying the bytes costs.
+/* Pages that a connection has filled with what it sends, kept to be filled again
+ * (socket/pagering.c). Only those that net6_tcp_copy_frag() filled come here. The connection has a
+ * page of its own to fill meanwhile, sk_frag, where others use their task's.
  *
- * A kept page is used again when the reference taken here is its only one. The write queue, the
- * device, a receiver on the same machine, a pipe and a packet socket have their own. Only pages
- * that net6_tcp_copy_frag() filled come here, never those that the user gave (MSG_ZEROCOPY,
- * sendfile()). They lie in the order in which they were filled, and only the oldest is looked at.
- * The connection has a page of its own to fill meanwhile, where others use their task's.
- *
- * They count in the socket's memory, up to as much as its send buffer. They are given up when
- * none was taken or added for a while, under memory pressure, and with the write queue. Socket
- * locked throughout.
+ * They are given up when none was taken or added for a while, under memory pressure, and with the
+ * write queue. Socket locked throughout.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "../../../socket/pagering.h"
 #include "engine.h"
 
-/* The size that skb_page_frag_refill() allocates if it can; smaller ones are not kept. */
-#define NET6_TCP_PAGE_BYTES	(PAGE_SIZE << get_order(32768))
-/* Bytes that a connection sends before it keeps pages: short ones would not use them again. */
-#define NET6_TCP_PAGES_AFTER	(256 << 10)
 /* How long pages are kept that are not needed. */
 #define NET6_TCP_PAGES_IDLE	TCP_RTO_MIN
-/* With what precedes them the pointers fill an object of 1 KB. */
-#define NET6_TCP_PAGES_MAX	((1024 - 2 * sizeof(unsigned long)) / sizeof(struct page *))
-
-/**
- * struct net6_tcp_pages - pages of a connection, a ring
- * @used: jiffies when one was last taken or added
- * @first: index of the oldest
- * @count: how many
- * @page: a reference each; charged to the socket
- */
-struct net6_tcp_pages {
-	unsigned long	used;
-	u16		first;
-	u16		count;
-	struct page	*page[NET6_TCP_PAGES_MAX];
-};
-
-static_assert(sizeof(struct net6_tcp_pages) == 1024);
+/* An object of the allocator. */
+#define NET6_TCP_PAGES_SIZE	1024
 
 /* Pages are in use. The timer that gives them up is mostly armed, for what was sent lately. */
-static void net6_tcp_pages_touch(struct sock *sk, struct net6_tcp_pages *ring)
+static void net6_tcp_pages_touch(struct sock *sk, struct net6_pagering *ring)
 {
 	struct timer_list *timer = &inet_csk(sk)->icsk_retransmit_timer;
 
@@ -55,54 +29,33 @@ static void net6_tcp_pages_touch(struct sock *sk, struct net6_tcp_pages *ring)
 
 static void net6_tcp_pages_start(struct sock *sk)
 {
-	struct net6_tcp_pages *ring;
+	struct net6_pagering *ring;
 
-	if (tcp_sk(sk)->bytes_sent < NET6_TCP_PAGES_AFTER || sk_under_memory_pressure(sk))
+	if (tcp_sk(sk)->bytes_sent < NET6_PAGERING_AFTER || sk_under_memory_pressure(sk))
 		return;
-	ring = kmalloc(sizeof(*ring), sk->sk_allocation | __GFP_NOWARN | __GFP_ACCOUNT);
+	ring = kmalloc(NET6_TCP_PAGES_SIZE, sk->sk_allocation | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!ring)
 		return;
-	ring->first = 0;
-	ring->count = 0;
+	net6_pagering_init(ring, NET6_PAGERING_PLACES(NET6_TCP_PAGES_SIZE));
 	net6_tcp_sk(sk)->pages = ring;
 	net6_tcp_pages_touch(sk, ring);
-}
-
-static void net6_tcp_pages_add(struct net6_tcp_pages *ring, struct page *page)
-{
-	unsigned int at = ring->first + ring->count++;
-
-	ring->page[at < NET6_TCP_PAGES_MAX ? at : at - NET6_TCP_PAGES_MAX] = page;
-}
-
-static struct page *net6_tcp_pages_take(struct net6_tcp_pages *ring)
-{
-	struct page *page = ring->page[ring->first];
-
-	ring->count--;
-	if (++ring->first == NET6_TCP_PAGES_MAX)
-		ring->first = 0;
-	return page;
 }
 
 /**
  * net6_tcp_pages_turn() - a page is full: keep it, go on with the oldest if that is free
  * @sk: socket; from now on it may have a page of its own to fill, sk_frag
- * @frag: the full page, with others' references. Filled with one that has none, with no page, or
- *	left as it was, for skb_page_frag_refill() to go on from
+ * @frag: the full page, with others' references; as net6_pagering_turn() leaves it
  *
  * Context: process.
  */
 void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag)
 {
-	struct net6_tcp_pages *ring = net6_tcp_sk(sk)->pages;
-	struct page *page = frag->page;
+	struct net6_pagering *ring = net6_tcp_sk(sk)->pages;
 
-	if (frag->size != NET6_TCP_PAGE_BYTES || page_is_pfmemalloc(page))
-		return;
 	if (!ring) {
 		/* This page is the task's, and others may hold it. */
-		net6_tcp_pages_start(sk);
+		if (frag->size == NET6_PAGERING_BYTES && !page_is_pfmemalloc(frag->page))
+			net6_tcp_pages_start(sk);
 		return;
 	}
 	if (unlikely(sk_under_memory_pressure(sk))) {
@@ -110,27 +63,19 @@ void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag)
 		return;
 	}
 	net6_tcp_pages_touch(sk, ring);
-	if (ring->count && page_ref_count(ring->page[ring->first]) == 1) {
-		frag->page = net6_tcp_pages_take(ring);
-		frag->offset = 0;
-		net6_tcp_pages_add(ring, page);
+	switch (net6_pagering_turn(sk, ring, frag)) {
+	case NET6_PAGERING_REUSED:
 		NET6_INC(net6_tcp_nn(sk), TcpPagesReused);
-		return;
-	}
-	if (ring->count < NET6_TCP_PAGES_MAX &&
-	    ring->count * NET6_TCP_PAGE_BYTES < READ_ONCE(sk->sk_sndbuf) &&
-	    sk_wmem_schedule(sk, NET6_TCP_PAGE_BYTES)) {
-		sk_mem_charge(sk, NET6_TCP_PAGE_BYTES);
-	} else if (ring->count) {
-		/* Somebody may hold the oldest for long. */
-		put_page(net6_tcp_pages_take(ring));
+		break;
+	case NET6_PAGERING_REPLACED:
 		NET6_INC(net6_tcp_nn(sk), TcpPagesGivenUp);
-	} else {
-		return;
+		fallthrough;
+	case NET6_PAGERING_KEPT:
+		NET6_INC(net6_tcp_nn(sk), TcpPagesKept);
+		break;
+	case NET6_PAGERING_NOTHING:
+		break;
 	}
-	net6_tcp_pages_add(ring, page);
-	frag->page = NULL;
-	NET6_INC(net6_tcp_nn(sk), TcpPagesKept);
 }
 
 /**
@@ -141,20 +86,13 @@ void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag)
  */
 void net6_tcp_pages_drop(struct sock *sk)
 {
-	struct net6_tcp_pages *ring = net6_tcp_sk(sk)->pages;
+	struct net6_pagering *ring = net6_tcp_sk(sk)->pages;
 
 	if (!ring)
 		return;
 	net6_tcp_sk(sk)->pages = NULL;
-	NET6_ADD(net6_tcp_nn(sk), TcpPagesGivenUp, ring->count);
-	sk_mem_uncharge(sk, ring->count * NET6_TCP_PAGE_BYTES);
-	while (ring->count)
-		put_page(net6_tcp_pages_take(ring));
+	NET6_ADD(net6_tcp_nn(sk), TcpPagesGivenUp, net6_pagering_drop(sk, ring, &sk->sk_frag));
 	kfree(ring);
-	if (sk->sk_frag.page) {
-		put_page(sk->sk_frag.page);
-		sk->sk_frag.page = NULL;
-	}
 }
 
 /**
@@ -165,7 +103,7 @@ void net6_tcp_pages_drop(struct sock *sk)
  */
 void net6_tcp_pages_timer(struct sock *sk)
 {
-	struct net6_tcp_pages *ring = net6_tcp_sk(sk)->pages;
+	struct net6_pagering *ring = net6_tcp_sk(sk)->pages;
 	struct timer_list *timer = &inet_csk(sk)->icsk_retransmit_timer;
 
 	if (time_after_eq(jiffies, ring->used + NET6_TCP_PAGES_IDLE)) {
