@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 
-from lab import ADDRESS, STACKS
+from lab import ADDRESS, FAMILY, STACKS
 from results import mean
 from sides import (CLASSIFIERS, CLIENT, PARTS, REST, SERVER, STACK, TASK, code_of, kernel_ranges,
                    part_of, tag_packets)
@@ -43,6 +43,12 @@ OPERATIONS = {
 }
 SERVERS = {"udp-rr": ["serve-udp"], "udp-crr": ["serve-udp"], GSO: ["serve-udp-rest", "-G"],
            GSO_APART: ["serve-udp-rest"]}
+# A datagram and its answer, with each of so many addresses that nothing was sent to before: those
+# of the link, which are neighbors; behind a known router; and the latter again.
+STRANGERS = 100
+COLD_NEIGHBOR, COLD_DESTINATION, KNOWN = (f"UDP round trip, 1 B, {what}" for what in (
+    "new neighbor", "new destination", "the same again"))
+PREFIXES = {"native": ("fd00:1:", "fd00:e:"), "net6": ("fd00:2:", "fd00:f:")}
 # Functions with fewer instructions on all stacks are one line.
 SMALL = {BULK: 2, SOCKET: 40, UDP_SOCKET: 40, GSO: 200, GSO_APART: 200}
 # Counted by function, both ends together, so often.
@@ -65,7 +71,7 @@ def run(lab):
             ports[what, stack] = 7000 + len(STACKS) * n + m
             lab.serve(server, stack, ports[what, stack], *options, size=size)
     rounds = 1 if lab.quick else 2
-    lab.plan(rounds * (len(OPERATIONS) + 1) + (len(WHOLE) + 1) * len(STACKS))
+    lab.plan(rounds * (len(OPERATIONS) + 1) + (len(WHOLE) + 1) * len(STACKS) + len(PREFIXES))
     for _ in range(rounds):
         lab.step(f"{BULK}, whole")
         for stack in STACKS:
@@ -80,6 +86,10 @@ def run(lab):
                     lab.row("whole", {"operation": what}, stack, "instructions",
                             lab.instructions(mode, stack, ports[what, stack], count, size,
                                              *options))
+    for stack in PREFIXES:
+        lab.step(f"new neighbors and destinations, {stack}")
+        with lab.attempt(f"new neighbors and destinations over {stack}"):
+            strangers(lab, stack)
     labels = itertools.count(1)
     for operation, count in WHOLE.items():
         mode, _, size, *options = OPERATIONS[operation]
@@ -98,6 +108,31 @@ def run(lab):
             lab.write({"label": label, "operation": BULK, "stack": stack})
     with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
         out.writelines(line for line in f if line.split()[1] in "tTwW")
+
+
+def strangers(lab, stack):
+    """The server has all those addresses, and one socket."""
+    near, far = (f"{prefix}:1:" for prefix in PREFIXES[stack])
+    addresses = [f"{prefix}{n:x}" for prefix in (near, far) for n in range(STRANGERS)]
+    route = f"{PREFIXES[stack][1]}:/64"
+    router, port = ADDRESS["direct"][stack], 7900 + len(stack)
+    if stack == "native":
+        lab.run("ip", "-n", "client", "-6", "route", "add", route, "via", router)
+        for address in addresses:
+            lab.run("ip", "-n", "server", "addr", "add", address + "/128", "dev", "s1", "nodad")
+    else:
+        tool = lab.tool["net6ctl"]
+        lab.run(tool, "add", "route", route, "via", router, "dev", "c1", ns="client")
+        for address in addresses:
+            lab.run(tool, "add", "address", address + "/128", "dev", "s1", ns="server")
+        lab.wait_for("the addresses", lambda: lab.run(
+            tool, "show", "addresses", "dev", "s1", ns="server").count("preferred") >
+                     len(addresses))
+    lab.background(lab.netbench_program, "-f", FAMILY[stack], "-p", port, "serve-udp")
+    lab.wait_for(f"a server on {stack} port {port}", lambda: lab.listening(port, True))
+    for what, first in ((COLD_NEIGHBOR, near), (COLD_DESTINATION, far), (KNOWN, far)):
+        lab.row("whole", {"operation": what}, stack, "instructions",
+                lab.instructions("udp-each", stack, port, STRANGERS, 1, "-a", first + "0"))
 
 
 def bulk(lab, stack, seconds, *options, address=None):
