@@ -79,6 +79,8 @@ static struct khttpd_entry *khttpd_respond_repeat(const struct khttpd_ask *ask)
 		return NULL;
 	rcu_read_lock();
 	entry = khttpd_memo_repeat(&thread->memo, ask->site);
+	if (entry)
+		refcount_inc(&entry->refs);
 	rcu_read_unlock();
 	return entry;
 }

@@ -90,7 +90,15 @@ static bool khttpd_cache_unlist(struct khttpd_entry *entry)
 	return true;
 }
 
-/* Take one that is not in the list out of the table. */
+/* Nobody has found it in the table and uses it still. */
+static void khttpd_cache_forget(struct rcu_head *rcu)
+{
+	khttpd_entry_put_atomic(container_of(rcu, struct khttpd_entry, rcu));
+}
+
+/* Take one that is not in the list out of the table. Its file is closed a grace period later, for
+ * those who have found it without a reference.
+ */
 static void khttpd_cache_drop(struct khttpd_entry *entry)
 {
 	rhashtable_remove_fast(&khttpd_cache, &entry->node,
@@ -100,7 +108,7 @@ static void khttpd_cache_drop(struct khttpd_entry *entry)
 	 */
 	atomic_long_inc_return(&khttpd_cache_left);
 	khttpd_watch_del(entry);
-	khttpd_entry_put(entry);
+	call_rcu(&entry->rcu, khttpd_cache_forget);
 }
 
 /* Take an entry out of list and table, once. */
@@ -152,19 +160,28 @@ static void khttpd_cache_changed(struct khttpd_entry *entry)
 	schedule_work(&khttpd_cache_changer);
 }
 
-/* The entry for a path, true or not, with a reference; or NULL. */
-static struct khttpd_entry *khttpd_cache_lookup(struct khttpd_site *site,
-						const struct khttpd_path *path,
-						enum khttpd_coding coding)
+/* The entry for a path, true or not, or NULL. Context: RCU read side. */
+static struct khttpd_entry *khttpd_cache_lookup_rcu(struct khttpd_site *site,
+						    const struct khttpd_path *path,
+						    enum khttpd_coding coding)
 {
 	struct khttpd_cache_key key = {
 		.site = site, .name = path->name, .len = path->len,
 		.coding = coding,
 	};
+
+	return rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
+}
+
+/* The same with a reference. */
+static struct khttpd_entry *khttpd_cache_lookup(struct khttpd_site *site,
+						const struct khttpd_path *path,
+						enum khttpd_coding coding)
+{
 	struct khttpd_entry *entry;
 
 	rcu_read_lock();
-	entry = rhashtable_lookup(&khttpd_cache, &key, khttpd_cache_params);
+	entry = khttpd_cache_lookup_rcu(site, path, coding);
 	if (entry && !refcount_inc_not_zero(&entry->refs))
 		entry = NULL;
 	rcu_read_unlock();
@@ -209,13 +226,11 @@ struct khttpd_entry *khttpd_cache_find(struct khttpd_site *site,
 	return entry;
 }
 
-/* Consumes the reference if the entry needs a second look. */
+/* NULL if it needs a second look. */
 static struct khttpd_entry *khttpd_cache_if_fresh(struct khttpd_entry *entry)
 {
-	if (!khttpd_entry_fresh(entry)) {
-		khttpd_entry_put_atomic(entry);
+	if (!khttpd_entry_fresh(entry))
 		return NULL;
-	}
 	khttpd_cache_hit(entry);
 	return entry;
 }
@@ -226,14 +241,17 @@ static struct khttpd_entry *khttpd_cache_if_fresh(struct khttpd_entry *entry)
  * @path: what
  * @coding: which variant of it
  *
- * Context: bottom halves off.
- * Return: the entry with a reference, or NULL.
+ * No reference is taken, for all processors would write it. An entry that leaves the cache has its
+ * file open for a grace period.
+ *
+ * Context: RCU read side, bottom halves off.
+ * Return: the entry, good within the RCU section, or NULL.
  */
 struct khttpd_entry *khttpd_cache_peek(struct khttpd_site *site,
 				       const struct khttpd_path *path,
 				       enum khttpd_coding coding)
 {
-	struct khttpd_entry *entry = khttpd_cache_lookup(site, path, coding);
+	struct khttpd_entry *entry = khttpd_cache_lookup_rcu(site, path, coding);
 
 	return entry ? khttpd_cache_if_fresh(entry) : NULL;
 }
@@ -255,19 +273,18 @@ unsigned long khttpd_cache_departures(void)
  * @entry: what it gave for @site, or had for another one; its reference may be gone
  * @departures: khttpd_cache_departures() before that
  *
- * An entry that leaves the cache is counted first, and its memory is freed a grace period
- * later. So who sees the old count may still read the entry.
+ * An entry that leaves the cache is counted first, and its file is closed a grace period
+ * later. So who sees the old count may still use the entry.
  *
  * Context: RCU read side, for which bottom halves off will do.
- * Return: @entry with a reference, or NULL.
+ * Return: @entry, good within the RCU section, or NULL.
  */
 struct khttpd_entry *khttpd_cache_repeat(const struct khttpd_site *site,
 					 struct khttpd_entry *entry,
 					 unsigned long departures)
 {
 	/* Pairs with khttpd_cache_drop(). */
-	if (atomic_long_read_acquire(&khttpd_cache_left) != departures ||
-	    entry->site != site || !refcount_inc_not_zero(&entry->refs))
+	if (atomic_long_read_acquire(&khttpd_cache_left) != departures || entry->site != site)
 		return NULL;
 	return khttpd_cache_if_fresh(entry);
 }
@@ -474,6 +491,7 @@ void khttpd_cache_purge(struct khttpd_site *site)
 	/* Events of marks that are gone, then who was told of them. */
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
+	rcu_barrier();
 	khttpd_entry_flush();
 	/* What workers have closed is open until then. */
 	flush_delayed_fput();
@@ -530,6 +548,7 @@ void khttpd_cache_exit(void)
 	khttpd_shrinker_stop(khttpd_cache_shrinker);
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
+	rcu_barrier();
 	khttpd_entry_flush();
 	WARN_ON(khttpd_cache_count);
 	rhashtable_destroy(&khttpd_cache);

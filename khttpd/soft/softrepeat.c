@@ -49,8 +49,8 @@ static inline struct khttpd_soft_known *khttpd_softrepeat_known(const struct kht
 	return khttpd_softknown_find(work, bytes + offset, len, len == conn->unread);
 }
 
-/* The file that would be found for a known head now, with a reference; NULL if that is to be seen,
- * or if the connection would end with more to read.
+/* The file that would be found for a known head now; NULL if that is to be seen, or if the
+ * connection would end with more to read.
  */
 static inline struct khttpd_entry *khttpd_softrepeat_entry(const struct khttpd_soft *soft,
 							   const struct khttpd_soft_conn *conn,
@@ -116,7 +116,6 @@ enum khttpd_soft_verdict khttpd_softrepeat(const struct khttpd_soft *soft,
 		return khttpd_softreply(soft, conn, work, known);
 	asked = khttpd_peer_request(conn->peer);
 	done = asked && khttpd_softrepeat_send(soft, conn, work, known, entry);
-	khttpd_entry_put_atomic(entry);
 	return khttpd_soft_asked(soft, conn, asked, done, known->memo.again.len, known->fin);
 }
 

@@ -75,13 +75,13 @@ khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *
 	return khttpd_softreply_index(site, work, known, theirs);
 }
 
-/* The open file that answers the request, with a reference, or NULL. */
+/* The open file that answers the request, or NULL. */
 static struct khttpd_entry *khttpd_softreply_find(struct khttpd_site *site,
 						  struct khttpd_soft_work *work,
 						  struct khttpd_soft_known *known)
 {
 	struct khttpd_path *path = &work->path;
-	struct khttpd_entry *entry, *variant;
+	struct khttpd_entry *entry;
 	enum khttpd_coding coding;
 
 	known->memo.departures = khttpd_cache_departures();
@@ -92,9 +92,7 @@ static struct khttpd_entry *khttpd_softreply_find(struct khttpd_site *site,
 	coding = khttpd_accept_choose(&work->codings, entry->variants);
 	if (coding == KHTTPD_CODING_IDENTITY)
 		return entry;
-	variant = khttpd_cache_peek(site, path, coding);
-	khttpd_entry_put_atomic(entry);
-	return variant;
+	return khttpd_cache_peek(site, path, coding);
 }
 
 static enum khttpd_condition
@@ -220,7 +218,6 @@ khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn
 		       theirs : KHTTPD_SOFT_GIVE;
 	asked = plain && khttpd_peer_request(conn->peer);
 	done = asked && khttpd_softreply_entry(soft, conn, site, work, known, entry, close);
-	khttpd_entry_put_atomic(entry);
 	return khttpd_soft_asked(soft, conn, asked, done, work->req.head_len, close);
 }
 
