@@ -21,7 +21,7 @@ static struct khttpd_thread **khttpd_thread_of;	/* by CPU number */
 static struct khttpd_thread **khttpd_threads;	/* those there are; none goes before the exit */
 static unsigned int khttpd_thread_count;
 static int khttpd_threads_cpuhp;		/* our state of CPUs, or 0 */
-static atomic_t khttpd_thread_turn;
+static DEFINE_PER_CPU(unsigned int, khttpd_thread_turn);
 static bool khttpd_draining;	/* close all connections, replies or not */
 
 static void khttpd_thread_wake(struct khttpd_thread *thread)
@@ -89,7 +89,7 @@ struct khttpd_thread *khttpd_thread_here(void)
 struct khttpd_thread *khttpd_thread_choose(void)
 {
 	struct khttpd_thread *here = khttpd_thread_here(), *other;
-	unsigned int turn = atomic_inc_return(&khttpd_thread_turn);
+	unsigned int turn = this_cpu_inc_return(khttpd_thread_turn);
 
 	/* Pairs with the release in khttpd_thread_online(). */
 	other = khttpd_threads[turn % smp_load_acquire(&khttpd_thread_count)];
