@@ -63,12 +63,13 @@
  * @wait: our entry in the socket's wait queue
  * @again: accepts once more after there was no memory; runs until @stopped
  * @ready: link in a thread's list of listeners to accept from
- * @accept_lock: one thread accepts at a time; @stopped changes under it
+ * @accept_lock: one thread accepts at a time, and others do not wait for it; @stopped changes
+ *	under it
  * @shut_lock: held while the socket of our own is closed
  * @stopped: no accept any more
  * @detaching: somebody is giving it back to its server; interpose lock
  * @closing: replies under way are not waited for any more
- * @connections: connections in the hands of our threads
+ * @connections: connections in the hands of our threads; those of @soft are not counted
  * @given: connections in the accept queue that were counted as accepted before (soft.c)
  * @idle: woken when @connections reaches zero
  * @queue_lock: protects @queue, @queue_len and @gone
@@ -133,6 +134,7 @@ struct khttpd_handed {
 #define KHTTPD_WAKE_SERVER	EPOLLMSG
 
 #define KHTTPD_LISTENER_QUEUED	0	/* in a thread's list */
+#define KHTTPD_LISTENER_AGAIN	1	/* somebody wanted @accept_lock to accept */
 
 /**
  * struct khttpd_job - work that may sleep, done for one connection

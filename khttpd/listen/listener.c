@@ -264,8 +264,26 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 }
 
 /**
+ * khttpd_listener_unlock() - release accept_lock
+ * @listener: the listener
+ *
+ * Connections that a thread could not accept meanwhile are accepted by this CPU's.
+ */
+void khttpd_listener_unlock(struct khttpd_listener *listener)
+{
+	mutex_unlock(&listener->accept_lock);
+	/* Pairs with khttpd_listener_accept(). */
+	smp_mb();
+	if (unlikely(test_bit(KHTTPD_LISTENER_AGAIN, &listener->flags)) &&
+	    test_and_clear_bit(KHTTPD_LISTENER_AGAIN, &listener->flags))
+		khttpd_listener_kick(listener);
+}
+
+/**
  * khttpd_listener_accept() - take what connections there are
  * @listener: the listener, no longer linked in a thread's list
+ *
+ * If another thread is at it, that one looks once more; this one has connections to see to.
  *
  * Context: a thread.
  */
@@ -277,7 +295,13 @@ void khttpd_listener_accept(struct khttpd_listener *listener)
 	/* A connection that comes from here on kicks again. */
 	smp_mb__after_atomic();
 
-	mutex_lock(&listener->accept_lock);
+	if (!mutex_trylock(&listener->accept_lock)) {
+		set_bit(KHTTPD_LISTENER_AGAIN, &listener->flags);
+		/* Who has the lock sees that, or has released it: khttpd_listener_unlock(). */
+		smp_mb__after_atomic();
+		if (!mutex_trylock(&listener->accept_lock))
+			return;
+	}
 	for (i = 0; i < KHTTPD_ACCEPT_BUDGET && !listener->stopped; i++) {
 		if (khttpd_listener_theirs(listener))
 			break;
@@ -291,7 +315,7 @@ void khttpd_listener_accept(struct khttpd_listener *listener)
 	/* Nobody tells of what is in the queue already. */
 	if (err == -ENOMEM)
 		mod_timer(&listener->again, jiffies + KHTTPD_ACCEPT_PAUSE);
-	mutex_unlock(&listener->accept_lock);
+	khttpd_listener_unlock(listener);
 }
 
 /**

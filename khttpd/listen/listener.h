@@ -46,6 +46,7 @@ void khttpd_listener_stop(struct khttpd_listener *listener,
 			  unsigned long deadline);
 void khttpd_listener_put(struct khttpd_listener *listener);
 void khttpd_listener_accept(struct khttpd_listener *listener);
+void khttpd_listener_unlock(struct khttpd_listener *listener);
 void khttpd_listener_conn_done(struct khttpd_listener *listener);
 
 /* A connection has left the accept queue. Return: was one in it counted as accepted before,

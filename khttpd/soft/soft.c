@@ -352,7 +352,7 @@ bool khttpd_soft_return(struct khttpd_listener *listener, struct socket *sock,
 	else
 		kfree(conn);
 out:
-	mutex_unlock(&listener->accept_lock);
+	khttpd_listener_unlock(listener);
 	return done;
 }
 
