@@ -32,6 +32,19 @@ u32 khttpd_conns_count(void)
 }
 
 /**
+ * khttpd_conns_full() - are there as many connections as there may be?
+ *
+ * Other processors are asked only near the limit. Context: any.
+ */
+bool khttpd_conns_full(void)
+{
+	u32 others = atomic_read(&khttpd_conn_count) + khttpd_tls_pending();
+	u32 limit = READ_ONCE(khttpd_limits.max_connections);
+
+	return others >= limit || khttpd_soft_full(limit - others);
+}
+
+/**
  * khttpd_conn_kick() - have a connection run by its thread
  * @conn: the connection
  *
@@ -510,6 +523,7 @@ static bool khttpd_conn_return(struct khttpd_conn *conn)
 	conn->sock = NULL;
 	conn->peer = NULL;
 	conn->state = KHTTPD_CONN_DEAD;
+	khttpd_listener_conn_done(listener);
 	khttpd_conn_bury(conn);
 	return true;
 }

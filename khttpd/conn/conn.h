@@ -447,6 +447,7 @@ void khttpd_conns_wait(void);
 void khttpd_conn_free(struct khttpd_conn *conn);
 int khttpd_conn_recv(struct khttpd_conn *conn, void *buf, size_t len, bool peek);
 u32 khttpd_conns_count(void);
+bool khttpd_conns_full(void);
 
 /* serve.c */
 enum khttpd_step khttpd_serve(struct khttpd_conn *conn);

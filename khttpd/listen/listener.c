@@ -248,7 +248,7 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 		return 0;
 	}
 	state = KHTTPD_CONN_NEW;
-	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections)) {
+	if (khttpd_conns_full()) {
 		if (!khttpd_listener_overflow(listener)) {
 			khttpd_peer_put(peer);
 			khttpd_transport_close(sock, true);

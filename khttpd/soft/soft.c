@@ -10,6 +10,7 @@
  * listener wants them.
  */
 #include <linux/module.h>
+#include <linux/percpu_counter.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 #include "../conn/taken.h"
@@ -34,14 +35,27 @@ static const char *const khttpd_net6_calls[] = {
 	"net6_tcp_finish_locked", "net6_tcp_finish", "net6_tcp_send_pages",
 };
 
-static atomic_t khttpd_soft_count;
+static struct percpu_counter khttpd_soft_count;
 
 /**
  * khttpd_soft_conns() - connections that were taken and are not given away
+ *
+ * Context: any; asks all processors.
  */
 u32 khttpd_soft_conns(void)
 {
-	return atomic_read(&khttpd_soft_count);
+	return percpu_counter_sum_positive(&khttpd_soft_count);
+}
+
+/**
+ * khttpd_soft_full() - are there so many of them?
+ * @limit: how many
+ *
+ * Other processors are asked only near the limit. Context: any.
+ */
+bool khttpd_soft_full(u32 limit)
+{
+	return percpu_counter_compare(&khttpd_soft_count, limit) >= 0;
 }
 
 /* How long a connection may be in a list, in jiffies. */
@@ -64,46 +78,45 @@ static unsigned long khttpd_soft_limit(enum khttpd_soft_list kind)
 }
 
 /* A connection is over at @due: have the sweep run then, if not before. */
-static void khttpd_soft_arm(struct khttpd_soft *soft, unsigned long due)
-	__must_hold(&soft->lock)
+static void khttpd_soft_arm(struct khttpd_soft_lists *lists, unsigned long due)
+	__must_hold(&lists->lock)
 {
-	lockdep_assert_held(&soft->lock);
-	if (soft->stopped || (soft->armed && !time_before(due, soft->due)))
+	lockdep_assert_held(&lists->lock);
+	if (lists->stopped || (lists->armed && !time_before(due, lists->due)))
 		return;
-	soft->armed = true;
-	soft->due = due;
-	mod_delayed_work(system_wq, &soft->sweep,
+	lists->armed = true;
+	lists->due = due;
+	mod_delayed_work(system_wq, &lists->sweep,
 			 max_t(long, due - jiffies, 0) + KHTTPD_TICK);
 }
 
-static void khttpd_soft_unlist(struct khttpd_soft *soft,
-			       struct khttpd_soft_conn *conn)
+static void khttpd_soft_unlist(struct khttpd_soft_conn *conn)
 {
-	spin_lock_bh(&soft->lock);
+	struct khttpd_soft_lists *lists = conn->lists;
+
+	spin_lock_bh(&lists->lock);
 	list_del(&conn->node);
-	spin_unlock_bh(&soft->lock);
+	spin_unlock_bh(&lists->lock);
 }
 
-static void khttpd_soft_move(struct khttpd_soft *soft,
-			     struct khttpd_soft_conn *conn,
-			     enum khttpd_soft_list kind)
+static void khttpd_soft_move(struct khttpd_soft_conn *conn, enum khttpd_soft_list kind)
 {
-	spin_lock_bh(&soft->lock);
+	struct khttpd_soft_lists *lists = conn->lists;
+
+	spin_lock_bh(&lists->lock);
 	conn->used = jiffies;
 	conn->kind = kind;
-	list_move_tail(&conn->node, &soft->list[kind]);
+	list_move_tail(&conn->node, &lists->list[kind]);
 	if (kind != KHTTPD_SOFT_STUCK)
-		khttpd_soft_arm(soft, conn->used + khttpd_soft_limit(kind));
-	spin_unlock_bh(&soft->lock);
+		khttpd_soft_arm(lists, conn->used + khttpd_soft_limit(kind));
+	spin_unlock_bh(&lists->lock);
 }
 
-/* The last thing done with it. Whoever stops the listener may go on now. */
-static void khttpd_soft_forget(struct khttpd_soft *soft,
-			       struct khttpd_soft_conn *conn)
+/* The last thing done with it. */
+static void khttpd_soft_forget(struct khttpd_soft_conn *conn)
 {
 	khttpd_peer_put(conn->peer);
 	kfree(conn);
-	khttpd_listener_conn_done(soft->listener);
 }
 
 /* Context: a callback. */
@@ -111,11 +124,11 @@ static void khttpd_soft_close(struct khttpd_soft *soft,
 			      struct khttpd_soft_conn *conn)
 {
 	khttpd_count(closed);
-	khttpd_soft_unlist(soft, conn);
+	khttpd_soft_unlist(conn);
 	khttpd_leave_to_tcp(conn->sk);
 	soft->net6.finish_locked(conn->sk, false);
-	atomic_dec(&khttpd_soft_count);
-	khttpd_soft_forget(soft, conn);
+	percpu_counter_dec(&khttpd_soft_count);
+	khttpd_soft_forget(conn);
 }
 
 /* Nothing more will be said. As long as the peer has no room for all of it, the connection
@@ -126,7 +139,7 @@ static void khttpd_soft_end(struct khttpd_soft *soft, struct khttpd_soft_conn *c
 	if (likely(khttpd_offered(conn->sk)))
 		khttpd_soft_close(soft, conn);
 	else
-		khttpd_soft_move(soft, conn, KHTTPD_SOFT_SLOW);
+		khttpd_soft_move(conn, KHTTPD_SOFT_SLOW);
 }
 
 /* To the accept queue, with what was not answered; there it is accepted like any other. The
@@ -141,17 +154,17 @@ static int khttpd_soft_give(struct khttpd_soft *soft,
 	int err;
 
 	/* A thread counts it next, and so it does its client: it waits for the lock. */
-	atomic_dec(&khttpd_soft_count);
+	percpu_counter_dec(&khttpd_soft_count);
 	atomic_inc(&soft->listener->given);
 	err = soft->net6.give(conn->sk, soft->sk);
 	if (err) {
-		atomic_inc(&khttpd_soft_count);
+		percpu_counter_inc(&khttpd_soft_count);
 		khttpd_listener_count(soft->listener);
 		return err;
 	}
 	khttpd_count(soft_given);
-	khttpd_soft_unlist(soft, conn);
-	khttpd_soft_forget(soft, conn);
+	khttpd_soft_unlist(conn);
+	khttpd_soft_forget(conn);
 	return 0;
 }
 
@@ -168,9 +181,8 @@ static bool khttpd_soft_hand(struct khttpd_soft *soft,
 	if (!khttpd_handover_sock(soft->listener, &conn->handed))
 		return false;
 	khttpd_count(soft_handed);
-	khttpd_soft_unlist(soft, conn);
+	khttpd_soft_unlist(conn);
 	soft->net6.release(conn->sk);
-	khttpd_listener_conn_done(soft->listener);
 	return true;
 }
 
@@ -179,7 +191,7 @@ static struct khttpd_peer *khttpd_soft_part_handed(struct khttpd_soft_conn *conn
 {
 	struct khttpd_peer *peer = conn->peer;
 
-	atomic_dec(&khttpd_soft_count);
+	percpu_counter_dec(&khttpd_soft_count);
 	kfree(conn);
 	return peer;
 }
@@ -223,26 +235,28 @@ void khttpd_soft_drop(struct khttpd_handed *handed)
 }
 
 /* It is one of ours from now on. Context: connection and lists locked. */
-static void khttpd_soft_add(struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
+static void khttpd_soft_add(struct khttpd_soft_lists *lists, struct khttpd_soft_conn *conn,
 			    enum khttpd_soft_list kind)
-	__must_hold(&soft->lock)
+	__must_hold(&lists->lock)
 {
-	lockdep_assert_held(&soft->lock);
+	lockdep_assert_held(&lists->lock);
+	conn->lists = lists;
 	conn->used = jiffies;
 	conn->kind = kind;
-	list_add_tail(&conn->node, &soft->list[kind]);
-	khttpd_soft_arm(soft, conn->used + khttpd_soft_limit(kind));
-	atomic_inc(&khttpd_soft_count);
+	list_add_tail(&conn->node, &lists->list[kind]);
+	khttpd_soft_arm(lists, conn->used + khttpd_soft_limit(kind));
+	percpu_counter_inc(&khttpd_soft_count);
 	rcu_assign_sk_user_data(conn->sk, conn);
 }
 
 static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 {
 	struct khttpd_soft *soft = container_of(user, struct khttpd_soft, user);
+	struct khttpd_soft_lists *lists = raw_cpu_ptr(soft->lists);
 	struct khttpd_soft_conn *conn;
 	struct khttpd_peer *peer;
 
-	if (khttpd_conns_count() >= READ_ONCE(khttpd_limits.max_connections))
+	if (khttpd_conns_full())
 		return false;
 	peer = khttpd_peer_get(sk, false);
 	/* Refusing is for the thread that accepts. */
@@ -255,16 +269,15 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 	}
 	conn->sk = sk;
 	conn->peer = peer;
-	spin_lock_bh(&soft->lock);
-	if (soft->stopped) {
-		spin_unlock_bh(&soft->lock);
+	spin_lock_bh(&lists->lock);
+	if (lists->stopped) {
+		spin_unlock_bh(&lists->lock);
 		khttpd_peer_put(peer);
 		kfree(conn);
 		return false;
 	}
-	khttpd_soft_add(soft, conn, KHTTPD_SOFT_FRESH);
-	atomic_inc(&soft->listener->connections);
-	spin_unlock_bh(&soft->lock);
+	khttpd_soft_add(lists, conn, KHTTPD_SOFT_FRESH);
+	spin_unlock_bh(&lists->lock);
 	khttpd_count(accepted);
 	return true;
 }
@@ -297,6 +310,7 @@ bool khttpd_soft_suits(const struct khttpd_conn *conn, struct khttpd_entry *entr
 static bool khttpd_soft_take(struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
 			     struct socket *sock)
 {
+	struct khttpd_soft_lists *lists = raw_cpu_ptr(soft->lists);
 	struct sock *sk = conn->sk;
 	int err;
 
@@ -307,9 +321,9 @@ static bool khttpd_soft_take(struct khttpd_soft *soft, struct khttpd_soft_conn *
 	lock_sock(sk);
 	err = soft->net6.take(sock, &soft->user);
 	if (!err) {
-		spin_lock_bh(&soft->lock);
-		khttpd_soft_add(soft, conn, KHTTPD_SOFT_IDLE);
-		spin_unlock_bh(&soft->lock);
+		spin_lock_bh(&lists->lock);
+		khttpd_soft_add(lists, conn, KHTTPD_SOFT_IDLE);
+		spin_unlock_bh(&lists->lock);
 	}
 	release_sock(sk);
 	sock_put(sk);
@@ -320,8 +334,7 @@ static bool khttpd_soft_take(struct khttpd_soft *soft, struct khttpd_soft_conn *
  * khttpd_soft_return() - a thread's connection is answered in softirq again
  * @listener: where it came from
  * @sock: its socket; without a sock afterwards
- * @peer: its client, or NULL; goes with it, and so does its place among the listener's
- *	connections
+ * @peer: its client, or NULL; goes with it
  *
  * Context: its thread; every request has been answered.
  * Return: false with nothing done if the listener is of another family, stops or is
@@ -368,7 +381,7 @@ static void khttpd_soft_leave(struct khttpd_soft *soft,
 		khttpd_peer_request_undo(conn->peer);
 	err = khttpd_soft_give(soft, conn);
 	if (err == -ENOBUFS) {
-		khttpd_soft_move(soft, conn, KHTTPD_SOFT_STUCK);
+		khttpd_soft_move(conn, KHTTPD_SOFT_STUCK);
 		/* There may have been room before it was in the list. */
 		err = khttpd_soft_give(soft, conn);
 		if (err == -ENOBUFS) {
@@ -444,30 +457,32 @@ static void khttpd_soft_receive(struct net6_tcp_user *user, struct sock *sk)
 	     sk->sk_shutdown & RCV_SHUTDOWN) && khttpd_soft_over(soft, conn, verdict))
 		return;
 	if (requests && (conn->kind != KHTTPD_SOFT_IDLE || conn->used != jiffies))
-		khttpd_soft_move(soft, conn, KHTTPD_SOFT_IDLE);
+		khttpd_soft_move(conn, KHTTPD_SOFT_IDLE);
 }
 
 /* The first of a list, if it has been there for @limit jiffies. */
-static struct khttpd_soft_conn *khttpd_soft_first(struct khttpd_soft *soft,
+static struct khttpd_soft_conn *khttpd_soft_first(struct khttpd_soft_lists *lists,
 						  enum khttpd_soft_list kind,
 						  unsigned long limit)
-	__must_hold(&soft->lock)
+	__must_hold(&lists->lock)
 {
 	struct khttpd_soft_conn *conn;
 
-	lockdep_assert_held(&soft->lock);
-	conn = list_first_entry_or_null(&soft->list[kind],
+	lockdep_assert_held(&lists->lock);
+	conn = list_first_entry_or_null(&lists->list[kind],
 					struct khttpd_soft_conn, node);
 	return conn && time_after_eq(jiffies, conn->used + limit) ? conn : NULL;
 }
 
 /* Its reply was taken: what is left of the time without a request. */
-static void khttpd_soft_rest(struct khttpd_soft *soft, struct khttpd_soft_conn *conn)
+static void khttpd_soft_rest(struct khttpd_soft_conn *conn)
 {
-	spin_lock(&soft->lock);
+	struct khttpd_soft_lists *lists = conn->lists;
+
+	spin_lock(&lists->lock);
 	conn->kind = KHTTPD_SOFT_REST;
-	list_move_tail(&conn->node, &soft->list[KHTTPD_SOFT_REST]);
-	spin_unlock(&soft->lock);
+	list_move_tail(&conn->node, &lists->list[KHTTPD_SOFT_REST]);
+	spin_unlock(&lists->lock);
 }
 
 /* A thread gets it, and a socket. Context: process. */
@@ -479,10 +494,9 @@ static void khttpd_soft_to_thread(struct khttpd_soft *soft, struct khttpd_soft_c
 	conn->graft = soft->net6.graft;
 	conn->finish = soft->net6.finish;
 	/* Once more, so that it counts all the time. */
-	atomic_inc(&khttpd_soft_count);
+	percpu_counter_inc(&khttpd_soft_count);
 	khttpd_handover_thread(listener, &conn->handed, KHTTPD_CONN_SLOW);
-	atomic_dec(&khttpd_soft_count);
-	khttpd_listener_conn_done(listener);
+	percpu_counter_dec(&khttpd_soft_count);
 }
 
 /* What a process does with a connection. */
@@ -496,21 +510,22 @@ enum khttpd_soft_way {
  * have come to its end, or to a request, while we waited for the lock.
  * Return: it, if it is to be finished or is a thread's; an error if it must stay.
  */
-static struct khttpd_soft_conn *khttpd_soft_part(struct khttpd_soft *soft,
+static struct khttpd_soft_conn *khttpd_soft_part(struct khttpd_soft_lists *lists,
 						 struct sock *sk,
 						 enum khttpd_soft_list kind,
 						 unsigned long limit,
 						 enum khttpd_soft_way way)
 {
+	struct khttpd_soft *soft = lists->soft;
 	struct khttpd_soft_conn *conn;
 
-	spin_lock(&soft->lock);
-	conn = khttpd_soft_first(soft, kind, limit);
-	spin_unlock(&soft->lock);
+	spin_lock(&lists->lock);
+	conn = khttpd_soft_first(lists, kind, limit);
+	spin_unlock(&lists->lock);
 	if (!conn || conn->sk != sk)
 		return NULL;
 	if (kind == KHTTPD_SOFT_IDLE && limit && !khttpd_unacked(sk)) {
-		khttpd_soft_rest(soft, conn);
+		khttpd_soft_rest(conn);
 		return NULL;
 	}
 	if (kind != KHTTPD_SOFT_SLOW) {
@@ -519,7 +534,7 @@ static struct khttpd_soft_conn *khttpd_soft_part(struct khttpd_soft *soft,
 		if (way == KHTTPD_SOFT_TRY)
 			return ERR_PTR(-ENOBUFS);
 	}
-	khttpd_soft_unlist(soft, conn);
+	khttpd_soft_unlist(conn);
 	conn->ended = true;
 	conn->slow = (kind == KHTTPD_SOFT_IDLE && limit) || !khttpd_offered(sk);
 	if (conn->slow)
@@ -540,26 +555,27 @@ static void khttpd_soft_count_timeout(enum khttpd_soft_list kind)
 /* Part with the connection that is first in a list for @limit jiffies, 0 for
  * any. Context: process. Return: false if there is none, or it must stay.
  */
-static bool khttpd_soft_next(struct khttpd_soft *soft,
+static bool khttpd_soft_next(struct khttpd_soft_lists *lists,
 			     enum khttpd_soft_list kind, unsigned long limit,
 			     enum khttpd_soft_way way)
 {
+	struct khttpd_soft *soft = lists->soft;
 	struct khttpd_soft_conn *conn;
 	struct sock *sk = NULL;
 
-	spin_lock_bh(&soft->lock);
-	conn = khttpd_soft_first(soft, kind, limit);
+	spin_lock_bh(&lists->lock);
+	conn = khttpd_soft_first(lists, kind, limit);
 	if (conn) {
 		sk = conn->sk;
 		sock_hold(sk);
 	}
-	spin_unlock_bh(&soft->lock);
+	spin_unlock_bh(&lists->lock);
 	if (!sk)
 		return false;
 
 	lock_sock(sk);
 	local_bh_disable();
-	conn = khttpd_soft_part(soft, sk, kind, limit, way);
+	conn = khttpd_soft_part(lists, sk, kind, limit, way);
 	local_bh_enable();
 	release_sock(sk);
 	if (!IS_ERR_OR_NULL(conn) && conn->slow) {
@@ -569,8 +585,8 @@ static bool khttpd_soft_next(struct khttpd_soft *soft,
 			khttpd_soft_count_timeout(kind);
 		khttpd_count(closed);
 		soft->net6.finish(sk, false);
-		atomic_dec(&khttpd_soft_count);
-		khttpd_soft_forget(soft, conn);
+		percpu_counter_dec(&khttpd_soft_count);
+		khttpd_soft_forget(conn);
 	}
 	sock_put(sk);
 	cond_resched();
@@ -579,8 +595,8 @@ static bool khttpd_soft_next(struct khttpd_soft *soft,
 
 static void khttpd_soft_sweep(struct work_struct *work)
 {
-	struct khttpd_soft *soft = container_of(to_delayed_work(work),
-						struct khttpd_soft, sweep);
+	struct khttpd_soft_lists *lists = container_of(to_delayed_work(work),
+						       struct khttpd_soft_lists, sweep);
 	struct khttpd_soft_conn *conn;
 	int kind;
 
@@ -588,20 +604,32 @@ static void khttpd_soft_sweep(struct work_struct *work)
 	 * too.
 	 */
 	for (kind = KHTTPD_SOFT_SLOW; kind >= KHTTPD_SOFT_FRESH; kind--) {
-		while (khttpd_soft_next(soft, kind, khttpd_soft_limit(kind),
+		while (khttpd_soft_next(lists, kind, khttpd_soft_limit(kind),
 					KHTTPD_SOFT_END))
 			;
 	}
-	spin_lock_bh(&soft->lock);
-	soft->armed = false;
+	spin_lock_bh(&lists->lock);
+	lists->armed = false;
 	for (kind = KHTTPD_SOFT_FRESH; kind <= KHTTPD_SOFT_SLOW; kind++) {
-		conn = list_first_entry_or_null(&soft->list[kind],
+		conn = list_first_entry_or_null(&lists->list[kind],
 						struct khttpd_soft_conn, node);
 		if (conn)
-			khttpd_soft_arm(soft, conn->used +
+			khttpd_soft_arm(lists, conn->used +
 					khttpd_soft_limit(kind));
 	}
-	spin_unlock_bh(&soft->lock);
+	spin_unlock_bh(&lists->lock);
+}
+
+/* Part with all that are in a list, whoever has taken them. Those that must stay do. */
+static void khttpd_soft_part_all(struct khttpd_soft *soft, enum khttpd_soft_list kind,
+				 enum khttpd_soft_way way)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		while (khttpd_soft_next(per_cpu_ptr(soft->lists, cpu), kind, 0, way))
+			;
+	}
 }
 
 static void khttpd_soft_unstick(struct work_struct *work)
@@ -609,8 +637,7 @@ static void khttpd_soft_unstick(struct work_struct *work)
 	struct khttpd_soft *soft = container_of(work, struct khttpd_soft,
 						unstick);
 
-	while (khttpd_soft_next(soft, KHTTPD_SOFT_STUCK, 0, KHTTPD_SOFT_TRY))
-		;
+	khttpd_soft_part_all(soft, KHTTPD_SOFT_STUCK, KHTTPD_SOFT_TRY);
 }
 
 /* Whoever has a function holds its module. */
@@ -639,10 +666,44 @@ static bool khttpd_net6_get(struct khttpd_net6 *net6)
 	return all;
 }
 
+/* With empty lists. NULL: there is no memory. */
+static struct khttpd_soft *khttpd_soft_alloc(void)
+{
+	struct khttpd_soft *soft = kzalloc(sizeof(*soft), GFP_KERNEL);
+	struct khttpd_soft_lists *lists;
+	int cpu, i;
+
+	if (!soft)
+		return NULL;
+	soft->lists = alloc_percpu(struct khttpd_soft_lists);
+	if (!soft->lists) {
+		kfree(soft);
+		return NULL;
+	}
+	for_each_possible_cpu(cpu) {
+		lists = per_cpu_ptr(soft->lists, cpu);
+		lists->soft = soft;
+		spin_lock_init(&lists->lock);
+		for (i = 0; i < KHTTPD_SOFT_LISTS; i++)
+			INIT_LIST_HEAD(&lists->list[i]);
+		INIT_DELAYED_WORK(&lists->sweep, khttpd_soft_sweep);
+	}
+	INIT_WORK(&soft->unstick, khttpd_soft_unstick);
+	return soft;
+}
+
+static void khttpd_soft_free(struct khttpd_soft *soft)
+{
+	khttpd_net6_put(&soft->net6);
+	free_percpu(soft->lists);
+	kfree(soft);
+}
+
 /**
  * khttpd_soft_start() - take a listener's connections, if it is one of net6
  * @listener: the listener
  *
+ * They are not counted as @listener's: khttpd_soft_stop() leaves none.
  * Context: process.
  * Return: what khttpd_soft_stop() wants; NULL if threads must do it all.
  */
@@ -650,12 +711,11 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 {
 	struct sock *sk = listener->sock->sk;
 	struct khttpd_soft *soft;
-	int i;
 
 	/* A client that is sent elsewhere asks for nothing more. */
 	if (sk->sk_family != AF_INET6 || listener->redirect)
 		return NULL;
-	soft = kzalloc(sizeof(*soft), GFP_KERNEL);
+	soft = khttpd_soft_alloc();
 	if (!soft)
 		return NULL;
 	soft->user.accept = khttpd_soft_accept;
@@ -664,16 +724,10 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 	soft->user.joined = khttpd_soft_joined;
 	soft->listener = listener;
 	soft->sk = sk;
-	spin_lock_init(&soft->lock);
-	for (i = 0; i < KHTTPD_SOFT_LISTS; i++)
-		INIT_LIST_HEAD(&soft->list[i]);
-	INIT_DELAYED_WORK(&soft->sweep, khttpd_soft_sweep);
-	INIT_WORK(&soft->unstick, khttpd_soft_unstick);
 	if (!khttpd_net6_get(&soft->net6) ||
 	    !soft->net6.is(sk) ||
 	    soft->net6.attach(sk, &soft->user)) {
-		khttpd_net6_put(&soft->net6);
-		kfree(soft);
+		khttpd_soft_free(soft);
 		return NULL;
 	}
 	sock_hold(sk);
@@ -691,26 +745,28 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
 {
 	enum khttpd_soft_way way = give ? KHTTPD_SOFT_HAND : KHTTPD_SOFT_END;
-	int i;
+	struct khttpd_soft_lists *lists;
+	int cpu, i;
 
 	if (!soft)
 		return;
-	spin_lock_bh(&soft->lock);
-	soft->stopped = true;
-	spin_unlock_bh(&soft->lock);
+	for_each_possible_cpu(cpu) {
+		lists = per_cpu_ptr(soft->lists, cpu);
+		spin_lock_bh(&lists->lock);
+		lists->stopped = true;
+		spin_unlock_bh(&lists->lock);
+	}
 	soft->net6.detach(soft->sk, &soft->user);
-	cancel_delayed_work_sync(&soft->sweep);
+	for_each_possible_cpu(cpu)
+		cancel_delayed_work_sync(&per_cpu_ptr(soft->lists, cpu)->sweep);
 	cancel_work_sync(&soft->unstick);
 	/* In the order in which they move from list to list. */
-	for (i = 0; i < KHTTPD_SOFT_LISTS; i++) {
-		while (khttpd_soft_next(soft, i, 0, way))
-			;
-	}
+	for (i = 0; i < KHTTPD_SOFT_LISTS; i++)
+		khttpd_soft_part_all(soft, i, way);
 	/* Callbacks that have forgotten their connection may still run. */
 	synchronize_rcu();
 	sock_put(soft->sk);
-	khttpd_net6_put(&soft->net6);
-	kfree(soft);
+	khttpd_soft_free(soft);
 }
 
 /**
@@ -720,7 +776,14 @@ void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
  */
 int khttpd_soft_init(void)
 {
-	return khttpd_softrepeat_init();
+	int err = percpu_counter_init(&khttpd_soft_count, 0, GFP_KERNEL);
+
+	if (err)
+		return err;
+	err = khttpd_softrepeat_init();
+	if (err)
+		percpu_counter_destroy(&khttpd_soft_count);
+	return err;
 }
 
 /**
@@ -728,6 +791,7 @@ int khttpd_soft_init(void)
  */
 void khttpd_soft_exit(void)
 {
-	WARN_ON(atomic_read(&khttpd_soft_count));
+	WARN_ON(percpu_counter_sum(&khttpd_soft_count));
 	khttpd_softrepeat_exit();
+	percpu_counter_destroy(&khttpd_soft_count);
 }

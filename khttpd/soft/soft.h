@@ -54,6 +54,7 @@ struct khttpd_net6 {
 int khttpd_soft_init(void);
 void khttpd_soft_exit(void);
 u32 khttpd_soft_conns(void);
+bool khttpd_soft_full(u32 limit);
 struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener);
 struct khttpd_peer *khttpd_soft_graft(struct khttpd_handed *handed,
 				      struct socket *sock);

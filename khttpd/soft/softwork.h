@@ -39,19 +39,37 @@ enum khttpd_soft_list {
 };
 
 /**
- * struct khttpd_soft - the connections of one listener
- * @user: what net6 calls
- * @listener: the listener; lives longer
- * @sk: what listened when this began, held; the socket may get another one: a program that
- *	stops listening and connects to an IPv4 address
- * @net6: the functions of net6, which cannot go as long as they are here
- * @lock: protects the lists and @stopped; inside the locks of connections,
+ * struct khttpd_soft_lists - connections of one listener that a processor has taken
+ * @soft: of which listener
+ * @lock: protects the lists and what is below; inside the locks of connections,
  *	bottom halves off
  * @list: connections by enum khttpd_soft_list
  * @stopped: no connection is taken any more
  * @armed: @sweep will run by itself
  * @due: when, if @armed; in jiffies
  * @sweep: ends those whose time is over; armed for the oldest, if there are any
+ *
+ * A connection stays in the lists where it began. Its segments mostly come to the processor of its
+ * handshake, so that no other one writes there.
+ */
+struct khttpd_soft_lists {
+	struct khttpd_soft *soft;
+	spinlock_t lock;
+	struct list_head list[KHTTPD_SOFT_LISTS];
+	bool stopped;
+	bool armed;
+	unsigned long due;
+	struct delayed_work sweep;
+};
+
+/**
+ * struct khttpd_soft - the connections of one listener
+ * @user: what net6 calls
+ * @listener: the listener; lives longer
+ * @sk: what listened when this began, held; the socket may get another one: a program that
+ *	stops listening and connects to an IPv4 address
+ * @net6: the functions of net6, which cannot go as long as they are here
+ * @lists: the connections, by processor
  * @unstick: gives away those that wait for room in the accept queue
  */
 struct khttpd_soft {
@@ -59,18 +77,14 @@ struct khttpd_soft {
 	struct khttpd_listener *listener;
 	struct sock *sk;
 	struct khttpd_net6 net6;
-	spinlock_t lock;
-	struct list_head list[KHTTPD_SOFT_LISTS];
-	bool stopped;
-	bool armed;
-	unsigned long due;
-	struct delayed_work sweep;
+	struct khttpd_soft_lists __percpu *lists;
 	struct work_struct unstick;
 };
 
 /**
  * struct khttpd_soft_conn - a connection that was taken; its sk_user_data
  * @node: in the list for @kind; who finds it there may take a reference to @sk
+ * @lists: of which processor that list is
  * @sk: the connection
  * @peer: its client, or NULL
  * @used: jiffies of the last request, or of its beginning; it and @kind change with the
@@ -85,6 +99,7 @@ struct khttpd_soft {
  */
 struct khttpd_soft_conn {
 	struct list_head node;
+	struct khttpd_soft_lists *lists;
 	struct sock *sk;
 	struct khttpd_peer *peer;
 	unsigned long used;
