@@ -30,7 +30,7 @@ EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten200
 QUICK = EXPERIMENTS + ("scale",)
 # With those that are no paper's, and run by name only.
 NAMES = EXPERIMENTS + ("loss", "servers", "cost", "tunnel", "forwarding", "clock", "scale",
-                       "memory", "sweep")
+                       "memory", "sweep", "cpus")
 # The longest first, so that guests side by side end together.
 LONGEST = ("branten2005", "xie1999", "raicu2000", "zeadally2003", "draves1998")
 # Of real time, on a machine that does much else.
@@ -288,7 +288,9 @@ def timing(module):
     """How a guest's time goes: by instructions, or by the clock with several CPUs. With ERMS an
     emulated copy takes a step for each byte."""
     if hasattr(module, "CPUS"):
-        return ["--cpus", str(module.CPUS), "--qemu-arg", "-cpu", "--qemu-arg", "max,-erms,-fsrm"]
+        parallel = ["--parallel"] if getattr(module, "PARALLEL", False) else []
+        return ["--cpus", str(module.CPUS), *parallel,
+                "--qemu-arg", "-cpu", "--qemu-arg", "max,-erms,-fsrm"]
     return ["--virtual-time"]
 
 

@@ -4,12 +4,14 @@
  * family number. Blocking calls only, one connection at a time. A reply that does not
  * come within ten seconds is an error.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <netinet/udp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,7 +51,9 @@ static struct {
 	int heads;
 	int segment;
 	int joined;
-} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1, .host = "localhost", .heads = 1 };
+	int workers;
+} opt = { AF_INET6, "::", 7000, 1000, 1, .runs = 1, .host = "localhost", .heads = 1,
+	  .workers = 1 };
 
 #define WARM_UP		8	/* messages of a connection before those that are measured */
 
@@ -69,13 +73,14 @@ static void usage(void)
 	      "  -H         tcp-rr tells a serve-tcp -s 0 the size first\n"
 	      "  -g BYTES   datagrams that udp-rest sends are cut into such segments (UDP_SEGMENT)\n"
 	      "  -G         serve-udp-rest takes them together (UDP_GRO)\n"
+	      "  -w WORKERS processes of serve-tcp that accept from one listener, each on its CPU (1)\n"
 	      "  servers: serve-tcp (echo of messages of BYTES), serve-udp (echo), serve-sink,\n"
 	      "           serve-udp-rest (a byte when BYTES have come, in whatever datagrams),\n"
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
 	      "  -h HOST -m HEADS  http's host, and how many heads it sends in turn (localhost 1)\n"
-	      "  clients: http (requests for /BYTES.html) tcp-rr udp-rr crr connect socket socket-udp stream udp-stream send-tcp send-udp\n"
+	      "  clients: http (requests for /BYTES.html) http-each (on connections of their own) tcp-rr udp-rr crr connect socket socket-udp stream udp-stream send-tcp send-udp\n"
 	      "           udp-rest (BYTES and a byte back), udp-crr (socket, connect, exchange, close),\n"
 	      "           udp-each (exchange with ADDR, ADDR + 1, ... by one socket)\n"
 	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
@@ -193,11 +198,34 @@ static void write_all(int fd, size_t size)
 	}
 }
 
+/* Each of the workers is on a CPU of its own. */
+static void share_listener(void)
+{
+	cpu_set_t cpus;
+	int n;
+
+	for (n = opt.workers - 1; n > 0; n--) {
+		pid_t child = fork();
+
+		if (child < 0)
+			err(1, "fork");
+		if (!child)
+			break;
+	}
+	if (opt.workers < 2)
+		return;
+	CPU_ZERO(&cpus);
+	CPU_SET(n, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		err(1, "no CPU %d", n);
+}
+
 static void serve_tcp(int echo)
 {
 	int fd, lfd = bound_socket(SOCK_STREAM);
 	int told = !opt.size;
 
+	share_listener();
 	for (;;) {
 		fd = accept(lfd, NULL, NULL);
 		if (fd < 0)
@@ -620,6 +648,28 @@ static long long run_http(void)
 	return start;
 }
 
+/* Each request has its connection, which ends with the reply. */
+static long long run_http_each(void)
+{
+	long long start = 0;
+	char request[512];
+
+	snprintf(request, sizeof(request),
+		 "GET /%zu.html HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+		 opt.size, opt.host);
+	for (long i = -opt.count / 10; i < opt.count; i++) {
+		int fd;
+
+		if (!i)
+			start = now();
+		fd = connected_socket(SOCK_STREAM);
+		if (!http_exchange(fd, request))
+			errx(1, "no reply, or not the file");
+		close(fd);
+	}
+	return now() - start;
+}
+
 /* With a label all of them are counted and written as one. */
 static long long count_from_here(void)
 {
@@ -898,6 +948,8 @@ static int run_client(const char *mode)
 
 	if (!strcmp(mode, "http"))
 		ns = run_http();
+	else if (!strcmp(mode, "http-each"))
+		ns = run_http_each();
 	else if (!strcmp(mode, "tcp-rr"))
 		ns = run_rr(SOCK_STREAM);
 	else if (!strcmp(mode, "udp-rr"))
@@ -968,7 +1020,7 @@ static int take_option(int c)
 	} numbers[] = {
 		{ 'f', &opt.family }, { 'b', &opt.buffers }, { 't', &opt.tclass },
 		{ 'r', &opt.runs }, { 'l', &opt.label }, { 'g', &opt.segment },
-		{ 0 },
+		{ 'w', &opt.workers }, { 0 },
 	};
 
 	for (size_t i = 0; numbers[i].name; i++) {
@@ -1007,7 +1059,7 @@ int main(int argc, char **argv)
 	long count;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:m:g:NcHG")) != -1)
+	while ((c = getopt(argc, argv, "f:a:p:n:s:b:t:r:l:h:m:g:w:NcHG")) != -1)
 		if (!take_option(c))
 			usage();
 	if (argc - optind == 1 && !strcmp(argv[optind], "shake")) {

@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts", "bench"))
 import bench		# noqa: E402
+import cpus		# noqa: E402
 import guests		# noqa: E402
 import memory		# noqa: E402
 import results		# noqa: E402
@@ -335,6 +336,47 @@ class Sweep(unittest.TestCase):
     def test_no_destination_comes_twice(self):
         made = sweep.batch("02:00:00:00:00:01", 0) + sweep.batch("02:00:00:00:00:01", sweep.AT_ONCE)
         self.assertEqual(len({frame[38:54] for frame in made}), 2 * sweep.AT_ONCE)
+
+
+class Cpus(unittest.TestCase):
+    """Who waited for a lock, by a histogram of stacks."""
+
+    HIST = """# event histogram
+#
+# trigger info: hist:keys=stacktrace:vals=hitcount:sort=hitcount:size=2048 [active]
+#
+
+{ stacktrace:
+         kprobe_ftrace_handler+0x10b/0x1b0
+         0xffffffffc04a30c8
+         native_queued_spin_lock_slowpath+0x5/0x200
+         _raw_spin_lock_bh+0x2e/0x40
+         khttpd_soft_move.part.0+0x21/0x90 [khttpd]
+         net6_tcp_rcv+0x3a0/0x620 [net6]
+} hitcount:         12
+{ stacktrace:
+         __mutex_lock.constprop.0+0x3c3/0x740
+         do_epoll_wait+0x21/0x90
+} hitcount:          3
+{ stacktrace:
+         native_queued_spin_lock_slowpath+0x5/0x200
+         _raw_spin_lock+0x2e/0x40
+         khttpd_soft_move+0x71/0x90 [khttpd]
+} hitcount:          1
+
+Totals:
+    Hits: 16
+"""
+
+    def test_by_who_wants_it(self):
+        self.assertEqual(cpus.by_lock(self.HIST),
+                         {"khttpd_soft_move [khttpd]": 13, "do_epoll_wait": 3})
+
+    def test_table_has_both_sides(self):
+        row = lambda figure, stack, value, **case: {
+            "figure": figure, "stack": stack, "values": [value], "case": {"load": "x", **case}}
+        rows = [row("sum", "native", 3), row("sum", "net6", 2), row("lock", "net6", 1, lock="f")]
+        self.assertEqual(cpus.table(rows), [("x", "all", 2, 3), ("x", "f", 1, None)])
 
 
 class Guest(unittest.TestCase):
