@@ -363,9 +363,15 @@ class Cpus(unittest.TestCase):
          _raw_spin_lock+0x2e/0x40
          khttpd_soft_move+0x71/0x90 [khttpd]
 } hitcount:          1
+{ stacktrace:
+         native_queued_spin_lock_slowpath+0x5/0x2a0
+         _raw_spin_lock_irqsave+0x39/0x50
+         prepare_to_wait_event+0x20/0x190
+         p9_client_rpc+0x15c/0x430 [9pnet]
+} hitcount:          9
 
 Totals:
-    Hits: 16
+    Hits: 25
 """
 
     def test_by_who_wants_it(self):
