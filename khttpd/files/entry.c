@@ -56,6 +56,7 @@ void khttpd_entry_free(struct khttpd_entry *entry)
 	if (entry->file)
 		fput(entry->file);
 	khttpd_site_put(entry->site);
+	kfree(entry->header);
 	kfree_rcu(entry, rcu);
 }
 
@@ -102,19 +103,17 @@ void khttpd_entry_flush(void)
 	flush_work(&khttpd_entry_reaper);
 }
 
-__printf(2, 3)
-static void khttpd_entry_print(struct khttpd_entry *entry, const char *format,
-			       ...)
+/* Append to what will be the header; @text has KHTTPD_HEADER_MAX octets. */
+__printf(3, 4)
+static void khttpd_entry_print(struct khttpd_entry *entry, char *text, const char *format, ...)
 {
-	size_t room = sizeof(entry->header) - entry->header_len;
 	va_list args;
 
 	va_start(args, format);
-	entry->header_len += vsnprintf(entry->header + entry->header_len, room,
-				       format, args);
+	entry->header_len += vsnprintf(text + entry->header_len,
+				       KHTTPD_HEADER_MAX - entry->header_len, format, args);
 	va_end(args);
-	entry->header_len = min_t(size_t, entry->header_len,
-				  sizeof(entry->header));
+	entry->header_len = min_t(size_t, entry->header_len, KHTTPD_HEADER_MAX);
 }
 
 /* What a tag has of a file's version. Nobody learns of inode numbers by it. */
@@ -131,25 +130,25 @@ static u64 khttpd_entry_secret(const struct khttpd_entry *entry, u64 ino)
  * changes them. They do not tell content apart whose time was set back; the version does, if
  * wanted.
  */
-static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
+static void khttpd_entry_tag(struct khttpd_entry *entry, char *text, u64 ino)
 {
 	entry->weak = !khttpd_entry_settled(entry);
-	khttpd_entry_print(entry, "ETag: %s", entry->weak ? "W/" : "");
+	khttpd_entry_print(entry, text, "ETag: %s", entry->weak ? "W/" : "");
 	entry->tag_at = entry->header_len;
 	/* Section 8.8.3.2: a weak one matches the strong one with the same text, which
 	 * may stand for other content.
 	 */
-	khttpd_entry_print(entry, "\"%s%llx.%lx-%llx", entry->weak ? "w" : "",
+	khttpd_entry_print(entry, text, "\"%s%llx.%lx-%llx", entry->weak ? "w" : "",
 			   (u64)entry->mtime.tv_sec, entry->mtime.tv_nsec, (u64)entry->size);
 	/* Two files, or two contents of one, may have the time of one tick. */
 	if (entry->weak || entry->site->options.etag_version)
-		khttpd_entry_print(entry, "-%llx", khttpd_entry_secret(entry, ino));
+		khttpd_entry_print(entry, text, "-%llx", khttpd_entry_secret(entry, ino));
 	/* A variant may have the time and size of its file. */
 	if (entry->coding != KHTTPD_CODING_IDENTITY)
-		khttpd_entry_print(entry, "-%s", khttpd_coding_name[entry->coding]);
-	khttpd_entry_print(entry, "\"");
+		khttpd_entry_print(entry, text, "-%s", khttpd_coding_name[entry->coding]);
+	khttpd_entry_print(entry, text, "\"");
 	entry->tag_len = entry->header_len - entry->tag_at;
-	khttpd_entry_print(entry, "\r\n");
+	khttpd_entry_print(entry, text, "\r\n");
 }
 
 /**
@@ -157,44 +156,49 @@ static void khttpd_entry_tag(struct khttpd_entry *entry, u64 ino)
  * @entry: nobody else's yet; its name without suffix says what it is
  * @ino: inode number of its file
  *
- * Return: 0, or -EOVERFLOW if there was no room.
+ * Return: 0, -EOVERFLOW if it would be too long, or -ENOMEM.
  */
 int khttpd_entry_header(struct khttpd_entry *entry, u64 ino)
 {
 	const struct khttpd_options *options = &entry->site->options;
+	char text[KHTTPD_HEADER_MAX];
 	char date[KHTTPD_DATE_LEN];
 	const char *cache;
 	size_t len;
 
-	khttpd_entry_print(entry, "HTTP/1.1 200 OK\r\nServer: khttpd\r\n");
+	khttpd_entry_print(entry, text, "HTTP/1.1 200 OK\r\nServer: khttpd\r\n");
 	entry->type_at = entry->header_len;
 	cache = khttpd_mime_find(options->types, options->types_len,
 				 entry->name, entry->key_len, &len);
-	khttpd_entry_print(entry, "Content-Type: %.*s\r\n", (int)len, cache);
+	khttpd_entry_print(entry, text, "Content-Type: %.*s\r\n", (int)len, cache);
 	entry->coding_at = entry->header_len;
 	if (entry->coding != KHTTPD_CODING_IDENTITY)
-		khttpd_entry_print(entry, "Content-Encoding: %s\r\n",
+		khttpd_entry_print(entry, text, "Content-Encoding: %s\r\n",
 				   khttpd_coding_name[entry->coding]);
 	entry->length_at = entry->header_len;
-	khttpd_entry_print(entry, "Content-Length: %llu\r\n",
+	khttpd_entry_print(entry, text, "Content-Length: %llu\r\n",
 			   (u64)entry->size);
 	entry->meta_at = entry->header_len;
 	/* RFC 9110 section 8.8.2.1: it MUST NOT be later than Date. */
 	entry->modified = min(entry->mtime.tv_sec, ktime_get_real_seconds());
 	khttpd_date_format(date, entry->modified);
-	khttpd_entry_print(entry, "Last-Modified: %.*s\r\n", KHTTPD_DATE_LEN,
+	khttpd_entry_print(entry, text, "Last-Modified: %.*s\r\n", KHTTPD_DATE_LEN,
 			   date);
-	khttpd_entry_tag(entry, ino);
+	khttpd_entry_tag(entry, text, ino);
 	cache = khttpd_rules_cache(options->rules, entry->name, entry->key_len,
 				   &len);
 	if (cache)
-		khttpd_entry_print(entry, "Cache-Control: %.*s\r\n", (int)len,
+		khttpd_entry_print(entry, text, "Cache-Control: %.*s\r\n", (int)len,
 				   cache);
 	entry->expires = khttpd_rules_expires(options->rules, entry->name,
 					      entry->key_len, &entry->seconds);
 	/* RFC 9110 section 12.5.5: also where the file itself was chosen. */
 	if (entry->variants || entry->coding != KHTTPD_CODING_IDENTITY)
-		khttpd_entry_print(entry, "Vary: Accept-Encoding\r\n");
-	khttpd_entry_print(entry, "Accept-Ranges: bytes\r\nDate: ");
-	return entry->header_len < sizeof(entry->header) ? 0 : -EOVERFLOW;
+		khttpd_entry_print(entry, text, "Vary: Accept-Encoding\r\n");
+	khttpd_entry_print(entry, text, "Accept-Ranges: bytes\r\nDate: ");
+	if (entry->header_len == KHTTPD_HEADER_MAX)
+		return -EOVERFLOW;
+	/* Most are half as long as they may be, and there are many files. */
+	entry->header = kmemdup(text, entry->header_len, GFP_KERNEL);
+	return entry->header ? 0 : -ENOMEM;
 }

@@ -52,7 +52,8 @@
  * @meta_at: where the fields that a 304 has too begin
  * @tag_at: where its entity tag is, quotes included
  * @tag_len: its length
- * @header: status line and fields up to and including "Date: "
+ * @header: status line and fields up to and including "Date: ", allocated; freed with the
+ *	last reference
  * @key_len: length of the name without the suffix of its coding
  * @name_len: length of @name
  * @name: path of the file; its first @key_len bytes, @coding and @site are the
@@ -93,7 +94,7 @@ struct khttpd_entry {
 	u16 tag_len;
 	u16 key_len;
 	u16 name_len;
-	char header[KHTTPD_HEADER_MAX];
+	char *header;
 	char name[];
 };
 
