@@ -64,25 +64,35 @@ static void net6_nl_dest_copy(struct net6_nl_list *list, const struct net6_dest 
 		net6_nl_dest_fill(to, dest);
 }
 
-/* Packets need the lock of the cache: all are found without it. The walk begins anew when the
- * table has got another size.
+/* Without the lock of the cache, which packets need. False: the table gets another size, and
+ * neither the old one nor the new one has all.
  */
-static void net6_nl_dest_collect(struct net6_net *nn, struct net6_nl_list *list)
+static bool net6_nl_dest_walk(struct net6_net *nn, struct net6_nl_list *list)
 {
 	const struct net6_dest *dest;
 	struct rhashtable_iter iter;
-	u32 before = list->n;
 
 	rhashtable_walk_enter(&nn->dests, &iter);
 	rhashtable_walk_start(&iter);
-	while ((dest = rhashtable_walk_next(&iter))) {
-		if (IS_ERR(dest))
-			net6_nl_rewind(list, before);
-		else
-			net6_nl_dest_copy(list, dest);
-	}
+	while (!IS_ERR_OR_NULL(dest = rhashtable_walk_next(&iter)))
+		net6_nl_dest_copy(list, dest);
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
+	return !dest;
+}
+
+static void net6_nl_dest_collect(struct net6_net *nn, struct net6_nl_list *list)
+{
+	const struct net6_dest *dest;
+	u32 before = list->n;
+
+	if (likely(net6_nl_dest_walk(nn, list)))
+		return;
+	net6_nl_rewind(list, before);
+	spin_lock_bh(&nn->dest_lock);
+	list_for_each_entry(dest, &nn->dest_lru, lru)
+		net6_nl_dest_copy(list, dest);
+	spin_unlock_bh(&nn->dest_lock);
 }
 
 static int net6_nl_dest_put(struct sk_buff *skb, const void *item)

@@ -49,25 +49,35 @@ static void net6_nl_neigh_copy(struct net6_nl_list *list, struct net6_neigh *nei
 	spin_unlock_bh(&neigh->lock);
 }
 
-/* Packets need the lock of the cache: all are found without it. The walk begins anew when the
- * table has got another size.
+/* Without the lock of the cache, which packets need. False: the table gets another size, and
+ * neither the old one nor the new one has all.
  */
-static void net6_nl_neigh_collect_iface(struct net6_iface *iface, struct net6_nl_list *list)
+static bool net6_nl_neigh_walk(struct net6_iface *iface, struct net6_nl_list *list)
 {
 	struct rhashtable_iter iter;
 	struct net6_neigh *neigh;
-	u32 before = list->n;
 
 	rhashtable_walk_enter(&iface->neighs, &iter);
 	rhashtable_walk_start(&iter);
-	while ((neigh = rhashtable_walk_next(&iter))) {
-		if (IS_ERR(neigh))
-			net6_nl_rewind(list, before);
-		else
-			net6_nl_neigh_copy(list, neigh);
-	}
+	while (!IS_ERR_OR_NULL(neigh = rhashtable_walk_next(&iter)))
+		net6_nl_neigh_copy(list, neigh);
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
+	return !neigh;
+}
+
+static void net6_nl_neigh_collect_iface(struct net6_iface *iface, struct net6_nl_list *list)
+{
+	struct net6_neigh *neigh;
+	u32 before = list->n;
+
+	if (likely(net6_nl_neigh_walk(iface, list)))
+		return;
+	net6_nl_rewind(list, before);
+	spin_lock_bh(&iface->neigh_lock);
+	list_for_each_entry(neigh, &iface->neigh_lru, lru)
+		net6_nl_neigh_copy(list, neigh);
+	spin_unlock_bh(&iface->neigh_lock);
 }
 
 static void net6_nl_neigh_collect(struct net6_net *nn, struct net6_nl_list *list)
