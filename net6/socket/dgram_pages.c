@@ -25,13 +25,15 @@
  * struct net6_dgram_pages - pages of a UDP socket
  * @timer: while it keeps any, gives them up; holds the socket
  * @sk: that socket
- * @flags: bit NET6_DGRAM_PAGES_BUSY: somebody uses @ring, and the socket's sk_frag
+ * @flags: bit NET6_DGRAM_PAGES_BUSY: somebody uses @ring, @charged, and the socket's sk_frag
+ * @charged: the socket is charged for the page in sk_frag
  * @ring: those that are kept
  */
 struct net6_dgram_pages {
 	struct timer_list	timer;
 	struct sock		*sk;
 	unsigned long		flags;
+	bool			charged;
 	struct net6_pagering	ring;
 };
 
@@ -43,9 +45,12 @@ struct net6_dgram_pages {
 static void net6_dgram_pages_drop(struct net6_dgram_pages *pages)
 {
 	struct sock *sk = pages->sk;
+	unsigned int count = net6_pagering_drop(sk, &pages->ring, &sk->sk_frag);
 
-	NET6_ADD(net6_pernet(sock_net(sk)), UdpPagesGivenUp,
-		 net6_pagering_drop(sk, &pages->ring, &sk->sk_frag));
+	NET6_ADD(net6_pernet(sock_net(sk)), UdpPagesGivenUp, count);
+	if (pages->charged)
+		net6_pagering_uncharge(sk, 1);
+	pages->charged = false;
 }
 
 static void net6_dgram_pages_idle(struct timer_list *t)
@@ -82,6 +87,7 @@ static struct net6_dgram_pages *net6_dgram_pages_start(struct sock *sk, unsigned
 	timer_setup(&pages->timer, net6_dgram_pages_idle, 0);
 	pages->sk = sk;
 	pages->flags = 0;
+	pages->charged = false;
 	pages->ring.used = jiffies;
 	net6_pagering_init(&pages->ring, NET6_DGRAM_PAGES_MAX);
 	if (!cmpxchg(&ds->pages, NULL, pages))
@@ -97,6 +103,15 @@ static bool net6_dgram_pages_short(struct sock *sk)
 	       sk_memory_allocated(sk) > sk_prot_mem_limits(sk, 1);
 }
 
+/* The page that is being filled is charged, too: a user may have many sockets. */
+static bool net6_dgram_pages_charge(struct sock *sk, struct net6_dgram_pages *pages)
+{
+	if (likely(pages->charged))
+		return true;
+	pages->charged = !net6_dgram_pages_short(sk) && net6_pagering_charge(sk);
+	return pages->charged;
+}
+
 /* Those of a socket that has them, for one sender. */
 static struct net6_dgram_pages *net6_dgram_pages_get(struct sock *sk, unsigned int len)
 {
@@ -110,6 +125,10 @@ static struct net6_dgram_pages *net6_dgram_pages_get(struct sock *sk, unsigned i
 		pages = net6_dgram_pages_start(sk, len);
 	if (!pages || test_and_set_bit_lock(NET6_DGRAM_PAGES_BUSY, &pages->flags))
 		return NULL;
+	if (unlikely(!net6_dgram_pages_charge(sk, pages))) {
+		clear_bit_unlock(NET6_DGRAM_PAGES_BUSY, &pages->flags);
+		return NULL;
+	}
 	WRITE_ONCE(pages->ring.used, jiffies);
 	if (unlikely(!timer_pending(&pages->timer)))
 		sk_reset_timer(sk, &pages->timer, jiffies + NET6_DGRAM_PAGES_IDLE);

@@ -41,8 +41,13 @@ static bool __net6_pagering_charge(struct sock *sk)
 	return true;
 }
 
-/* What is scheduled is under the socket lock, or that of a datagram socket's queue. */
-static bool net6_pagering_charge(struct sock *sk)
+/**
+ * net6_pagering_charge() - charge a socket for a page
+ * @sk: socket; what is scheduled is under its lock, or that of a datagram socket's queue
+ *
+ * Context: process; a stream socket is owned. Return: false if there is no room.
+ */
+bool net6_pagering_charge(struct sock *sk)
 {
 	bool charged;
 
@@ -54,7 +59,14 @@ static bool net6_pagering_charge(struct sock *sk)
 	return charged;
 }
 
-static void net6_pagering_uncharge(struct sock *sk, unsigned int count)
+/**
+ * net6_pagering_uncharge() - take back what was charged
+ * @sk: socket
+ * @count: pages
+ *
+ * Context: any; a stream socket is owned.
+ */
+void net6_pagering_uncharge(struct sock *sk, unsigned int count)
 {
 	if (sk->sk_type == SOCK_STREAM) {
 		sk_mem_uncharge(sk, count * NET6_PAGERING_BYTES);

@@ -51,6 +51,8 @@ enum net6_pagering_did {
 
 enum net6_pagering_did net6_pagering_turn(struct sock *sk, struct net6_pagering *ring,
 					  struct page_frag *frag);
+bool net6_pagering_charge(struct sock *sk);
+void net6_pagering_uncharge(struct sock *sk, unsigned int count);
 unsigned int net6_pagering_drop(struct sock *sk, struct net6_pagering *ring,
 				struct page_frag *frag);
 

@@ -87,11 +87,13 @@ void net6_tcp_pages_turn(struct sock *sk, struct page_frag *frag)
 void net6_tcp_pages_drop(struct sock *sk)
 {
 	struct net6_pagering *ring = net6_tcp_sk(sk)->pages;
+	unsigned int count;
 
 	if (!ring)
 		return;
 	net6_tcp_sk(sk)->pages = NULL;
-	NET6_ADD(net6_tcp_nn(sk), TcpPagesGivenUp, net6_pagering_drop(sk, ring, &sk->sk_frag));
+	count = net6_pagering_drop(sk, ring, &sk->sk_frag);
+	NET6_ADD(net6_tcp_nn(sk), TcpPagesGivenUp, count);
 	kfree(ring);
 }
 
