@@ -326,8 +326,10 @@ struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key
 	if (best && best->sk_reuseport && best->sk_state != TCP_ESTABLISHED) {
 		sk = reuseport_select_sock(best, net6_dgram_group_hash(net, key), skb,
 					   sizeof(struct udphdr));
-		if (!IS_ERR_OR_NULL(sk))
-			best = sk;
+		/* The group's program may refuse it. */
+		if (IS_ERR(sk))
+			return NULL;
+		best = sk ?: best;
 	}
 	return best;
 }

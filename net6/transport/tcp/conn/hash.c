@@ -24,6 +24,7 @@
 
 struct net6_tcp_listen_bucket {
 	spinlock_t		lock;	/* writers; BH disabled */
+	seqcount_spinlock_t	moves;	/* one goes to the end, where it may carry a reader */
 	struct hlist_nulls_head	head;
 };
 
@@ -190,8 +191,10 @@ static struct sock *net6_tcp_listen_search(const struct net *net, const struct n
 	const struct hlist_nulls_node *node;
 	struct sock *sk, *best;
 	int score, best_score;
+	unsigned int seq;
 
 begin:
+	seq = read_seqcount_begin(&bucket->moves);
 	best = NULL;
 	best_score = 0;
 	sk_nulls_for_each_rcu(sk, node, &bucket->head) {
@@ -203,7 +206,8 @@ begin:
 		if (sk->sk_reuseport || sk->sk_bound_dev_if)
 			return best;
 	}
-	if (get_nulls_value(node) != NET6_TCP_LISTEN_NULLS + (bucket - listeners))
+	if (get_nulls_value(node) != NET6_TCP_LISTEN_NULLS + (bucket - listeners) ||
+	    read_seqcount_retry(&bucket->moves, seq))
 		goto begin;
 	return best;
 }
@@ -237,7 +241,8 @@ struct sock *net6_tcp_lookup_listener(struct net *net, const struct net6_tcp_key
 		return best;
 	chosen = reuseport_select_sock(best, net6_tcp_hashfn(net, key->laddr, key->faddr,
 							     key->ports), skb, doff);
-	return chosen && !IS_ERR(chosen) ? chosen : best;
+	/* The group's program may refuse it. */
+	return IS_ERR(chosen) ? NULL : chosen ?: best;
 }
 
 /* @new takes the place of @old in its chain: who reads meanwhile meets one of them.
@@ -465,10 +470,13 @@ static int net6_tcp_reuseport_join(struct sock *sk, struct net6_tcp_listen_bucke
 /* Groups without a device are last in their bucket, which is locked. */
 static void net6_tcp_listen_enter(struct sock *sk, struct net6_tcp_listen_bucket *bucket)
 {
-	if (sk->sk_reuseport && !sk->sk_bound_dev_if)
+	if (sk->sk_reuseport && !sk->sk_bound_dev_if) {
+		write_seqcount_begin(&bucket->moves);
 		__sk_nulls_add_node_tail_rcu(sk, &bucket->head);
-	else
+		write_seqcount_end(&bucket->moves);
+	} else {
 		__sk_nulls_add_node_rcu(sk, &bucket->head);
+	}
 }
 
 /**
@@ -658,6 +666,7 @@ int net6_tcp_hash_init(void)
 		spin_lock_init(&table.lock[i]);
 	for (i = 0; i < NET6_TCP_LISTEN_BUCKETS; i++) {
 		spin_lock_init(&listeners[i].lock);
+		seqcount_spinlock_init(&listeners[i].moves, &listeners[i].lock);
 		INIT_HLIST_NULLS_HEAD(&listeners[i].head, NET6_TCP_LISTEN_NULLS + i);
 	}
 	table.mask = n - 1;
