@@ -491,6 +491,8 @@ void khttpd_cache_purge(struct khttpd_site *site)
 	/* Events of marks that are gone, then who was told of them. */
 	khttpd_watch_wait();
 	flush_work(&khttpd_cache_changer);
+	/* Of those that it has let go. */
+	khttpd_watch_wait();
 	rcu_barrier();
 	khttpd_entry_flush();
 	/* What workers have closed is open until then. */

@@ -52,8 +52,8 @@
  * @meta_at: where the fields that a 304 has too begin
  * @tag_at: where its entity tag is, quotes included
  * @tag_len: its length
- * @header: status line and fields up to and including "Date: ", allocated; freed with the
- *	last reference
+ * @header: status line and fields up to and including "Date: ", allocated. In softirq it is
+ *	read without a reference: the table's goes a grace period after the entry has left
  * @key_len: length of the name without the suffix of its coding
  * @name_len: length of @name
  * @name: path of the file; its first @key_len bytes, @coding and @site are the

@@ -275,7 +275,8 @@ void khttpd_listener_unlock(struct khttpd_listener *listener)
 	/* Pairs with khttpd_listener_accept(). */
 	smp_mb();
 	if (unlikely(test_bit(KHTTPD_LISTENER_AGAIN, &listener->flags)) &&
-	    test_and_clear_bit(KHTTPD_LISTENER_AGAIN, &listener->flags))
+	    test_and_clear_bit(KHTTPD_LISTENER_AGAIN, &listener->flags) &&
+	    !READ_ONCE(listener->stopped))
 		khttpd_listener_kick(listener);
 }
 

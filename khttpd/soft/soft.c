@@ -37,6 +37,14 @@ static const char *const khttpd_net6_calls[] = {
 
 static struct percpu_counter khttpd_soft_count;
 
+/* In a process. Without SMP the kernel's counter is not safe from softirqs. */
+static void khttpd_soft_count_add(int n)
+{
+	local_bh_disable();
+	percpu_counter_add(&khttpd_soft_count, n);
+	local_bh_enable();
+}
+
 /**
  * khttpd_soft_conns() - connections that were taken and are not given away
  *
@@ -191,7 +199,7 @@ static struct khttpd_peer *khttpd_soft_part_handed(struct khttpd_soft_conn *conn
 {
 	struct khttpd_peer *peer = conn->peer;
 
-	percpu_counter_dec(&khttpd_soft_count);
+	khttpd_soft_count_add(-1);
 	kfree(conn);
 	return peer;
 }
@@ -494,9 +502,9 @@ static void khttpd_soft_to_thread(struct khttpd_soft *soft, struct khttpd_soft_c
 	conn->graft = soft->net6.graft;
 	conn->finish = soft->net6.finish;
 	/* Once more, so that it counts all the time. */
-	percpu_counter_inc(&khttpd_soft_count);
+	khttpd_soft_count_add(1);
 	khttpd_handover_thread(listener, &conn->handed, KHTTPD_CONN_SLOW);
-	percpu_counter_dec(&khttpd_soft_count);
+	khttpd_soft_count_add(-1);
 }
 
 /* What a process does with a connection. */
@@ -585,7 +593,7 @@ static bool khttpd_soft_next(struct khttpd_soft_lists *lists,
 			khttpd_soft_count_timeout(kind);
 		khttpd_count(closed);
 		soft->net6.finish(sk, false);
-		percpu_counter_dec(&khttpd_soft_count);
+		khttpd_soft_count_add(-1);
 		khttpd_soft_forget(conn);
 	}
 	sock_put(sk);
@@ -632,12 +640,21 @@ static void khttpd_soft_part_all(struct khttpd_soft *soft, enum khttpd_soft_list
 	}
 }
 
+/* Each time another processor's are the first: there may be room for one. */
 static void khttpd_soft_unstick(struct work_struct *work)
 {
 	struct khttpd_soft *soft = container_of(work, struct khttpd_soft,
 						unstick);
+	int cpu;
 
-	khttpd_soft_part_all(soft, KHTTPD_SOFT_STUCK, KHTTPD_SOFT_TRY);
+	soft->first = cpumask_next(soft->first, cpu_possible_mask);
+	if (soft->first >= nr_cpu_ids)
+		soft->first = cpumask_first(cpu_possible_mask);
+	for_each_cpu_wrap(cpu, cpu_possible_mask, soft->first) {
+		while (khttpd_soft_next(per_cpu_ptr(soft->lists, cpu), KHTTPD_SOFT_STUCK, 0,
+					KHTTPD_SOFT_TRY))
+			;
+	}
 }
 
 /* Whoever has a function holds its module. */

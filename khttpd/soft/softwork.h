@@ -71,6 +71,7 @@ struct khttpd_soft_lists {
  * @net6: the functions of net6, which cannot go as long as they are here
  * @lists: the connections, by processor
  * @unstick: gives away those that wait for room in the accept queue
+ * @first: whose are the first of them; @unstick's
  */
 struct khttpd_soft {
 	struct net6_tcp_user user;
@@ -79,6 +80,7 @@ struct khttpd_soft {
 	struct khttpd_net6 net6;
 	struct khttpd_soft_lists __percpu *lists;
 	struct work_struct unstick;
+	int first;
 };
 
 /**
