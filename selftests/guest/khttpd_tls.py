@@ -381,7 +381,7 @@ def ssl_hello():
 
 @ktap.test
 def slow_handshakes_have_limits():
-    with limits(tls_timeout=1000, tls_handshakes=6, tls_per_address=4):
+    with limits(tls_timeout=1000 * ktap.SCALE, tls_handshakes=6, tls_per_address=4):
         with counting(tls_full=2, timeout_tls=4, accepted=6, closed=6):
             socks = [khttpd.V4.connect(PORT) for _ in range(4)]
             ktap.wait_for(10, "four wait", lambda: khttpd.count("tls_pending") == 4)
@@ -799,13 +799,19 @@ def a_liar_with_keys_of_its_own():
     start_daemon()
 
 
+def talks(what):
+    """A connection that has been answered."""
+    sock = connect()
+    sock.sendall(GET("/a.txt"))
+    ktap.equal(khttpd.Reader(sock).reply().status, 200, what)
+    return sock
+
+
 @ktap.test
 def ends_while_handshakes_are_under_way():
+    kept = talks("before")
     with limits(tls_timeout=1000):
         socks = [khttpd.V4.connect(PORT) for _ in range(3)]
-        kept = connect()
-        kept.sendall(GET("/a.txt"))
-        ktap.equal(khttpd.Reader(kept).reply().status, 200, "before")
         with counting(closed=4):
             khttpd.ctl("stop")
             ktap.equal(khttpd.count("tls_pending"), 0, "none waits")
@@ -818,13 +824,13 @@ def ends_while_handshakes_are_under_way():
         kept.close()
         at_rest()
     # A namespace goes: with connections, and when its handshakes are over.
+    ns = ktap.Netns("tls")
+    with ns:
+        serve()
+        kept = talks("in the namespace")
     with limits(tls_timeout=1000):
-        with ktap.Netns("tls") as ns:
-            serve()
+        with ns:
             socks = [khttpd.V4.connect(PORT) for _ in range(3)]
-            kept = connect()
-            kept.sendall(GET("/a.txt"))
-            ktap.equal(khttpd.Reader(kept).reply().status, 200, "in the namespace")
             for sock in socks + [kept]:
                 sock.close()
             socks = [khttpd.V4.connect(PORT) for _ in range(3)]

@@ -22,7 +22,7 @@ from netpair import NET6_B1, net6  # noqa: E402
 
 SOL_UDP, UDP_SEGMENT, UDP_GRO = 17, 103, 104
 SEGMENT = 1400
-SIZE = 45 * SEGMENT		# of a datagram that is cut: two pages
+SIZE = 8 * SEGMENT		# of a datagram that is cut: a third of a page
 PERIOD = 1048573		# a prime: no two datagrams are alike
 STREAM = memoryview(2 * random.Random(11).randbytes(PERIOD))
 KEEPS = 256 << 10		# a socket that has sent so much keeps pages
@@ -89,11 +89,11 @@ class Flow:
 def reuses(flow):
     before = counter("UdpPagesReused")
     flow.pass_on(40)
-    return counter("UdpPagesReused") >= before + 20
+    return counter("UdpPagesReused") >= before + 6
 
 
 def reusing(gro=1):
-    """A flow that keeps pages. On a slow machine they may be given up now and then."""
+    """A flow that keeps pages."""
     flow = Flow(gro)
     ktap.wait_for(20, "pages are used again", lambda: reuses(flow))
     return flow
