@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 240
+# guest-options: --kmemleak
 # pylint: disable=missing-function-docstring
 import errno
 import json

@@ -8,6 +8,7 @@
 #
 # guest: both
 # timeout: 120
+# guest-options: --kmemleak
 import contextlib
 import fcntl
 import os

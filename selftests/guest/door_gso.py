@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 60
+# guest-options: --kmemleak
 import fcntl
 import json
 import os

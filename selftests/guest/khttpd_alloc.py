@@ -8,6 +8,7 @@
 #
 # guest: checking
 # timeout: 200
+# guest-options: --kmemleak
 # pylint: disable=missing-function-docstring
 import contextlib
 import os

@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 120
+# guest-options: --kmemleak
 # pylint: disable=missing-function-docstring
 import os
 import shutil

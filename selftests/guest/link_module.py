@@ -8,6 +8,7 @@
 #   [ A ] wire0 === this program === wire0 [ B ]
 # guest: both
 # timeout: 300
+# guest-options: --kmemleak
 import os
 import select
 import socket

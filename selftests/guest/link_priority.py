@@ -8,6 +8,7 @@
 #	[a0.0: a VLAN device]
 # guest: both
 # timeout: 60
+# guest-options: --kmemleak
 import os
 import socket
 import struct

@@ -6,6 +6,7 @@
 #	A [a0 net6] ------ [b0 raw frames] B
 # guest: both
 # timeout: 120
+# guest-options: --kmemleak
 
 import os
 import random

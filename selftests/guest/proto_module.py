@@ -7,6 +7,7 @@
 #	A [a0 net6 fd00::6] ------ [b0 raw frames as fd00::b] B
 # guest: both
 # timeout: 300
+# guest-options: --kmemleak
 
 import os
 import socket

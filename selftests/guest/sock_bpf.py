@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 60
+# guest-options: --kmemleak
 import contextlib
 import ctypes
 import errno

@@ -8,6 +8,7 @@
 #
 # guest: both
 # timeout: 90
+# guest-options: --kmemleak
 import os
 import select
 import socket

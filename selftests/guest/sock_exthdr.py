@@ -9,6 +9,7 @@
 #
 # guest: both
 # timeout: 120
+# guest-options: --kmemleak
 import contextlib
 import ctypes
 import errno

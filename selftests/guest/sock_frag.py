@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 180
+# guest-options: --kmemleak
 import array
 import errno
 import fcntl

@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 120
+# guest-options: --kmemleak
 import ctypes
 import errno
 import os

@@ -8,6 +8,7 @@
 #
 # guest: both
 # timeout: 60
+# guest-options: --kmemleak
 import os
 import socket
 import struct

@@ -9,6 +9,7 @@
 #
 # guest: both
 # timeout: 60
+# guest-options: --kmemleak
 import errno
 import os
 import select

@@ -7,6 +7,7 @@
 #
 # guest: both
 # timeout: 300
+# guest-options: --kmemleak
 import os
 import select
 import signal

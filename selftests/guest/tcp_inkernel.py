@@ -8,6 +8,7 @@
 #
 # guest: both
 # timeout: 200
+# guest-options: --kmemleak
 import fcntl
 import json
 import os
