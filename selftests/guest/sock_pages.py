@@ -22,7 +22,7 @@ from netpair import NET6_B1, net6  # noqa: E402
 
 SOL_UDP, UDP_SEGMENT, UDP_GRO = 17, 103, 104
 SEGMENT = 1400
-SIZE = 8 * SEGMENT		# of a datagram that is cut: a third of a page
+SIZE = 24 * SEGMENT		# of a datagram that is cut: just over a page
 PERIOD = 1048573		# a prime: no two datagrams are alike
 STREAM = memoryview(2 * random.Random(11).randbytes(PERIOD))
 KEEPS = 256 << 10		# a socket that has sent so much keeps pages
@@ -89,7 +89,7 @@ class Flow:
 def reuses(flow):
     before = counter("UdpPagesReused")
     flow.pass_on(40)
-    return counter("UdpPagesReused") >= before + 6
+    return counter("UdpPagesReused") >= before + 20
 
 
 def reusing(gro=1):
