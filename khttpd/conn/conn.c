@@ -28,7 +28,7 @@ static atomic_t khttpd_conn_count;
  */
 u32 khttpd_conns_count(void)
 {
-	return atomic_read(&khttpd_conn_count) + khttpd_soft_conns() + khttpd_tls_pending();
+	return atomic_read(&khttpd_conn_count) + khttpd_softlists_conns() + khttpd_tls_pending();
 }
 
 /**
@@ -41,7 +41,7 @@ bool khttpd_conns_full(void)
 	u32 others = atomic_read(&khttpd_conn_count) + khttpd_tls_pending();
 	u32 limit = READ_ONCE(khttpd_limits.max_connections);
 
-	return others >= limit || khttpd_soft_full(limit - others);
+	return others >= limit || khttpd_softlists_full(limit - others);
 }
 
 /**

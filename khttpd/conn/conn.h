@@ -70,7 +70,7 @@
  * @detaching: somebody is giving it back to its server; interpose lock
  * @closing: replies under way are not waited for any more
  * @connections: connections in the hands of our threads; those of @soft are not counted
- * @given: connections in the accept queue that were counted as accepted before (soft.c)
+ * @given: connections in the accept queue that were counted as accepted before (softpart.c)
  * @idle: woken when @connections reaches zero
  * @queue_lock: protects @queue, @queue_len and @gone
  * @queue: connections for the server's accept(), oldest first
@@ -174,7 +174,7 @@ struct khttpd_job {
 
 enum khttpd_conn_state {
 	KHTTPD_CONN_NEW,	/* accepted, not yet seen by its thread */
-	KHTTPD_CONN_SLOW,	/* the same, but served in softirq before; see soft.c */
+	KHTTPD_CONN_SLOW,	/* the same, but served in softirq before; see softpart.c */
 	KHTTPD_CONN_READ,	/* waits for a request */
 	KHTTPD_CONN_SEND,	/* waits for room in the socket */
 	KHTTPD_CONN_JOB,	/* waits for a worker */

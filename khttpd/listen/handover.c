@@ -207,7 +207,7 @@ static struct khttpd_peer *khttpd_handover_graft_sock(struct khttpd_listener *li
 	if (test_bit(SOCK_SUPPORT_ZC, &listener->sock->flags))
 		set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
 	newsock->ops = listener->ops;
-	return khttpd_soft_graft(handed, newsock);
+	return khttpd_softpart_graft(handed, newsock);
 }
 
 /**
@@ -250,7 +250,7 @@ void khttpd_handover_thread(struct khttpd_listener *listener,
 	if (sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol,
 			     &sock)) {
 		khttpd_count(no_memory);
-		khttpd_soft_drop(handed);
+		khttpd_softpart_drop(handed);
 		return;
 	}
 	__module_get(listener->ops->owner);

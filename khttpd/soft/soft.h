@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The short way on net6 (soft.c): what is used of net6, and what others call. */
+/* The short way on net6: what is used of net6, and what others call. */
 #ifndef _KHTTPD_SOFT_H
 #define _KHTTPD_SOFT_H
 
@@ -53,15 +53,19 @@ struct khttpd_net6 {
 /* soft.c */
 int khttpd_soft_init(void);
 void khttpd_soft_exit(void);
-u32 khttpd_soft_conns(void);
-bool khttpd_soft_full(u32 limit);
 struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener);
-struct khttpd_peer *khttpd_soft_graft(struct khttpd_handed *handed,
-				      struct socket *sock);
-void khttpd_soft_drop(struct khttpd_handed *handed);
 bool khttpd_soft_suits(const struct khttpd_conn *conn, struct khttpd_entry *entry);
 bool khttpd_soft_return(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_peer *peer);
 void khttpd_soft_stop(struct khttpd_soft *soft, bool give);
+
+/* softlists.c */
+u32 khttpd_softlists_conns(void);
+bool khttpd_softlists_full(u32 limit);
+
+/* softpart.c */
+struct khttpd_peer *khttpd_softpart_graft(struct khttpd_handed *handed,
+					  struct socket *sock);
+void khttpd_softpart_drop(struct khttpd_handed *handed);
 
 #endif /* _KHTTPD_SOFT_H */

@@ -6,6 +6,7 @@
 #define _KHTTPD_SOFTWORK_H
 
 #include <linux/bvec.h>
+#include <linux/percpu_counter.h>
 #include "../listen/peer.h"
 #include "soft.h"
 
@@ -36,6 +37,13 @@ enum khttpd_soft_list {
 	KHTTPD_SOFT_SLOW,	/* for its peer to have room for the last reply, or for a thread */
 	KHTTPD_SOFT_STUCK,	/* for room in the accept queue */
 	KHTTPD_SOFT_LISTS
+};
+
+/* What a process does with a connection. */
+enum khttpd_soft_way {
+	KHTTPD_SOFT_TRY,	/* give it away, if there is room */
+	KHTTPD_SOFT_HAND,	/* give it away, or else close it */
+	KHTTPD_SOFT_END,	/* close it */
 };
 
 /**
@@ -174,6 +182,30 @@ struct khttpd_soft_work {
 	struct net6_tcp_msg msg;
 	struct khttpd_tails tails;
 };
+
+/* softlists.c */
+extern struct percpu_counter khttpd_softlists_count;
+void khttpd_softlists_count_add(int n);
+unsigned long khttpd_softlists_limit(enum khttpd_soft_list kind);
+void khttpd_softlists_arm(struct khttpd_soft_lists *lists, unsigned long due)
+	__must_hold(&lists->lock);
+void khttpd_softlists_add(struct khttpd_soft_lists *lists, struct khttpd_soft_conn *conn,
+			  enum khttpd_soft_list kind) __must_hold(&lists->lock);
+void khttpd_softlists_del(struct khttpd_soft_conn *conn);
+void khttpd_softlists_move(struct khttpd_soft_conn *conn, enum khttpd_soft_list kind);
+void khttpd_softlists_rest(struct khttpd_soft_conn *conn);
+struct khttpd_soft_conn *khttpd_softlists_first(struct khttpd_soft_lists *lists,
+						enum khttpd_soft_list kind, unsigned long limit)
+	__must_hold(&lists->lock);
+
+/* softpart.c */
+void khttpd_softpart_forget(struct khttpd_soft_conn *conn);
+int khttpd_softpart_give(struct khttpd_soft *soft, struct khttpd_soft_conn *conn);
+bool khttpd_softpart_hand(struct khttpd_soft *soft, struct khttpd_soft_conn *conn);
+void khttpd_softpart_sweep(struct work_struct *work);
+void khttpd_softpart_all(struct khttpd_soft *soft, enum khttpd_soft_list kind,
+			 enum khttpd_soft_way way);
+void khttpd_softpart_unstick(struct work_struct *work);
 
 /* softrepeat.c */
 int khttpd_softrepeat_init(void);
