@@ -69,7 +69,7 @@
  * @stopped: no accept any more
  * @detaching: somebody is giving it back to its server; interpose lock
  * @closing: replies under way are not waited for any more
- * @connections: connections in the hands of our threads; those of @soft are not counted
+ * @connections: connections in the hands of our threads; all those of @soft count as one
  * @given: connections in the accept queue that were counted as accepted before (softpart.c)
  * @idle: woken when @connections reaches zero
  * @queue_lock: protects @queue, @queue_len and @gone

@@ -329,7 +329,8 @@ static void khttpd_soft_free(struct khttpd_soft *soft)
  * khttpd_soft_start() - take a listener's connections, if it is one of net6
  * @listener: the listener
  *
- * They are not counted as @listener's: khttpd_soft_stop() leaves none.
+ * Together they count as one of @listener's connections, until khttpd_soft_stop() has left none: who
+ * waits for these need not be who stops.
  * Context: process.
  * Return: what khttpd_soft_stop() wants; NULL if threads must do it all.
  */
@@ -356,6 +357,7 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 		khttpd_soft_free(soft);
 		return NULL;
 	}
+	atomic_inc(&listener->connections);
 	sock_hold(sk);
 	WRITE_ONCE(listener->send_pages, soft->net6.send_pages);
 	return soft;
@@ -371,11 +373,13 @@ struct khttpd_soft *khttpd_soft_start(struct khttpd_listener *listener)
 void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
 {
 	enum khttpd_soft_way way = give ? KHTTPD_SOFT_HAND : KHTTPD_SOFT_END;
+	struct khttpd_listener *listener;
 	struct khttpd_soft_lists *lists;
 	int cpu, i;
 
 	if (!soft)
 		return;
+	listener = soft->listener;
 	for_each_possible_cpu(cpu) {
 		lists = per_cpu_ptr(soft->lists, cpu);
 		spin_lock_bh(&lists->lock);
@@ -393,6 +397,7 @@ void khttpd_soft_stop(struct khttpd_soft *soft, bool give)
 	synchronize_rcu();
 	sock_put(soft->sk);
 	khttpd_soft_free(soft);
+	khttpd_listener_conn_done(listener);
 }
 
 /**
