@@ -82,7 +82,9 @@ def a_file_system_is_mounted():
     ktap.true(ktap.CHECKING or took[-1] < 2 * ktap.SCALE, "at once")
     with open("/proc/net/tcp6", encoding="ascii") as file:
         states = sorted(line.split()[3] for line in file.readlines()[1:] if ":0801 " in line)
-    ktap.equal(states, ["01", "01", "0A"], "sockets of net6")
+    # A mount before that was slow has left a connection in TIME-WAIT.
+    ktap.equal([state for state in states if state != "06"], ["01", "01", "0A"],
+               "sockets of net6")
 
 
 @ktap.test
