@@ -291,16 +291,21 @@ static void khttpd_conn_linger(struct khttpd_conn *conn)
 	khttpd_conn_kick(conn);
 }
 
-/* Nothing is left to say or to read. */
-static void khttpd_conn_end(struct khttpd_conn *conn)
+/* With the connection TCP has lost what was in the socket. That may be any moment. */
+static bool khttpd_conn_cut(const struct khttpd_conn *conn)
 {
 	const struct sock *sk = conn->sock->sk;
 
-	/* With the connection TCP has lost what was in the socket. */
-	if (READ_ONCE(sk->sk_err) && khttpd_unacked(sk))
-		khttpd_conn_close(conn, true);
-	else if (khttpd_conn_bye(conn) && khttpd_conn_offered(conn))
-		khttpd_conn_close(conn, false);
+	/* Who has seen TCP_CLOSE sees the error. Pairs with smp_wmb() in tcp_reset(). */
+	smp_rmb();
+	return READ_ONCE(sk->sk_err) && khttpd_unacked(sk);
+}
+
+/* Nothing is left to say or to read. */
+static void khttpd_conn_end(struct khttpd_conn *conn)
+{
+	if (khttpd_conn_cut(conn) || (khttpd_conn_bye(conn) && khttpd_conn_offered(conn)))
+		khttpd_conn_close(conn, khttpd_conn_cut(conn));
 	else
 		khttpd_conn_linger(conn);
 }
@@ -331,7 +336,7 @@ static void khttpd_conn_settle_linger(struct khttpd_conn *conn, bool more)
 	if (conn->timer_kind == KHTTPD_TIMER_SEND && !khttpd_conn_offered(conn))
 		return;
 	if (conn->eof || !conn->unread)
-		khttpd_conn_close(conn, false);
+		khttpd_conn_close(conn, khttpd_conn_cut(conn));
 	else if (conn->timer_kind != KHTTPD_TIMER_LINGER || more)
 		khttpd_conn_await_end(conn);
 }
