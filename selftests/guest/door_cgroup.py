@@ -8,7 +8,6 @@
 #
 # guest: both
 # timeout: 120
-# guest-options: --kmemleak
 import contextlib
 import fcntl
 import os

@@ -9,7 +9,6 @@
 # guest: both
 # guest-append: ipv6.disable=1
 # timeout: 90
-# guest-options: --kmemleak
 import contextlib
 import os
 import re

@@ -7,7 +7,6 @@
 #
 # guest: both
 # timeout: 60
-# guest-options: --kmemleak
 import os
 import socket
 import sys

@@ -6,7 +6,6 @@
 # guest: both
 # guest-append: ipv6.disable=1
 # timeout: 60
-# guest-options: --kmemleak
 import errno
 import os
 import socket

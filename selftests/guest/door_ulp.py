@@ -9,7 +9,6 @@
 # guest: both
 # guest-append: ipv6.disable=1
 # timeout: 100
-# guest-options: --kmemleak
 import ctypes
 import errno
 import fcntl

@@ -7,7 +7,6 @@
 #
 # guest: both
 # timeout: 120
-# guest-options: --kmemleak
 # pylint: disable=missing-function-docstring
 import os
 import shutil

@@ -9,7 +9,6 @@
 #
 # guest: both
 # timeout: 120
-# guest-options: --kmemleak
 import contextlib
 import ctypes
 import errno

@@ -8,7 +8,6 @@
 #
 # guest: both
 # timeout: 60
-# guest-options: --kmemleak
 import os
 import socket
 import struct
