@@ -291,12 +291,14 @@ static void khttpd_conn_linger(struct khttpd_conn *conn)
 	khttpd_conn_kick(conn);
 }
 
-/* With the connection TCP has lost what was in the socket. That may be any moment. */
+/* Has TCP lost, with the connection, what was in the socket? It may do so at any moment. */
 static bool khttpd_conn_cut(const struct khttpd_conn *conn)
 {
 	const struct sock *sk = conn->sock->sk;
 
-	/* Who has seen TCP_CLOSE sees the error. Pairs with smp_wmb() in tcp_reset(). */
+	/* Who has seen TCP_CLOSE sees the error. Pairs with smp_wmb() in tcp_reset(), and in
+	 * net6's net6_tcp_done_with_error().
+	 */
 	smp_rmb();
 	return READ_ONCE(sk->sk_err) && khttpd_unacked(sk);
 }

@@ -329,8 +329,8 @@ static void khttpd_soft_free(struct khttpd_soft *soft)
  * khttpd_soft_start() - take a listener's connections, if it is one of net6
  * @listener: the listener
  *
- * Together they count as one of @listener's connections, until khttpd_soft_stop() has left none: who
- * waits for these need not be who stops.
+ * Together they count as one of @listener's connections until khttpd_soft_stop() is through. So
+ * another context may wait for that.
  * Context: process.
  * Return: what khttpd_soft_stop() wants; NULL if threads must do it all.
  */

@@ -12,7 +12,7 @@
 # slab caches); that is no report. WARNING, BUG, KASAN and the like are, as ever. And it
 # forgets the name of a slab cache that it could not show under /sys (sysfs_slab_add()).
 # guest: full
-# guest-options: --allow "Call Trace" --allow-leak "sysfs_slab_add\+"
+# guest-options: --allow "Call Trace" --allow-leak "sysfs_slab_add\+" --kmemleak
 # timeout: 150
 
 import ctypes
