@@ -462,7 +462,7 @@ def a_certificate_is_renewed():
         return sock.getpeercert()["serialNumber"]
     with connect() as kept:
         reader = khttpd.Reader(kept)
-        old = context()
+        old, before = context(), workers()
         certificate("a.example")
 
         def renewed():
@@ -472,6 +472,8 @@ def a_certificate_is_renewed():
             except ssl.SSLError:
                 return False
         ktap.wait_for(30, "the new certificate", renewed)
+        # Until then both take connections.
+        ktap.wait_for(20, "the old workers end", lambda: not workers() & before)
         kept.sendall(GET("/a.txt"))
         ktap.equal(reader.reply().status, 200, "a connection from before")
         ktap.true(shunned(old), "the old one")
@@ -515,6 +517,10 @@ def khttpdctl_says_and_reloads():
     new = workers() - old
     ktap.equal(len(new), 2, "there are new workers at once")
     ktap.wait_for(20, "the old ones end", lambda: workers() == new)
+    older = context()
+    certificate("a.example")
+    khttpd.ctl("tls", "reload")
+    ktap.true(shunned(older), "nobody has the old one after the call")
     # What cannot be read is said, and nobody is told to read it.
     os.rename(f"{DIR}/a.example.pem", f"{DIR}/kept")
     out = khttpd.ctl("tls", "reload", check=False)
