@@ -6,6 +6,7 @@
 #
 #	[ client, khttpd and server on lo ]
 #
+# guest-cpus: 2
 # timeout: 240
 # pylint: disable=missing-function-docstring
 import contextlib

@@ -6,6 +6,7 @@
 #	[ clients and server on lo ]      [ netns: client and server on its lo ]
 #	[ netns: client ] c0 ------ s0 [ netns: server ]
 #
+# guest-cpus: 2
 # timeout: 240
 # pylint: disable=missing-function-docstring
 import contextlib

@@ -5,8 +5,8 @@
 #
 #	A [a0 net6] ------ [b0 raw frames] B
 # guest: both
+# guest-cpus: 2
 # timeout: 120
-# guest-options: --kmemleak
 
 import os
 import random

@@ -7,6 +7,7 @@
 #	[ one namespace: ::1 and 127.0.0.1 on the loopbacks ]
 #
 # guest: checking
+# guest-cpus: 2
 # timeout: 240
 import ctypes
 import os
