@@ -50,6 +50,38 @@ struct net6_dgram_key {
 	u8			protocol;
 };
 
+/**
+ * struct net6_dgram_cb - what skb->cb holds while a packet is in a receive queue
+ * @rx: what was parsed; its iface is not valid any more
+ * @cut: the packet is several datagrams of so many octets, read one by one, of which the last may
+ *	be shorter; 0: it is read whole
+ * @taken: octets that were read; under the queue's lock
+ */
+struct net6_dgram_cb {
+	struct net6_rx_cb	rx;
+	u16			cut;
+	u16			taken;
+};
+
+static inline struct net6_dgram_cb *net6_dgram_cb(const struct sk_buff *skb)
+{
+	/* Its end is sock_skb_set_dropcount()'s. */
+	BUILD_BUG_ON(sizeof(struct net6_dgram_cb) > SOCK_SKB_CB_OFFSET);
+	return (struct net6_dgram_cb *)skb->cb;
+}
+
+/**
+ * struct net6_dgram_span - what of a queued packet is the datagram that is read
+ * @start: its first octet
+ * @len: octets of it
+ * @off: for MSG_PEEK the peek offset, then the offset within the datagram
+ */
+struct net6_dgram_span {
+	int	start;
+	int	len;
+	int	off;
+};
+
 /* dgram_hash.c */
 struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net, u8 protocol, u16 port);
 struct hlist_head *net6_dgram_addr_head(const struct net *net, u8 protocol,
@@ -81,9 +113,10 @@ static inline void net6_dgram_publish(struct sock *sk)
 }
 
 /* dgram_queue.c */
-int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb);
+int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb, u16 cut);
 void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb);	/* consumes */
-struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *err);
+struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, struct net6_dgram_span *span,
+				   int *err);
 int net6_dgram_drop_bad(struct sock *sk, struct sk_buff *skb, int flags);
 int net6_dgram_first_len(struct sock *sk);
 void net6_dgram_tell(struct sock *sk, int err, bool hard);

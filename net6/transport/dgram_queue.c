@@ -25,20 +25,42 @@ static void net6_dgram_uncharge(struct sock *sk, struct sk_buff *skb)
 		__sk_mem_reclaim(sk, sk->sk_forward_alloc - 1);
 }
 
+static void net6_dgram_unlink(struct sock *sk, struct sk_buff *skb)
+	__must_hold(&sk->sk_receive_queue.lock)
+{
+	__skb_unlink(skb, &sk->sk_receive_queue);
+	net6_dgram_uncharge(sk, skb);
+}
+
+/* Each datagram may be another reader's, whom the first wake-up has not reached. */
+static void net6_dgram_wake_readers(struct sock *sk, int datagrams)
+{
+	const __poll_t events = EPOLLIN | EPOLLRDNORM | EPOLLRDBAND;
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		__wake_up(&wq->wait, TASK_INTERRUPTIBLE, datagrams, poll_to_key(events));
+	rcu_read_unlock();
+}
+
 /**
- * net6_dgram_enqueue() - queue a datagram and wake the reader
+ * net6_dgram_enqueue() - queue a datagram, or several in one packet, and wake who reads
  * @sk: socket
  * @skb: orphaned, data at what the program reads; consumed on success only
+ * @cut: 0, or octets of each datagram but the last: they are read one by one. Then their checksums
+ *	are known to be right.
  *
- * One datagram is always taken, however big, if the queue is empty.
+ * One packet is always taken, however big, if the queue is empty.
  * Context: softirq. Return: 0; -ENOMEM (SO_RCVBUF is full); -ENOBUFS (udp_mem is).
  */
-int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb)
+int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb, u16 cut)
 {
+	int size, err = -ENOMEM, datagrams = cut ? DIV_ROUND_UP(skb->len, cut) : 1;
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	unsigned int rcvbuf = READ_ONCE(sk->sk_rcvbuf);
 	unsigned int rmem = atomic_read(&sk->sk_rmem_alloc);
-	int size, err = -ENOMEM;
 
 	if (rmem > rcvbuf)
 		goto full;
@@ -48,6 +70,8 @@ int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb)
 
 	net6_sk_stamp(sk, skb);
 	skb->dev = NULL;
+	net6_dgram_cb(skb)->cut = cut;
+	net6_dgram_cb(skb)->taken = 0;
 	spin_lock(&queue->lock);
 	if (!sk_rmem_schedule(sk, skb, size)) {
 		spin_unlock(&queue->lock);
@@ -59,14 +83,17 @@ int net6_dgram_enqueue(struct sock *sk, struct sk_buff *skb)
 	__skb_queue_tail(queue, skb);
 	spin_unlock(&queue->lock);
 
-	if (!sock_flag(sk, SOCK_DEAD))
+	if (!sock_flag(sk, SOCK_DEAD)) {
 		sk->sk_data_ready(sk);
+		if (unlikely(datagrams > 1))
+			net6_dgram_wake_readers(sk, datagrams - 1);
+	}
 	return 0;
 
 uncharge:
 	atomic_sub(size, &sk->sk_rmem_alloc);
 full:
-	atomic_inc(&sk->sk_drops);
+	atomic_add(datagrams, &sk->sk_drops);
 	return err;
 }
 
@@ -89,51 +116,82 @@ void net6_dgram_deliver(struct sock *sk, struct sk_buff *skb)
 		return;
 	}
 	skb_orphan(skb);
-	if (net6_dgram_enqueue(sk, skb))
+	if (net6_dgram_enqueue(sk, skb, 0))
 		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
 }
 
-/* The first datagram, or the one at *off bytes for MSG_PEEK. Queue locked. */
-static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, int *off)
+/* The first datagram of a packet from @start on. */
+static void net6_dgram_span_at(const struct sk_buff *skb, int start, struct net6_dgram_span *span)
+{
+	int rest = skb->len - start, cut = net6_dgram_cb(skb)->cut;
+
+	span->start = start;
+	span->len = cut ? min(cut, rest) : rest;
+}
+
+/* The datagram of this packet where the peek offset is; false if it is behind all of them. */
+static bool net6_dgram_peek_one(const struct sk_buff *skb, struct net6_dgram_span *span)
+{
+	struct net6_dgram_cb *cb = net6_dgram_cb(skb);
+	int rest = skb->len - cb->taken, whole = 0;
+
+	if (span->off && span->off >= rest) {
+		span->off -= rest;
+		return false;
+	}
+	if (cb->cut)
+		whole = rounddown(span->off, (int)cb->cut);
+	span->off -= whole;
+	net6_dgram_span_at(skb, cb->taken + whole, span);
+	return true;
+}
+
+/* The first datagram, or the one at span->off octets for MSG_PEEK. Queue locked. */
+static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, struct net6_dgram_span *span)
 	__must_hold(&sk->sk_receive_queue.lock)
 {
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	struct sk_buff *skb;
 
-	if (likely(!(flags & MSG_PEEK))) {
-		skb = __skb_dequeue(queue);
-		if (skb)
-			net6_dgram_uncharge(sk, skb);
-		*off = 0;
-		return skb;
-	}
-	if (*off < 0)
-		*off = 0;
-	skb_queue_walk(queue, skb) {
-		if (*off && *off >= skb->len) {
-			*off -= skb->len;
-			continue;
+	span->off = max(span->off, 0);
+	if (unlikely(flags & MSG_PEEK)) {
+		skb_queue_walk(queue, skb) {
+			if (!net6_dgram_peek_one(skb, span))
+				continue;
+			refcount_inc(&skb->users);
+			return skb;
 		}
-		refcount_inc(&skb->users);
-		return skb;
+		return NULL;
 	}
-	return NULL;
+	skb = skb_peek(queue);
+	if (!skb)
+		return NULL;
+	span->off = 0;
+	net6_dgram_span_at(skb, net6_dgram_cb(skb)->taken, span);
+	if (likely(span->start + span->len == skb->len)) {
+		net6_dgram_unlink(sk, skb);
+	} else {
+		net6_dgram_cb(skb)->taken += span->len;
+		refcount_inc(&skb->users);
+	}
+	return skb;
 }
 
 /**
  * net6_dgram_dequeue() - take the next datagram, waiting for it if need be
  * @sk: socket
  * @flags: MSG_DONTWAIT, MSG_PEEK
- * @off: for MSG_PEEK the peek offset, then the offset within the datagram
+ * @span: its off is set before, all of it is afterwards
  * @err: set when there is none; 0 after shutdown()
  *
- * Context: process. Return: a datagram with one reference, or NULL.
+ * Context: process. Return: the packet of the datagram, with one reference, or NULL.
  */
-struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *err)
+struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, struct net6_dgram_span *span,
+				   int *err)
 {
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	int start = *off;
+	int off = span->off;
 	struct sk_buff *skb, *last;
 
 	for (;;) {
@@ -141,9 +199,9 @@ struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *er
 		if (*err)
 			return NULL;
 		if (!skb_queue_empty_lockless(queue)) {
-			*off = start;
+			span->off = off;
 			spin_lock_bh(&queue->lock);
-			skb = net6_dgram_pick(sk, flags, off);
+			skb = net6_dgram_pick(sk, flags, span);
 			last = skb_peek_tail(queue);
 			spin_unlock_bh(&queue->lock);
 			if (skb)
@@ -164,13 +222,6 @@ struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, int *off, int *er
 						last ?: (struct sk_buff *)queue))
 			return NULL;
 	}
-}
-
-static void net6_dgram_unlink(struct sock *sk, struct sk_buff *skb)
-	__must_hold(&sk->sk_receive_queue.lock)
-{
-	__skb_unlink(skb, &sk->sk_receive_queue);
-	net6_dgram_uncharge(sk, skb);
 }
 
 /**
@@ -213,13 +264,15 @@ int net6_dgram_first_len(struct sock *sk)
 {
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	struct net6_net *nn = net6_pernet(sock_net(sk));
+	struct net6_dgram_span span;
 	struct sk_buff *skb;
 	int len = -1;
 
 	spin_lock_bh(&queue->lock);
 	while ((skb = skb_peek(queue)) != NULL) {
 		if (skb_csum_unnecessary(skb) || !__skb_checksum_complete(skb)) {
-			len = skb->len;
+			net6_dgram_span_at(skb, net6_dgram_cb(skb)->taken, &span);
+			len = span.len;
 			break;
 		}
 		net6_dgram_unlink(sk, skb);

@@ -13,6 +13,7 @@ static int net6_dgram_copy(struct sk_buff *skb, int off, struct msghdr *msg, int
 {
 	int err;
 
+	/* Where several are in one packet, all were right. */
 	if (!skb_csum_unnecessary(skb)) {
 		if (!off && copied == skb->len && !(flags & MSG_PEEK)) {
 			err = skb_copy_and_csum_datagram_msg(skb, 0, msg);
@@ -82,7 +83,8 @@ int net6_dgram_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 {
 	struct ipv6_pinfo *np = inet6_sk(sk);
 	bool peek = flags & MSG_PEEK;
-	int copied, ulen, off, err, gso;
+	struct net6_dgram_span span;
+	int copied, err, gso;
 	struct sk_buff *skb;
 
 	/* UDP ignores it, as everywhere. */
@@ -93,16 +95,15 @@ int net6_dgram_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	if (unlikely(np->rxopt.bits.rxpmtu && READ_ONCE(np->rxpmtu)))
 		return net6_recv_path_mtu(sk, msg, addr_len);
 again:
-	off = sk_peek_offset(sk, flags);
-	skb = net6_dgram_dequeue(sk, flags, &off, &err);
+	span.off = sk_peek_offset(sk, flags);
+	skb = net6_dgram_dequeue(sk, flags, &span, &err);
 	if (!skb)
 		return err;
 
-	ulen = skb->len;
-	copied = min_t(size_t, len, ulen - off);
-	if (copied < ulen - off)
+	copied = min_t(size_t, len, span.len - span.off);
+	if (copied < span.len - span.off)
 		msg->msg_flags |= MSG_TRUNC;
-	err = net6_dgram_copy(skb, off, msg, copied, flags);
+	err = net6_dgram_copy(skb, span.start + span.off, msg, copied, flags);
 	if (unlikely(err)) {
 		if (err == -EBADMSG) {
 			net6_dgram_count_bad(sk, skb, flags);
@@ -122,13 +123,13 @@ again:
 	if (msg->msg_name)
 		net6_dgram_name(sk, msg, skb, addr_len);
 	gso = skb_shinfo(skb)->gso_size;
-	if (unlikely(gso && net6_dgram_sk(sk)->gro &&
+	if (unlikely(gso && net6_dgram_sk(sk)->gro && !net6_dgram_cb(skb)->cut &&
 		     !(skb_shinfo(skb)->gso_type & SKB_GSO_UDP)))
 		put_cmsg(msg, SOL_UDP, UDP_GRO, sizeof(gso), &gso);
 	if (np->rxopt.all)
 		net6_cmsg_recv(sk, msg, skb, net6_rx_cb(skb)->ifindex);
 
-	err = flags & MSG_TRUNC ? ulen : copied;
+	err = flags & MSG_TRUNC ? span.len : copied;
 	if (unlikely(READ_ONCE(sk->sk_peek_off) >= 0))
 		net6_dgram_move_peek_off(sk, peek ? -err : err);
 	consume_skb(skb);

@@ -16,10 +16,10 @@
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
 
-/* A datagram's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed.
- * Softirq.
+/* A packet's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed. @cut: 0, or
+ * the octets of each datagram that are joined in it. Softirq.
  */
-static void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
+static void net6_udp_deliver_packet(struct sock *sk, struct sk_buff *skb, u16 cut)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
 	int err;
@@ -46,12 +46,19 @@ static void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
 	if (sk->sk_state == TCP_ESTABLISHED)
 		sk_mark_napi_id(sk, skb);
 	sk_incoming_cpu_update(sk);
-	err = net6_dgram_enqueue(sk, skb);
+	err = net6_dgram_enqueue(sk, skb, cut);
 	if (unlikely(err)) {
-		NET6_INC(nn, Udp6RcvbufErrors);
-		NET6_INC(nn, Udp6InErrors);
+		int datagrams = cut ? DIV_ROUND_UP(skb->len, cut) : 1;
+
+		NET6_ADD(nn, Udp6RcvbufErrors, datagrams);
+		NET6_ADD(nn, Udp6InErrors, datagrams);
 		net6_drop(nn, skb, NET6_DROP_SOCKET_RCVBUF);
 	}
+}
+
+static void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
+{
+	net6_udp_deliver_packet(sk, skb, 0);
 }
 
 /* sk_backlog_rcv: one that comes by another way than ours (socket/mapped_dgram.c). */
@@ -61,7 +68,20 @@ static int net6_udp_backlog_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* Joined datagrams for a socket that reads them one by one. Consumes. */
+/* May joined datagrams stay together until they are read one by one? Not where each has to be looked
+ * at before, or somebody is told of each.
+ */
+static bool net6_udp_stay_joined(const struct sock *sk, const struct sk_buff *skb)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+
+	return (info->gso_type & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST)) == SKB_GSO_UDP_L4 &&
+		skb->len > sizeof(struct udphdr) + info->gso_size &&
+		!rcu_access_pointer(sk->sk_filter) && !cgroup_bpf_enabled(CGROUP_INET_INGRESS) &&
+		!sk->sk_kern_sock && !sock_flag(sk, SOCK_FASYNC);
+}
+
+/* Joined datagrams that cannot stay so. Consumes. */
 static void net6_udp_deliver_segments(struct sock *sk, struct sk_buff *skb)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
@@ -89,12 +109,22 @@ static void net6_udp_deliver_segments(struct sock *sk, struct sk_buff *skb)
 	}
 }
 
+/* Joined datagrams for a socket that reads them one by one. Consumes. */
+static void net6_udp_deliver_joined(struct sock *sk, struct sk_buff *skb)
+{
+	/* Joining them took a good checksum of each. */
+	skb->csum_valid = 1;
+	net6_udp_deliver_packet(sk, skb, skb_shinfo(skb)->gso_size);
+}
+
 /* SKB_GSO_UDP is one datagram that a virtual machine would have had sent in fragments. */
 static void net6_udp_deliver(struct sock *sk, struct sk_buff *skb)
 {
 	if (likely(!skb_is_gso(skb) || net6_dgram_sk(sk)->gro ||
 		   skb_shinfo(skb)->gso_type & SKB_GSO_UDP))
 		net6_udp_deliver_one(sk, skb);
+	else if (net6_udp_stay_joined(sk, skb))
+		net6_udp_deliver_joined(sk, skb);
 	else
 		net6_udp_deliver_segments(sk, skb);
 }
