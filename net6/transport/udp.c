@@ -16,8 +16,8 @@
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
 
-/* A packet's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed. @cut: 0, or
- * the octets of each datagram that are joined in it. Softirq.
+/* A packet's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed.
+ * @cut: as net6_dgram_enqueue() wants it. Softirq.
  */
 static void net6_udp_deliver_packet(struct sock *sk, struct sk_buff *skb, u16 cut)
 {
@@ -68,8 +68,8 @@ static int net6_udp_backlog_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* May joined datagrams stay together until they are read one by one? Not where each has to be looked
- * at before, or somebody is told of each.
+/* May joined datagrams stay together until they are read one by one? Not where each has to be
+ * looked at before, or somebody is told of each.
  */
 static bool net6_udp_stay_joined(const struct sock *sk, const struct sk_buff *skb)
 {
