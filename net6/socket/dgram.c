@@ -71,12 +71,11 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 	/* The source is fixed now: the peer knows us by it. */
 	if (ipv6_addr_any(&np->saddr))
 		np->saddr = saddr;
-	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr)) {
+	if (ipv6_addr_any(&sk->sk_v6_rcv_saddr))
 		sk->sk_v6_rcv_saddr = saddr;
-		net6_dgram_moved(sk);
-	}
 	reuseport_has_conns_set(sk);
 	sk->sk_state = TCP_ESTABLISHED;
+	net6_dgram_moved(sk);
 	sk_set_txhash(sk);
 	return 0;
 }

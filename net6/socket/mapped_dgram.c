@@ -257,8 +257,8 @@ int net6_mapped_dgram_connect(struct sock *sk, const struct sockaddr_in6 *addr, 
 	inet_sk(sk)->inet_dport = inet_sk(inner)->inet_dport;
 	ipv6_addr_set_v4mapped(inet_sk(inner)->inet_saddr, &np->saddr);
 	sk->sk_v6_rcv_saddr = np->saddr;
-	net6_dgram_moved(sk);
 	sk->sk_state = TCP_ESTABLISHED;
+	net6_dgram_moved(sk);
 	net6_sk_dest_reset(sk);
 	return 0;
 }

@@ -14,16 +14,18 @@
  * @head: sockets by sk_node; RCU to read
  * @lock: to write; taken with BH disabled, below the socket lock
  * @count: of them, under @lock
- * @filed: all of them are also in the chains by address and port. Set by many sockets, cleared
- *	by none. Written under @lock, read by net6_dgram_filed()
- * @moves: written, under @lock, where one leaves a chain by address and port: a reader may have
- *	followed it into another one, and reads again
+ * @filed: all of them are also in the chains by address and port, or by flow. Set by many sockets,
+ *	cleared by none. Written under @lock, read by net6_dgram_filed()
+ * @flows: how many are in the chains by flow; written under @lock
+ * @moves: written, under @lock, where one leaves such a chain: a reader may have followed it into
+ *	another one, and reads again
  */
 struct net6_dgram_bucket {
 	struct hlist_head	head;
 	spinlock_t		lock;	/* see above */
 	u32			count;
 	bool			filed;
+	u32			flows;
 	seqcount_spinlock_t	moves;
 };
 
@@ -86,6 +88,7 @@ struct net6_dgram_span {
 struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net, u8 protocol, u16 port);
 struct hlist_head *net6_dgram_addr_head(const struct net *net, u8 protocol,
 					const struct in6_addr *addr, u16 port);
+struct hlist_head *net6_dgram_flow_head(const struct net *net, const struct net6_dgram_key *key);
 bool net6_dgram_match(const struct sock *sk, const struct net *net,
 		      const struct net6_dgram_key *key, int *score);
 struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key,

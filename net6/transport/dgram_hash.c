@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tables of datagram sockets: binding, ephemeral ports (RFC 6056), and finding the socket
  * that a datagram is for. One table goes by local port. When a chain of it has become long, its
- * sockets are filed by address and port as well, until it is empty. Sockets of one address and
- * port share a chain of both: thousands of connected ones are looked through one by one.
+ * sockets are filed in a second one as well, until it is empty: connected ones by both addresses
+ * and ports, others by their own address and port.
  */
 #include <linux/random.h>
 #include <linux/siphash.h>
@@ -58,13 +58,54 @@ struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net, u8 protocol, 
 	return &net6_dgram_table[hash & (NET6_DGRAM_BUCKETS - 1)];
 }
 
+/* A hash whose top bit tells flows from addresses. */
+#define NET6_DGRAM_FLOW	BIT(31)
+
 static u32 net6_dgram_addr_hash(const struct net *net, u8 protocol, const struct in6_addr *addr,
 				u16 port)
 {
 	return siphash_3u64(get_unaligned((const u64 *)&addr->s6_addr32[0]),
 			    get_unaligned((const u64 *)&addr->s6_addr32[2]),
 			    (u64)net_hash_mix(net) << 32 | protocol << 16 | port,
-			    &net6_dgram_addr_key);
+			    &net6_dgram_addr_key) & ~NET6_DGRAM_FLOW;
+}
+
+/* An echo has no foreign port. */
+static u32 net6_dgram_flow_hash(const struct net *net, const struct net6_dgram_key *key)
+{
+	const struct {
+		struct in6_addr	laddr;
+		struct in6_addr	faddr;
+		u32		net;
+		u16		lport;
+		__be16		fport;
+		u64		protocol;
+	} __aligned(SIPHASH_ALIGNMENT) flow = {
+		.laddr		= *key->laddr,
+		.faddr		= *key->faddr,
+		.net		= net_hash_mix(net),
+		.lport		= key->lport,
+		.fport		= key->protocol == IPPROTO_UDP ? key->fport : 0,
+		.protocol	= key->protocol,
+	};
+
+	return siphash(&flow, sizeof(flow), &net6_dgram_addr_key) | NET6_DGRAM_FLOW;
+}
+
+/* Where a socket of @port is to be found. */
+static u32 net6_dgram_sk_hash(const struct sock *sk, u16 port)
+{
+	const struct net6_dgram_key key = {
+		.laddr		= &sk->sk_v6_rcv_saddr,
+		.faddr		= &sk->sk_v6_daddr,
+		.lport		= port,
+		.fport		= inet_sk(sk)->inet_dport,
+		.protocol	= sk->sk_protocol,
+	};
+
+	if (sk->sk_state == TCP_ESTABLISHED && !ipv6_addr_any(&sk->sk_v6_rcv_saddr))
+		return net6_dgram_flow_hash(sock_net(sk), &key);
+	return net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol, &sk->sk_v6_rcv_saddr, port);
 }
 
 static struct net6_dgram_addr_chain *net6_dgram_addr_chain(u32 hash)
@@ -87,19 +128,29 @@ struct hlist_head *net6_dgram_addr_head(const struct net *net, u8 protocol,
 	return &net6_dgram_addr_chain(net6_dgram_addr_hash(net, protocol, addr, port))->head;
 }
 
-/* The chain that a socket of @port is to be in, and its hash. */
-static struct net6_dgram_addr_chain *net6_dgram_addr_place(struct sock *sk, u16 port)
+/**
+ * net6_dgram_flow_head() - the chain of a connection, for buckets that are filed
+ * @net: namespace
+ * @key: both ends
+ *
+ * Context: any. Return: never NULL; connected sockets by skc_portaddr_node, others among them.
+ */
+struct hlist_head *net6_dgram_flow_head(const struct net *net, const struct net6_dgram_key *key)
 {
-	sk->sk_hash = net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol, &sk->sk_v6_rcv_saddr,
-					   port);
-	return net6_dgram_addr_chain(sk->sk_hash);
+	return &net6_dgram_addr_chain(net6_dgram_flow_hash(net, key))->head;
 }
 
-/* The newest of a chain comes first, in both tables. Bucket locked. */
-static void net6_dgram_file(struct sock *sk, bool newest)
+/* The newest of a chain comes first, in both tables. */
+static void net6_dgram_file(struct sock *sk, struct net6_dgram_bucket *b, bool newest)
+	__must_hold(&b->lock)
 {
-	struct net6_dgram_addr_chain *chain = net6_dgram_addr_place(sk, inet_sk(sk)->inet_num);
+	struct net6_dgram_addr_chain *chain;
 
+	lockdep_assert_held(&b->lock);
+	sk->sk_hash = net6_dgram_sk_hash(sk, inet_sk(sk)->inet_num);
+	if (sk->sk_hash & NET6_DGRAM_FLOW)
+		WRITE_ONCE(b->flows, b->flows + 1);
+	chain = net6_dgram_addr_chain(sk->sk_hash);
 	spin_lock(&chain->lock);
 	if (newest)
 		hlist_add_head_rcu(&sk->__sk_common.skc_portaddr_node, &chain->head);
@@ -108,11 +159,15 @@ static void net6_dgram_file(struct sock *sk, bool newest)
 	spin_unlock(&chain->lock);
 }
 
-/* Bucket locked, its @moves being written. */
-static void net6_dgram_unfile(struct sock *sk)
+/* The bucket's @moves are being written. */
+static void net6_dgram_unfile(struct sock *sk, struct net6_dgram_bucket *b)
+	__must_hold(&b->lock)
 {
 	struct net6_dgram_addr_chain *chain = net6_dgram_addr_chain(sk->sk_hash);
 
+	lockdep_assert_held(&b->lock);
+	if (sk->sk_hash & NET6_DGRAM_FLOW)
+		WRITE_ONCE(b->flows, b->flows - 1);
 	spin_lock(&chain->lock);
 	hlist_del_init_rcu(&sk->__sk_common.skc_portaddr_node);
 	spin_unlock(&chain->lock);
@@ -125,10 +180,10 @@ static void net6_dgram_add(struct sock *sk, struct net6_dgram_bucket *b)
 	hlist_add_head_rcu(&sk->sk_node, &b->head);
 	b->count++;
 	if (b->filed) {
-		net6_dgram_file(sk, true);
+		net6_dgram_file(sk, b, true);
 	} else if (unlikely(b->count > NET6_DGRAM_SHORT)) {
 		hlist_for_each_entry(sk, &b->head, sk_node)
-			net6_dgram_file(sk, false);
+			net6_dgram_file(sk, b, false);
 		/* Who sees this finds them all there. */
 		smp_store_release(&b->filed, true);
 	}
@@ -143,34 +198,33 @@ static void net6_dgram_del(struct sock *sk, struct net6_dgram_bucket *b)
 	if (likely(!b->filed))
 		return;
 	write_seqcount_begin(&b->moves);
-	net6_dgram_unfile(sk);
+	net6_dgram_unfile(sk, b);
 	if (!b->count)
 		WRITE_ONCE(b->filed, false);
 	write_seqcount_end(&b->moves);
 }
 
 /**
- * net6_dgram_rehash() - struct proto's rehash: a socket has another local address
+ * net6_dgram_rehash() - struct proto's rehash: a socket has another local address or another peer
  * @sk: socket, owned; nothing happens if it has no port
  *
- * Until then it is found under the old address, and matches by its new one.
+ * Until then it is found where it was, and matches by its new addresses.
  * Context: process.
  */
 void net6_dgram_rehash(struct sock *sk)
 {
+	u16 port = inet_sk(sk)->inet_num;
 	struct net6_dgram_bucket *b;
-	u32 hash;
 
 	if (!sk_hashed(sk))
 		return;
-	b = net6_dgram_bucket(sock_net(sk), sk->sk_protocol, inet_sk(sk)->inet_num);
-	hash = net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol, &sk->sk_v6_rcv_saddr,
-				    inet_sk(sk)->inet_num);
+	b = net6_dgram_bucket(sock_net(sk), sk->sk_protocol, port);
 	spin_lock_bh(&b->lock);
-	if (sk_hashed(sk) && b->filed && sk->sk_hash != hash) {
+	/* Whoever files all sockets sees the new addresses, or has done so before. */
+	if (sk_hashed(sk) && b->filed && sk->sk_hash != net6_dgram_sk_hash(sk, port)) {
 		write_seqcount_begin(&b->moves);
-		net6_dgram_unfile(sk);
-		net6_dgram_file(sk, true);
+		net6_dgram_unfile(sk, b);
+		net6_dgram_file(sk, b, true);
 		write_seqcount_end(&b->moves);
 	}
 	spin_unlock_bh(&b->lock);
@@ -255,26 +309,41 @@ static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
 	return best;
 }
 
-/* A socket without address is asked for where none has this one. */
-static struct sock *net6_dgram_search_addr(const struct net *net, const struct net6_dgram_key *key)
+static void net6_dgram_search_chain(const struct hlist_head *head, const struct net *net,
+				    const struct net6_dgram_key *key, struct sock **best,
+				    int *best_score)
 {
-	const struct in6_addr *addr = key->laddr;
-	struct sock *best = NULL, *sk;
-	int best_score = 0, score;
-	struct hlist_head *head;
+	struct sock *sk;
+	int score;
 
-	for (;;) {
-		head = net6_dgram_addr_head(net, key->protocol, addr, key->lport);
-		net6_dgram_for_each_filed_rcu(sk, head) {
-			if (!net6_dgram_match(sk, net, key, &score) || score <= best_score)
-				continue;
-			best = sk;
-			best_score = score;
-		}
-		if (best_score >= NET6_DGRAM_ADDRESS || addr == &in6addr_any)
-			return best;
-		addr = &in6addr_any;
+	net6_dgram_for_each_filed_rcu(sk, head) {
+		if (!net6_dgram_match(sk, net, key, &score) || score <= *best_score)
+			continue;
+		*best = sk;
+		*best_score = score;
 	}
+}
+
+/* A connected socket first. One without address is asked for where none has this one. */
+static struct sock *net6_dgram_search_addr(const struct net6_dgram_bucket *b,
+					   const struct net *net,
+					   const struct net6_dgram_key *key)
+{
+	struct sock *best = NULL;
+	struct hlist_head *head;
+	int score = 0;
+
+	if (READ_ONCE(b->flows))
+		net6_dgram_search_chain(net6_dgram_flow_head(net, key), net, key, &best, &score);
+	if (score >= NET6_DGRAM_CONNECTED)
+		return best;
+	head = net6_dgram_addr_head(net, key->protocol, key->laddr, key->lport);
+	net6_dgram_search_chain(head, net, key, &best, &score);
+	if (score >= NET6_DGRAM_ADDRESS)
+		return best;
+	head = net6_dgram_addr_head(net, key->protocol, &in6addr_any, key->lport);
+	net6_dgram_search_chain(head, net, key, &best, &score);
+	return best;
 }
 
 static noinline struct sock *net6_dgram_search_filed(const struct net6_dgram_bucket *b,
@@ -289,7 +358,7 @@ static noinline struct sock *net6_dgram_search_filed(const struct net6_dgram_buc
 		seq = read_seqcount_begin(&b->moves);
 		if (!READ_ONCE(b->filed))
 			break;
-		best = net6_dgram_search_addr(net, key);
+		best = net6_dgram_search_addr(b, net, key);
 		if (likely(!read_seqcount_retry(&b->moves, seq)))
 			return best;
 	}
@@ -423,8 +492,10 @@ static bool net6_dgram_conflict(struct sock *sk, struct net6_dgram_bucket *b, u1
 	struct sock *other;
 
 	lockdep_assert_held(&b->lock);
-	/* An address of its own can overlap with the same one and with none. */
-	if (b->filed && !ipv6_addr_any(&sk->sk_v6_rcv_saddr) &&
+	/* An address of its own can overlap with the same one and with none. Connected sockets are
+	 * not filed by it.
+	 */
+	if (b->filed && !b->flows && !ipv6_addr_any(&sk->sk_v6_rcv_saddr) &&
 	    (chosen || sk->sk_protocol != IPPROTO_ICMPV6))
 		return net6_dgram_conflict_filed(sk, &sk->sk_v6_rcv_saddr, port) ||
 		       net6_dgram_conflict_filed(sk, &in6addr_any, port);
@@ -442,12 +513,14 @@ static bool net6_dgram_same_group(struct sock *sk, struct sock *other, u16 port)
 	       net6_dgram_reuseport_pair(sk, other) && net6_dgram_addr_overlap(sk, other, false);
 }
 
-/* Bucket locked, so what is found stays. */
+/* Bucket locked, so what is found stays. None of its sockets is connected. */
 static struct sock *net6_dgram_group_filed(struct sock *sk, u16 port)
 {
-	struct net6_dgram_addr_chain *chain = net6_dgram_addr_place(sk, port);
+	struct net6_dgram_addr_chain *chain;
 	struct sock *other;
 
+	chain = net6_dgram_addr_chain(net6_dgram_addr_hash(sock_net(sk), sk->sk_protocol,
+							   &sk->sk_v6_rcv_saddr, port));
 	spin_lock(&chain->lock);
 	hlist_for_each_entry(other, &chain->head, __sk_common.skc_portaddr_node)
 		if (net6_dgram_same_group(sk, other, port))
@@ -464,7 +537,7 @@ static int net6_dgram_join_reuseport(struct sock *sk, struct net6_dgram_bucket *
 	struct sock *other;
 
 	lockdep_assert_held(&b->lock);
-	if (b->filed) {
+	if (b->filed && !b->flows) {
 		other = net6_dgram_group_filed(sk, port);
 	} else {
 		hlist_for_each_entry(other, &b->head, sk_node)
@@ -690,6 +763,7 @@ int net6_dgram_hash_init(void)
 		INIT_HLIST_HEAD(&net6_dgram_table[i].head);
 		spin_lock_init(&net6_dgram_table[i].lock);
 		net6_dgram_table[i].count = 0;
+		net6_dgram_table[i].flows = 0;
 		net6_dgram_table[i].filed = false;
 		seqcount_spinlock_init(&net6_dgram_table[i].moves, &net6_dgram_table[i].lock);
 	}

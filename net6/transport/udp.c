@@ -155,23 +155,26 @@ static struct sock *net6_udp_group_one(struct net6_net *nn, struct sk_buff *skb,
 	return sk;
 }
 
-/* Those bound to the group, and to none. While one of them leaves or changes its address, others
- * may miss the packet, as on Linux: it cannot be told again who has had it.
+/* Those bound to the group, connected or not, and to none. While one of them leaves or changes its
+ * addresses, others may miss the packet, as on Linux: it cannot be told again who has had it.
  */
 static struct sock *net6_udp_group_filed(struct net6_net *nn, struct sk_buff *skb,
 					 const struct net6_dgram_key *key)
 {
-	struct hlist_head *of_group, *of_any;
+	struct hlist_head *heads[] = {
+		net6_dgram_addr_head(nn->net, IPPROTO_UDP, &in6addr_any, key->lport),
+		net6_dgram_addr_head(nn->net, IPPROTO_UDP, key->laddr, key->lport),
+		net6_dgram_flow_head(nn->net, key),
+	};
 	struct sock *sk, *last = NULL;
+	int i;
 
-	of_group = net6_dgram_addr_head(nn->net, IPPROTO_UDP, key->laddr, key->lport);
-	of_any = net6_dgram_addr_head(nn->net, IPPROTO_UDP, &in6addr_any, key->lport);
-	hlist_for_each_entry_rcu(sk, of_any, __sk_common.skc_portaddr_node)
-		last = net6_udp_group_one(nn, skb, key, sk, last);
-	if (of_group == of_any)
-		return last;
-	hlist_for_each_entry_rcu(sk, of_group, __sk_common.skc_portaddr_node)
-		last = net6_udp_group_one(nn, skb, key, sk, last);
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		if ((i > 0 && heads[i] == heads[0]) || (i > 1 && heads[i] == heads[1]))
+			continue;
+		hlist_for_each_entry_rcu(sk, heads[i], __sk_common.skc_portaddr_node)
+			last = net6_udp_group_one(nn, skb, key, sk, last);
+	}
 	return last;
 }
 

@@ -79,6 +79,7 @@ static void usage(void)
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
+	      "           crowd-connected: of UDP, of ADDR and the port, connected to as many peers\n"
 	      "  -h HOST -m HEADS  http's host, and how many heads it sends in turn (localhost 1)\n"
 	      "  clients: http (requests for /BYTES.html) http-each (on connections of their own) tcp-rr udp-rr crr connect socket socket-udp stream udp-stream send-tcp send-udp\n"
 	      "           udp-rest (BYTES and a byte back), udp-crr (socket, connect, exchange, close),\n"
@@ -904,14 +905,27 @@ static int one_of_a_crowd(int type, uint32_t number)
 	return fd;
 }
 
-static void serve_crowd(int type)
+/* One on the server's address and port, connected to a port of its own. */
+static int one_that_is_connected(int type, uint32_t number)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = make_addr(&ss);
+	int fd = bound_socket(type);
+
+	((struct sockaddr_in6 *)&ss)->sin6_port = htons(10000 + number);
+	if (connect(fd, (struct sockaddr *)&ss, len))
+		err(1, "connect");
+	return fd;
+}
+
+static void serve_crowd(int type, int (*one)(int type, uint32_t number))
 {
 	struct rlimit files = { opt.count + 64, opt.count + 64 };
 
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		err(1, "files");
 	for (long i = 1; i <= opt.count; i++)
-		one_of_a_crowd(type, i);
+		one(type, i);
 	opt.port++;
 	bound_socket(type);
 	for (;;)
@@ -1005,9 +1019,11 @@ static int serve(const char *mode)
 	else if (!strcmp(mode, "send-udp-sink"))
 		serve_sends(SOCK_DGRAM);
 	else if (!strcmp(mode, "crowd-tcp"))
-		serve_crowd(SOCK_STREAM);
+		serve_crowd(SOCK_STREAM, one_of_a_crowd);
 	else if (!strcmp(mode, "crowd-udp"))
-		serve_crowd(SOCK_DGRAM);
+		serve_crowd(SOCK_DGRAM, one_of_a_crowd);
+	else if (!strcmp(mode, "crowd-connected"))
+		serve_crowd(SOCK_DGRAM, one_that_is_connected);
 	return -1;
 }
 

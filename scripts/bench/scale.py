@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What operations cost with few and with many of something that they do not concern: sockets of
-one port on other addresses, addresses of a router, other sites of a web server. No paper's; run
+one port with other addresses or peers, addresses of a router, other sites of a web server. No paper's; run
 by name, and by a quick run of all.
 
 It also leaves scale.tsv beside the results: row, size, ours, peer, of instructions for each. The
@@ -11,7 +11,7 @@ import os
 import time
 
 import forwarding
-from lab import FAMILY
+from lab import ADDRESS, FAMILY
 from results import mean
 
 TITLE = "Costs that do not grow"
@@ -22,7 +22,8 @@ SIZES = (0, 1000, 4000)
 BIND_SIZES = (1, 1000, 4000)	# the first of a port costs less
 MOST = 1.1		# largest/smallest
 STACKS = ("native", "net6")
-UDP, TCP, BIND = ("UDP round trip; sockets of one port on other addresses",
+UDP, PEERS, TCP, BIND = ("UDP round trip; sockets of one port on other addresses",
+                  "UDP round trip; sockets of the same address and port with other peers",
                   "TCP connect, exchange, close; listeners likewise",
                   "bind and listen of one of them")
 FORWARD, ADDRESSES = "forwarding to a new destination; addresses of the interface", (2, 100, 1000)
@@ -31,21 +32,23 @@ HEADS, HEAD_SIZES = "khttpd on net6, kept 1 KB; different heads in turn", (1, 10
 
 
 def crowd(lab, mode, stack, port, size):
-    """So many sockets of a port on other addresses; to be stopped."""
+    """So many sockets of a port with other addresses or peers; to be stopped."""
     if not size:
         return []
-    server = lab.background(lab.netbench_program, "-f", FAMILY[stack], "-a", "::1",
+    connected = mode == "crowd-connected"
+    server = lab.background(lab.netbench_program, "-f", FAMILY[stack], "-a",
+                            ADDRESS["direct"][stack] if connected else "::1",
                             "-p", port, "-n", size, mode)
     lab.wait_for(f"{size} sockets on {stack}",
-                 lambda: lab.listening(port + 1, mode == "crowd-udp"))
+                 lambda: lab.listening(port + 1, mode != "crowd-tcp"))
     return [server]
 
 
-def beside(lab, name, size, stack, port, mode, *rows):
-    """Each of @rows, its name, netbench mode and more, beside so many sockets of the port."""
+def beside(lab, name, size, stack, port, mode, *rows, others=None):
+    """Each of @rows, its name, netbench mode and more, beside so many @others of the port."""
     lab.step(f"{name}, {size} sockets, {stack}")
     with lab.attempt(f"{name}, {size} sockets, {stack}"):
-        others = crowd(lab, f"crowd-{mode}", stack, port, size)
+        others = crowd(lab, f"crowd-{others or mode}", stack, port, size)
         server = lab.serve(f"serve-{mode}", stack, port)
         for row, what, count, more in rows:
             lab.row("cost", {"row": row, "size": size}, stack, "instructions",
@@ -56,12 +59,15 @@ def beside(lab, name, size, stack, port, mode, *rows):
 def run(lab):
     lab.network()
     count = 100 if lab.quick else 500
-    lab.plan(len(SIZES) * len(STACKS) * 3 + len(ADDRESSES) * len(STACKS)
+    lab.plan(len(SIZES) * len(STACKS) * 4 + len(ADDRESSES) * len(STACKS)
              + len(HEAD_SIZES) * 2 + len(HOST_SIZES) * 2)
     ports = iter(range(7100, 7200, 2))
     for stack in STACKS:
         for size in SIZES:
             beside(lab, "UDP", size, stack, next(ports), "udp", (UDP, "udp-rr", 2 * count, {}))
+        for size in SIZES:
+            beside(lab, "UDP, connected", size, stack, next(ports), "udp",
+                   (PEERS, "udp-rr", 2 * count, {}), others="connected")
         for size in SIZES:
             beside(lab, "TCP", size, stack, next(ports), "tcp", (TCP, "crr", count, {}))
         for size in BIND_SIZES:

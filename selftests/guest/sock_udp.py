@@ -784,6 +784,12 @@ def who_has(socks, sender, to):
     return socks.index(ready[0])
 
 
+def who_reads(socks):
+    """What each has, None if there is nothing once one of them has something."""
+    ktap.true(select.select(socks, [], [], 10 * ktap.SCALE)[0], "one has something")
+    return [s.recv(10) if select.select([s], [], [], 0)[0] else None for s in socks]
+
+
 def bound(make, to):
     s = make()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -879,6 +885,60 @@ def all_sockets_of_a_group_have_their_copy_among_many():
         for s in socks[:3]:
             had.append(s.recv(10))
         return had + [len(others)]
+    both(copies)
+
+
+@ktap.test
+def each_of_many_connected_sockets_has_its_peers():
+    def owners(make):
+        to = ("::1", 4330)
+        peers = [make() for _ in range(CROWD + 1)]
+        for s in peers:
+            s.bind(("::1", 0))
+        rest = bound(make, to)
+        mine = [bound(make, to) for _ in range(CROWD)]
+        for s, peer in zip(mine, peers):
+            s.connect(peer.getsockname())
+        socks, stranger = mine + [rest], peers[-1]
+        out = [who_has(socks, peer, to) for peer in peers]
+        ktap.equal(out, list(range(CROWD + 1)), "each has its peer's, one the stranger's")
+        # Another peer, and none: it is found by what it is now.
+        mine[0].connect(stranger.getsockname())
+        out += [who_has(socks, stranger, to), who_has(socks, peers[0], to)]
+        rest.close()
+        ktap._libc.connect(mine[1].fileno(), struct.pack("=H26x", 0), 28)
+        out += [who_has(mine, peers[n], to) for n in (0, 1, 2)]
+        # They are in the way of others as any.
+        s = make()
+        out += [failing(s.bind, to), failing(s.bind, ("::", to[1])), failing(s.bind, ("::1", 4331))]
+        # What is for nobody is answered to who has sent it.
+        mine[1].close()
+        peers[1].connect(to)
+        peers[1].send(b"?")
+        out.append(failing(peers[1].recv, 10))
+        return out
+    both(owners)
+
+
+@ktap.test
+def a_connected_socket_has_a_groups_packets_among_many():
+    def copies(make):
+        port, group = 4332, "ff02::1234"
+        others, zone = crowd(make, port), p.index(p.A, "a0")
+        sender, other = make(), make()
+        for s in sender, other:
+            s.bind(("::", 0))
+            s.setsockopt(V6, 17, struct.pack("=i", zone))	# IPV6_MULTICAST_IF
+        socks = [bound(make, (group, port, 0, zone)) for _ in range(2)]
+        sender.connect((group, port, 0, zone))
+        address = sender.getsockname()[0].partition("%")[0]
+        for s, peer in zip(socks, (sender, other)):
+            s.setsockopt(V6, socket.IPV6_JOIN_GROUP,
+                         socket.inet_pton(socket.AF_INET6, group) + struct.pack("=I", zone))
+            s.connect((address, peer.getsockname()[1], 0, zone))
+        sender.send(b"all")
+        ktap.equal(who_reads(socks), [b"all", None], "who is connected to the sender has it")
+        return len(others)
     both(copies)
 
 
