@@ -66,6 +66,8 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 		np->flow_label = old.flow_label;
 		inet->inet_dport = old.dport;
 		WRITE_ONCE(sk->sk_bound_dev_if, old.bound);
+		/* Somebody may just have filed all sockets. */
+		net6_dgram_moved(sk);
 		return PTR_ERR(dest);
 	}
 	/* The source is fixed now: the peer knows us by it. */

@@ -317,7 +317,7 @@ void net6_family_inet6_exit(void);
 int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
 
-/* An address or the peer of a datagram socket has changed: with a port it is filed anew. sk owned. */
+/* A datagram socket has another address or peer: with a port it is filed anew. sk owned. */
 static inline void net6_dgram_moved(struct sock *sk)
 {
 	if (sk->sk_prot->rehash)
