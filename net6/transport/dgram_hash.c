@@ -220,7 +220,7 @@ void net6_dgram_rehash(struct sock *sk)
 		return;
 	b = net6_dgram_bucket(sock_net(sk), sk->sk_protocol, port);
 	spin_lock_bh(&b->lock);
-	/* Whoever files all sockets sees the new addresses, or has done so before. */
+	/* Addresses were written before: who files all sockets from now on sees the new ones. */
 	if (sk_hashed(sk) && b->filed && sk->sk_hash != net6_dgram_sk_hash(sk, port)) {
 		write_seqcount_begin(&b->moves);
 		net6_dgram_unfile(sk, b);

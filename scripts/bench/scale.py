@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What operations cost with few and with many of something that they do not concern: sockets of
-one port with other addresses or peers, addresses of a router, other sites of a web server. No paper's; run
-by name, and by a quick run of all.
+one port with other addresses or peers, addresses of a router, other sites of a web server. No
+paper's; run by name, and by a quick run of all.
 
 It also leaves scale.tsv beside the results: row, size, ours, peer, of instructions for each. The
 peer is the native stack, or nginx on net6. Of a row that costs over a tenth more at its largest
