@@ -45,7 +45,6 @@
 /**
  * struct khttpd_listener - a socket whose connections are served
  * @node: in khttpd_listeners; of a server's in the list of who sets @detaching
- * @refs: its creator's, one for each connection and queued wake-up
  * @site: the site it serves, in its latest form; reference held; RCU, changes with
  *	the configuration locked
  * @sock: the listening socket; not owned if @attached
@@ -59,6 +58,10 @@
  * @nodelay: an attached listener's connections have TCP_NODELAY anyway
  * @tls: its connections begin with a TLS handshake (tls.c); one of our own
  * @redirect: port of HTTPS to which all its clients are sent, or 0; one of our own
+ * @soft: connections that are answered in softirq, or NULL
+ * @send_pages: net6_tcp_send_pages() for connections of net6, which cannot go as
+ *	long as one of them is there; else NULL
+ * @refs: its creator's, one for each connection and queued wake-up
  * @flags: KHTTPD_LISTENER_*
  * @wait: our entry in the socket's wait queue
  * @again: accepts once more after there was no memory; runs until @stopped
@@ -77,14 +80,10 @@
  * @queue_len: how many
  * @gone: the server cannot take connections any more
  * @hash: link in the table of attached sockets, by @sock
- * @soft: connections that are answered in softirq, or NULL
- * @send_pages: net6_tcp_send_pages() for connections of net6, which cannot go as
- *	long as one of them is there; else NULL
  * @rcu: for its end
  */
 struct khttpd_listener {
 	struct list_head node;
-	refcount_t refs;
 	struct khttpd_site __rcu *site;
 	struct socket *sock;
 	const struct proto_ops *ops;
@@ -97,6 +96,11 @@ struct khttpd_listener {
 	bool nodelay;
 	bool tls;
 	u16 redirect;
+	struct khttpd_soft *soft;
+	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
+			  unsigned int nr_pages, int flags);
+	/* From here on written with connections. */
+	refcount_t refs ____cacheline_aligned_in_smp;
 	unsigned long flags;
 	wait_queue_entry_t wait;
 	struct timer_list again;
@@ -114,9 +118,6 @@ struct khttpd_listener {
 	u32 queue_len;
 	bool gone;
 	struct hlist_node hash;
-	struct khttpd_soft *soft;
-	int (*send_pages)(struct sock *sk, const struct bio_vec *pages,
-			  unsigned int nr_pages, int flags);
 	struct rcu_head rcu;
 };
 

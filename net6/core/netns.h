@@ -74,14 +74,14 @@ struct net6_settings {
  * @dest_lock: protects both against writers and nests in nothing of ours but @lock
  * @dest_tick: jiffies when packets of others last brought a destination into @dests
  * @dest_admitted: so many have they brought since the beginning of that tick
- * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
- *	have changed: all cached destinations with another number are stale
  * @n_routers: default routers of all interfaces; written under @lock
  * @router_id: of the last one that was made
  * @onlink: prefixes that are on-link, struct net6_prefix in its nodes; written under @lock
  * @fib: routing table, struct net6_fib_route in its nodes; written under @lock
  * @fib_count: its routes
  * @policy: policy table of RFC 6724, NULL: the RFC's; written under RTNL, read under RCU
+ * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
+ *	have changed: all cached destinations with another number are stale
  * @secret: key of all hashes and identifiers, random per namespace
  * @iid_secret: RFC 7217 secret_key, 128 bits, never shown
  * @limits: see struct net6_limits
@@ -113,13 +113,13 @@ struct net6_net {
 	spinlock_t		dest_lock;
 	unsigned long		dest_tick;
 	unsigned int		dest_admitted;
-	atomic_t		dest_gen;
 	u32			n_routers;
 	u32			router_id;
 	struct net6_trie	onlink;
 	struct net6_trie	fib;
 	u32			fib_count;
 	struct net6_policy __rcu *policy;
+	atomic_t		dest_gen;
 	siphash_key_t		secret;
 	siphash_key_t		iid_secret;
 	struct net6_limits	limits;

@@ -75,22 +75,23 @@ static inline unsigned int net6_tcp_headroom(const struct sock *sk)
 
 /**
  * struct net6_tcp_net - TCP's part of a network namespace
- * @req_count, @tw_count: embryonic and TIME-WAIT connections
- * @orphans: sockets without a process
+ * @fo_client: Fast Open cookies of servers (fastopen.c); NULL before the first use
  * @challenge_stamp: second in which @challenge_left was filled
  * @challenge_left: challenge ACKs that may still be sent in it (RFC 5961 7)
+ * @req_count, @tw_count: embryonic and TIME-WAIT connections
+ * @orphans: sockets without a process
  * @held: the one connection whose handshake's ACK waits for its program (held.c), without a
  *	reference: it takes itself out before it goes; or NULL
- * @fo_client: Fast Open cookies of servers (fastopen.c); NULL before the first use
  */
 struct net6_tcp_net {
-	atomic_t	req_count;
-	atomic_t	tw_count;
-	atomic_t	orphans;
+	struct net6_tcp_fo_client *fo_client;
 	u32		challenge_stamp;
 	atomic_t	challenge_left;
-	struct sock	*held;
-	struct net6_tcp_fo_client *fo_client;
+	/* Written per connection, by different CPUs: each has its cache line. */
+	atomic_t	req_count ____cacheline_aligned_in_smp;
+	atomic_t	tw_count ____cacheline_aligned_in_smp;
+	atomic_t	orphans ____cacheline_aligned_in_smp;
+	struct sock	*held ____cacheline_aligned_in_smp;
 };
 
 /* The bounds: requests of a namespace, TIME-WAIT entries, orphans. */
