@@ -27,7 +27,9 @@ endif
 MAKEFLAGS += --no-print-directory
 # All processors, unless make was told how many jobs.
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
-kbuild = flock '$(BUILD)/.lock' $(MAKE) $(jobs) -C '$(KDIR)' M='$(abspath $(BUILD))'
+# kbuild's further warnings are always on: with other options all would be compiled anew.
+W ?= 1
+kbuild = flock '$(BUILD)/.lock' $(MAKE) $(jobs) -C '$(KDIR)' M='$(abspath $(BUILD))' W='$(W)'
 
 # What the tools need is said before the modules are compiled, too.
 ifneq ($(filter all install,$(or $(MAKECMDGOALS),all)),)
@@ -181,7 +183,7 @@ help:
 	@echo 'Variables'
 	@echo '  KDIR=DIR          build folder of the kernel to build for (the running one)'
 	@echo '  BUILD=DIR         where the objects go (build/RELEASE)'
-	@echo '  W=1               more compiler warnings'
+	@echo '  W=1               warnings of kbuild; another value than this one compiles all anew'
 	@echo '  PREFIX=, DESTDIR= where make install puts the tools and pages (/usr/local)'
 	@echo '  CHECKING_KERNEL=DIR  a checking kernel that is ready built, for make check'
 	@echo '  NET6_BUILD=DIR    the build that scripts/guest loads (build/RELEASE)'
