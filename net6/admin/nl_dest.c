@@ -48,7 +48,8 @@ static void net6_nl_dest_fill(struct net6_nl_dest *to, const struct net6_dest *d
 	}
 	if (dest->neigh) {
 		to->has_neigh = true;
-		to->next_hop = dest->neigh->addr;
+		to->next_hop = ipv6_addr_any(&dest->neigh->addr) ? dest->key.daddr :
+								  dest->neigh->addr;
 		to->neigh_state = READ_ONCE(dest->neigh->state);
 	}
 }

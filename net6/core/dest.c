@@ -164,6 +164,17 @@ static u32 net6_dest_route_mtu(const struct net6_nexthop *nh)
 	return nh->mtu ? max_t(u32, nh->mtu, NET6_MIN_MTU) : U32_MAX;
 }
 
+/* A link without addresses brings all to its other end. What is reached directly has one neighbor
+ * there, ::. Else each destination that a stranger names would make one.
+ */
+static const struct in6_addr *net6_dest_neigh_addr(const struct net6_nexthop *nh)
+{
+	if ((nh->iface->ops->flags & NET6_LINK_RAW) &&
+	    (nh->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
+		return &in6addr_any;
+	return &nh->addr;
+}
+
 /* A new entry that nobody else knows. Its one reference is the one that the table will hold. */
 static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_dest_key *key,
 					 const struct net6_nexthop *nh)
@@ -190,7 +201,7 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	refcount_set(&dest->ref, 1);
 	if (nh->flags & NET6_DEST_LOCAL)
 		return dest;
-	dest->neigh = net6_neigh_get_or_create(nh->iface, &nh->addr);
+	dest->neigh = net6_neigh_get_or_create(nh->iface, net6_dest_neigh_addr(nh));
 	if (!dest->neigh) {
 		net6_dest_put(dest);
 		return NULL;
@@ -377,7 +388,7 @@ static int net6_dest_pass(struct net6_net *nn, const struct net6_dest_key *key,
 
 	if (err < 0)
 		return err;
-	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, &nh.addr);
+	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, net6_dest_neigh_addr(&nh));
 	hop->flags = nh.flags;
 	hop->mtu = net6_dest_route_mtu(&nh);
 	return hop->neigh ? 0 : -ENOMEM;

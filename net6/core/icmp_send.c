@@ -363,7 +363,8 @@ void net6_icmp_xmit(struct net6_iface *iface, struct sk_buff *skb, const struct 
 		iface->ops->send(iface, skb, lladdr);
 		return;
 	}
-	if (ipv6_addr_is_multicast(daddr)) {
+	/* On a raw link all is the other end's. */
+	if (ipv6_addr_is_multicast(daddr) || (iface->ops->flags & NET6_LINK_RAW)) {
 		net6_icmp_to_group(iface, skb, daddr);
 		return;
 	}

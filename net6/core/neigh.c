@@ -445,13 +445,16 @@ unlock:
  * net6_neigh_confirm() - an upper protocol has seen forward progress
  * @neigh: next hop that the progress was made through
  *
- * RFC 4861 7.3.1. Context: RCU read lock held, BH disabled.
+ * RFC 4861 7.3.1. One that is not resolved needs none, and may be that of all connections over a
+ * raw link. Context: RCU read lock held, BH disabled.
  */
 void net6_neigh_confirm(struct net6_neigh *neigh)
 {
-	if (READ_ONCE(neigh->state) == NET6_NEIGH_REACHABLE)
+	u8 state = READ_ONCE(neigh->state);
+
+	if (state == NET6_NEIGH_REACHABLE)
 		WRITE_ONCE(neigh->confirmed, jiffies);
-	else
+	else if (state != NET6_NEIGH_PERMANENT)
 		net6_neigh_event(neigh, NET6_NEIGH_EV_CONFIRM, 0, NULL);
 }
 

@@ -20,6 +20,7 @@ import rawlinks
 
 ADDRESS = "fd90:99::1"
 ROUNDS = 2
+NAMED = 300		# destinations
 
 
 def setup():
@@ -93,7 +94,7 @@ def a_device_goes_under_traffic():
 
 @ktap.test
 def a_neighbor_is_known_to_be_in_use():
-    """Those of no use are evicted first."""
+    """Those of no use are evicted first. All that is reached directly is one neighbor."""
     rawlinks.need("tun")
     ns = ktap.Netns("U")
     fd = rawlinks.tun(ns, "tun0")
@@ -105,8 +106,30 @@ def a_neighbor_is_known_to_be_in_use():
         before = time.monotonic()
         sock.sendto(b"words", ("fd90:99::9", 9))
         seen = next(n["used"] for n in cloud.show(ns, "neighbors", "dev", "tun0")
-                    if n["address"] == "fd90:99::9")
+                    if n["address"] == "::")
     ktap.true(seen <= (time.monotonic() - before) * 1000 + 20, f"{seen} ms without use")
+    os.close(fd)
+
+
+@ktap.test
+def destinations_are_no_neighbors_of_their_own():
+    """A default route by the device: what strangers name costs neighbors no memory."""
+    rawlinks.need("tun")
+    ns = ktap.Netns("O")
+    fd = rawlinks.tun(ns, "tun0")
+    ns.up("tun0")
+    ns.ip("-6", "addr", "add", ADDRESS + "/64", "dev", "tun0")
+    ns.ip("-6", "route", "add", "default", "dev", "tun0")
+    ns.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+    before = {n["address"] for n in cloud.show(ns, "neighbors", "dev", "tun0")}
+    with ns, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+        for i in range(NAMED):
+            sock.sendto(b"x", (f"2001:db8:{i:x}::1", 9))
+    for i in range(NAMED):
+        os.write(fd, rawlinks.icmp("fd90:99::9", f"2001:db8:f:{i:x}::1", rawlinks.ECHO,
+                                   b"\0\1\0\1"))
+    after = {n["address"] for n in cloud.show(ns, "neighbors", "dev", "tun0")}
+    ktap.equal(after - before - {"::"}, set(), "neighbors")
     os.close(fd)
 
 
