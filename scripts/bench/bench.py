@@ -9,6 +9,7 @@
   bench.py spread RESULTS RESULTS...                   how well figures repeat over files
   bench.py page [--out DIR] [RESULTS]                  pictures and page anew
   bench.py table RESULTS [EXPERIMENT...]               the figures in plain text
+  bench.py fill RESULTS                                those in README.md and cost.rst anew
   bench.py list                                        the experiments
 
 Results: DIR/results.json (bench/results). A run of some experiments replaces those only. The
@@ -21,6 +22,7 @@ import os
 import sys
 
 import guests
+import pages
 import results
 
 OUT = os.path.join(guests.TOP, "bench", "results")
@@ -150,6 +152,11 @@ def table(args):
     return 0
 
 
+def fill(args):
+    print(f"bench: {pages.fill_all(guests.TOP, results.load(args.results))} tables are written")
+    return 0
+
+
 def names(_args):
     import importlib
     for name in guests.NAMES:
@@ -194,6 +201,9 @@ def main():
     command.add_argument("results")
     command.add_argument("experiment", nargs="*")
     command.set_defaults(run=table)
+    command = commands.add_parser("fill")
+    command.add_argument("results")
+    command.set_defaults(run=fill)
     commands.add_parser("list").set_defaults(run=names)
     args = parser.parse_args()
     try:

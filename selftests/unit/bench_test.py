@@ -15,13 +15,14 @@ from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts", "bench"))
+sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "..", "scripts", "bench")]
 import bench		# noqa: E402
 import cpus		# noqa: E402
 import guests		# noqa: E402
 import memory		# noqa: E402
 import results		# noqa: E402
 import sweep		# noqa: E402
+import unitktap		# noqa: E402
 import xie1999		# noqa: E402
 
 
@@ -635,36 +636,5 @@ class Page(unittest.TestCase):
         self.assertIn("headers", labels)
 
 
-class Ktap(unittest.TestResult):
-    """A line for each case."""
-
-    def line(self, test, ok="ok", more=""):
-        print(f"{ok} {self.testsRun} {test.id().split('.', 1)[1]}{more}", flush=True)
-
-    def addSuccess(self, test):
-        self.line(test)
-
-    def addSkip(self, test, reason):
-        self.line(test, more=f" # SKIP {reason}")
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        print("\n".join(f"# {line}" for line in self.failures[-1][1].splitlines()))
-        self.line(test, "not ok")
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        print("\n".join(f"# {line}" for line in self.errors[-1][1].splitlines()))
-        self.line(test, "not ok")
-
-
-def main():
-    cases = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    print(f"KTAP version 1\n1..{cases.countTestCases()}")
-    result = Ktap()
-    cases.run(result)
-    return not result.wasSuccessful()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(unitktap.main())
