@@ -145,7 +145,7 @@ def prepare(out, experiments_=1, modules=True):
     if modules:
         # What scripts/guest boots, which need not be what runs here.
         call("make", "-s", "modules", "tools", f"KDIR={call('scripts/find-kernel', '--guest')}")
-    call("gcc", "-O2", "-Wall", "-o", f"{BUILD}/netbench", f"{HERE}/netbench.c")
+    call("make", "-s", "-C", f"{HERE}/netbench", f"PROGRAM={BUILD}/netbench")
     call("gcc", "-O2", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden",
          "-o", f"{BUILD}/count.so", f"{HERE}/count.c")
     made()

@@ -94,7 +94,8 @@ def states(ns):
 
 
 def setup():
-    ktap.run("gcc", "-O1", "-o", BENCH, f"{TOP}/scripts/bench/netbench.c", timeout=300)
+    ktap.run("make", "-s", "-C", f"{TOP}/scripts/bench/netbench", f"PROGRAM={BENCH}",
+             "CFLAGS=-O1", timeout=300)
     ktap.net6_load()
 
 

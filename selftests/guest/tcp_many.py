@@ -33,7 +33,8 @@ kept = {}
 
 def setup():
     ktap.run("ip", "link", "set", "lo", "up")
-    ktap.run("gcc", "-O1", "-o", BENCH, f"{TOP}/scripts/bench/netbench.c", timeout=300)
+    ktap.run("make", "-s", "-C", f"{TOP}/scripts/bench/netbench", f"PROGRAM={BENCH}",
+             "CFLAGS=-O1", timeout=300)
     resource.setrlimit(resource.RLIMIT_NOFILE, (2 * CONNECTIONS + 100, 2 * CONNECTIONS + 100))
     ktap.net6_load()
 

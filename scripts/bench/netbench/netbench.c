@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mark.h"
+#include "../mark.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT	103
