@@ -60,6 +60,22 @@ def net6(kind=socket.SOCK_DGRAM, proto=0, ns=None):
     return sock
 
 
+def udp_pair(connected=True, us=NET6_A):
+    """A net6 socket in A and a native one in B, on ports of their own."""
+    a, b = net6(), native(ns=B)
+    a.bind((us, 0))
+    b.bind((NATIVE_B, 0))
+    if connected:
+        a.connect(b.getsockname())
+        b.connect(a.getsockname())
+    return a, b
+
+
+def both(function):
+    """Runs function(socket maker) on both stacks; the results must be the same."""
+    ktap.equal(function(net6), function(native), function.__name__)
+
+
 def listening(make, address, port, ns=None):
     """A listener of native() or of net6()."""
     sock = make(socket.SOCK_STREAM, ns=ns)
