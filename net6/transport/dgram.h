@@ -3,37 +3,9 @@
 #ifndef _NET6_DGRAM_H
 #define _NET6_DGRAM_H
 
-#include <linux/seqlock.h>
-
 #include "../compat/tcp.h"
 #include "../socket/sock.h"
 #include "../core/proto.h"
-
-/**
- * struct net6_dgram_bucket - sockets whose local ports share a hash value
- * @head: sockets by sk_node; RCU to read
- * @lock: to write; taken with BH disabled, below the socket lock
- * @count: of them, under @lock
- * @filed: all of them are also in the chains by address and port, or by flow. Set by many sockets,
- *	cleared by none. Written under @lock, read by net6_dgram_filed()
- * @flows: how many are in the chains by flow; written under @lock
- * @moves: written, under @lock, where one leaves such a chain: a reader may have followed it into
- *	another one, and reads again
- */
-struct net6_dgram_bucket {
-	struct hlist_head	head;
-	spinlock_t		lock;	/* see above */
-	u32			count;
-	bool			filed;
-	u32			flows;
-	seqcount_spinlock_t	moves;
-};
-
-static inline bool net6_dgram_filed(const struct net6_dgram_bucket *b)
-{
-	/* Pairs with net6_dgram_add(): then all are where it says. */
-	return smp_load_acquire(&b->filed);
-}
 
 /**
  * struct net6_dgram_key - a datagram as its receiver sees it
@@ -85,25 +57,27 @@ struct net6_dgram_span {
 };
 
 /* dgram_hash.c */
-struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net, u8 protocol, u16 port);
-struct hlist_head *net6_dgram_addr_head(const struct net *net, u8 protocol,
-					const struct in6_addr *addr, u16 port);
-struct hlist_head *net6_dgram_flow_head(const struct net *net, const struct net6_dgram_key *key);
+void net6_dgram_rehash(struct sock *sk);
+int net6_dgram_hash_init(void);
+void net6_dgram_hash_exit(void);
+
+/* dgram_lookup.c */
 bool net6_dgram_match(const struct sock *sk, const struct net *net,
 		      const struct net6_dgram_key *key, int *score);
 struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key,
 			       struct sk_buff *skb);
 struct sock *net6_dgram_lookup_sender(struct sk_buff *skb, const struct net6_icmp_error *icmp,
 				      u8 protocol, u16 lport, __be16 fport);
+
+/* dgram_port.c */
 int net6_dgram_get_port(struct sock *sk, unsigned short snum);
 void net6_dgram_unhash(struct sock *sk);
-void net6_dgram_rehash(struct sock *sk);
+
+/* dgram_walk.c */
 int net6_dgram_walk_chain(struct hlist_head *head, struct net *net, int protocol, u32 *place,
 			  int (*fn)(struct sock *sk, void *arg), void *arg);
 int net6_dgram_walk(struct net *net, u8 protocol, u64 *pos,
 		    int (*fn)(struct sock *sk, void *arg), void *arg);
-int net6_dgram_hash_init(void);
-void net6_dgram_hash_exit(void);
 
 /* Before a socket can be found: receivers look sockets up without taking references. One that never
  * gets a port needs no grace period, and no hash for what it sends.

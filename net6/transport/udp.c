@@ -12,6 +12,7 @@
 #include "../compat/inet_sock.h"
 #include "../core/icmp.h"
 #include "dgram.h"
+#include "dgram_hash.h"
 
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
