@@ -48,6 +48,12 @@ struct net6_rt_route {
  */
 int net6_rt_routes_walk(struct net6_net *nn,
 			int (*fn)(const struct net6_rt_route *route, void *arg), void *arg);
+void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from);
+void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from);
+void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from);
+
+/* RTA_* of a request. */
+extern const struct nla_policy net6_rt_route_policy[RTA_MAX + 1];
 
 /* IFA_F_* of an address. */
 u32 net6_rt_addr_flags(const struct net6_addr *addr);

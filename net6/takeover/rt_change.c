@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtnetlink: routes that are added and removed (ip -6 route add, change, replace, del). What can be
+ * added: prefixes with and without a gateway, those that refuse, and default routes.
+ */
+#include <linux/tcp.h>
+#include <net/ip6_route.h>
+#include <net/tcp.h>
+
+#include "rt.h"
+
+/* What a request may ask for in vain. */
+enum net6_rt_lack {
+	NET6_RT_LACKS_NOTHING,
+	NET6_RT_LACKS_METRIC,
+	NET6_RT_LACKS_SOURCE,
+	NET6_RT_LACKS_ENCAP,
+	NET6_RT_LACKS_NEXTHOP,
+};
+
+/**
+ * struct net6_rt_change - a request to add or remove a route
+ * @dst: destination
+ * @plen: its length in bits
+ * @gateway: next hop, :: without
+ * @iface: outgoing interface; NULL: any, to remove
+ * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
+ * @lacks: what net6 has not of what is asked for; nobody minds when a route is removed
+ * @attrs: what else is said of it; to remove, a metric and a protocol of 0 stand for any
+ * @route: what was found
+ * @found: there is such a route
+ */
+struct net6_rt_change {
+	struct in6_addr		dst;
+	struct in6_addr		gateway;
+	struct net6_iface	*iface;
+	u32			lifetime;
+	u8			plen;
+	bool			found;
+	enum net6_rt_lack	lacks;
+	struct net6_route_attrs	attrs;
+	struct net6_rt_route	route;
+};
+
+/* A gateway tells its interface, if it is on one of ours. */
+static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struct in6_addr *addr)
+{
+	const struct net6_fib_route *entry;
+	const struct net6_prefix *prefix;
+	struct net6_iface *iface = NULL;
+	struct net6_fib_match match;
+
+	rcu_read_lock();
+	prefix = net6_prefix_match(nn, addr, 0);
+	net6_fib_lookup(nn, addr, 0, &match);
+	entry = match.route;
+	/* RTNL keeps the interface, not the prefix. */
+	if (entry && !entry->attrs.refuses && ipv6_addr_any(&entry->gateway) &&
+	    (!prefix || entry->plen > prefix->plen))
+		iface = entry->iface;
+	else if (prefix)
+		iface = prefix->iface;
+	rcu_read_unlock();
+	return iface;
+}
+
+/* One of RTA_METRICS; as native, what is too large is cut. */
+static void net6_rt_metric(struct net6_rt_change *c, int type, u32 value)
+{
+	if (!value)
+		return;
+	if (type == RTAX_MTU)
+		c->attrs.mtu = min(value, 65535U - 15);
+	else if (type == RTAX_ADVMSS)
+		c->attrs.advmss = clamp_t(u32, value, TCP_MIN_MSS, 65535 - 40);
+	else if (type == RTAX_HOPLIMIT)
+		c->attrs.hop_limit = min(value, 255U);
+	else
+		c->lacks = NET6_RT_LACKS_METRIC;
+}
+
+static int net6_rt_metrics(struct net6_rt_change *c, const struct nlattr *metrics,
+			   struct netlink_ext_ack *extack)
+{
+	struct nlattr *nla;
+	int rem;
+
+	if (!metrics)
+		return 0;
+	nla_for_each_nested(nla, metrics, rem) {
+		int type = nla_type(nla);
+
+		if (type > RTAX_MAX || (type && type != RTAX_CC_ALGO && nla_len(nla) != 4)) {
+			NL_SET_ERR_MSG_ATTR(extack, nla, "not a metric of a route");
+			return -EINVAL;
+		}
+		if (type)
+			net6_rt_metric(c, type, type == RTAX_CC_ALGO ? 1 : nla_get_u32(nla));
+	}
+	return 0;
+}
+
+static enum net6_rt_lack net6_rt_route_lacks(struct nlattr **tb)
+{
+	if (tb[RTA_PREFSRC])
+		return NET6_RT_LACKS_SOURCE;
+	if (tb[RTA_ENCAP] || (tb[RTA_ENCAP_TYPE] && nla_get_u16(tb[RTA_ENCAP_TYPE])))
+		return NET6_RT_LACKS_ENCAP;
+	return tb[RTA_NH_ID] || tb[RTA_VIA] ? NET6_RT_LACKS_NEXTHOP : NET6_RT_LACKS_NOTHING;
+}
+
+static int net6_rt_route_refuse(enum net6_rt_lack lack, struct netlink_ext_ack *extack)
+{
+	switch (lack) {
+	case NET6_RT_LACKS_NOTHING:
+		return 0;
+	case NET6_RT_LACKS_METRIC:
+		NL_SET_ERR_MSG(extack, "net6: of a route's metrics mtu, advmss and hoplimit only");
+		break;
+	case NET6_RT_LACKS_SOURCE:
+		NL_SET_ERR_MSG(extack, "net6 has no routes with a source address");
+		break;
+	case NET6_RT_LACKS_ENCAP:
+		NL_SET_ERR_MSG(extack, "net6 has no routes with encapsulation");
+		break;
+	case NET6_RT_LACKS_NEXTHOP:
+		NL_SET_ERR_MSG(extack, "net6 has no next hop objects, and IPv6 gateways only");
+		break;
+	}
+	return -EOPNOTSUPP;
+}
+
+static bool net6_rt_type_refuses(u8 type)
+{
+	return type == RTN_BLACKHOLE || type == RTN_UNREACHABLE || type == RTN_PROHIBIT ||
+	       type == RTN_THROW;
+}
+
+static int net6_rt_route_main(const struct rtmsg *rtm, struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	u32 table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
+
+	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len && !tb[RTA_MULTIPATH] &&
+	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST || net6_rt_type_refuses(rtm->rtm_type)))
+		return 0;
+	NL_SET_ERR_MSG(extack, "net6 has unicast and refusing routes of the main table only");
+	return -EOPNOTSUPP;
+}
+
+/* What says where it leads and how. */
+static int net6_rt_route_read(struct net6_net *nn, struct net6_rt_change *c, struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	struct in6_addr dst = {};
+
+	if (tb[RTA_DST])
+		nla_memcpy(&dst, tb[RTA_DST], sizeof(dst));
+	ipv6_addr_prefix(&c->dst, &dst, c->plen);
+	if (tb[RTA_GATEWAY])
+		c->gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
+	c->lifetime = NET6_LIFETIME_INFINITE;
+	if (tb[RTA_EXPIRES] && nla_get_u32(tb[RTA_EXPIRES]))
+		c->lifetime = nla_get_u32(tb[RTA_EXPIRES]);
+	if (tb[RTA_PRIORITY])
+		c->attrs.metric = nla_get_u32(tb[RTA_PRIORITY]);
+	/* RFC 4191 2.1: the reserved value is medium. */
+	if (tb[RTA_PREF])
+		c->attrs.preference = max((s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6, -2);
+	if (c->attrs.preference < -1)
+		c->attrs.preference = 0;
+	if (tb[RTA_OIF])
+		c->iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
+	if (tb[RTA_OIF] && !c->iface) {
+		NL_SET_ERR_MSG(extack, "net6 has no such interface");
+		return -ENODEV;
+	}
+	return net6_rt_metrics(c, tb[RTA_METRICS], extack);
+}
+
+static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
+			       struct net6_rt_change *c, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	const struct rtmsg *rtm = nlmsg_data(nlh);
+	struct nlattr *tb[RTA_MAX + 1];
+	int err;
+
+	ASSERT_RTNL();
+	memset(c, 0, sizeof(*c));
+	err = nlmsg_parse_deprecated(nlh, sizeof(*rtm), tb, RTA_MAX, net6_rt_route_policy,
+				     extack);
+	if (err)
+		return err;
+	if (rtm->rtm_dst_len > 128) {
+		NL_SET_ERR_MSG(extack, "a prefix length is 128 at most");
+		return -EINVAL;
+	}
+	err = net6_rt_route_main(rtm, tb, extack);
+	if (err)
+		return err;
+	c->plen = rtm->rtm_dst_len;
+	c->attrs.protocol = rtm->rtm_protocol;
+	c->attrs.manual = true;
+	if (net6_rt_type_refuses(rtm->rtm_type))
+		c->attrs.refuses = rtm->rtm_type;
+	c->lacks = net6_rt_route_lacks(tb);
+	return net6_rt_route_read(nn, c, tb, extack);
+}
+
+/* Check what is said of a route that is to be added. */
+static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
+			       struct netlink_ext_ack *extack)
+{
+	bool direct = ipv6_addr_any(&c->gateway);
+	int err = net6_rt_route_refuse(c->lacks, extack);
+
+	if (err)
+		return err;
+	/* As native: whatever it was to lead by. */
+	if (c->attrs.refuses) {
+		c->gateway = in6addr_any;
+		c->iface = READ_ONCE(nn->loopback);
+	}
+	if (!c->iface && !direct)
+		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
+	if (!c->iface) {
+		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
+		return -EHOSTUNREACH;
+	}
+	if (ipv6_addr_is_multicast(&c->gateway)) {
+		NL_SET_ERR_MSG(extack, "Invalid gateway address");
+		return -EINVAL;
+	}
+	if ((!direct || c->attrs.refuses) && c->plen &&
+	    (ipv6_addr_type(&c->dst) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
+		NL_SET_ERR_MSG(extack, "net6 has no routes to link-local and multicast prefixes");
+		return -EOPNOTSUPP;
+	}
+	if (!c->attrs.metric)
+		c->attrs.metric = IP6_RT_PRIO_USER;
+	return 0;
+}
+
+/* Is it a route to that destination, as far as somebody can set one? */
+static bool net6_rt_route_to(const struct net6_rt_route *route, const struct net6_rt_change *c)
+{
+	return route->table == RT_TABLE_MAIN && route->plen == c->plen &&
+	       ipv6_addr_equal(&route->dst, &c->dst);
+}
+
+static int net6_rt_route_took(struct net6_rt_change *c, const struct net6_rt_route *route)
+{
+	c->route = *route;
+	c->found = true;
+	return 1;
+}
+
+/* To remove: of those that the request means the one of the lowest metric, as native. */
+static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_change *c = arg;
+
+	if (!net6_rt_route_to(route, c) ||
+	    (!ipv6_addr_any(&c->gateway) && !ipv6_addr_equal(&route->gateway, &c->gateway)) ||
+	    (c->iface && route->dev != c->iface->dev) ||
+	    (c->attrs.metric && route->attrs.metric != c->attrs.metric) ||
+	    (c->attrs.protocol && route->attrs.protocol != c->attrs.protocol) ||
+	    (c->found && route->attrs.metric >= c->route.attrs.metric))
+		return 0;
+	net6_rt_route_took(c, route);
+	return 0;
+}
+
+/* An entry that leads the same way. What the Prefix List has is not one that a request made. */
+static bool net6_rt_route_is(const struct net6_rt_route *route, const struct net6_rt_change *c)
+{
+	return route->kind > NET6_RT_PREFIX && route->attrs.metric == c->attrs.metric &&
+	       route->dev == c->iface->dev && ipv6_addr_equal(&route->gateway, &c->gateway);
+}
+
+static int net6_rt_route_same(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_change *c = arg;
+
+	return net6_rt_route_to(route, c) && net6_rt_route_is(route, c) ?
+	       net6_rt_route_took(c, route) : 0;
+}
+
+/* As native: one of the same metric is in its place. */
+static int net6_rt_route_other(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_change *c = arg;
+
+	return net6_rt_route_to(route, c) && route->attrs.metric == c->attrs.metric &&
+	       !net6_rt_route_is(route, c) ? net6_rt_route_took(c, route) : 0;
+}
+
+static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c,
+			       int (*fn)(const struct net6_rt_route *route, void *arg))
+{
+	c->found = false;
+	net6_rt_routes_walk(nn, fn, c);
+	return c->found;
+}
+
+static int net6_rt_route_set(struct net6_iface *iface, const struct net6_rt_change *c,
+			     const struct net6_route_attrs *attrs, u32 lifetime)
+{
+	if (!c->plen && !ipv6_addr_any(&c->gateway))
+		return net6_router_update(iface, &c->gateway, attrs, lifetime);
+	return net6_fib_update(iface, &c->dst, c->plen, &c->gateway, attrs, lifetime);
+}
+
+static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_change *c)
+{
+	const struct net6_rt_route *r = &c->route;
+	struct net6_iface *iface = net6_iface_find(nn, r->dev->ifindex);
+	struct net6_route_attrs attrs = r->attrs;
+
+	attrs.manual = true;	/* who says so */
+	switch (iface ? r->kind : NET6_RT_IMPLIED) {
+	case NET6_RT_PREFIX:
+		return net6_prefix_update(iface, &r->dst, r->plen, 0, NET6_PREFIX_BY_HAND);
+	case NET6_RT_ENTRY:
+		return net6_fib_update(iface, &r->dst, r->plen, &r->gateway, &attrs, 0);
+	case NET6_RT_ROUTER:
+		return net6_router_update(iface, &r->gateway, &attrs, 0);
+	default:
+		return -ENOENT;
+	}
+}
+
+/* Without a word of replacing, one that is there lives on, for as long as is asked for. */
+static int net6_rt_route_prolong(const struct net6_rt_change *c)
+{
+	if (c->route.expires != NET6_LIFETIME_INFINITE)
+		net6_rt_route_set(c->iface, c, &c->route.attrs, c->lifetime);
+	return -EEXIST;
+}
+
+int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	bool replace = nlh->nlmsg_flags & NLM_F_REPLACE;
+	struct net6_rt_change c;
+	bool other;
+	int err;
+
+	err = net6_rt_route_parse(skb, nlh, &c, extack);
+	if (!err)
+		err = net6_rt_route_check(nn, &c, extack);
+	if (err)
+		return err;
+	other = net6_rt_route_find(nn, &c, net6_rt_route_other);
+	net6_rt_route_find(nn, &c, net6_rt_route_same);
+	if ((other || c.found) && (nlh->nlmsg_flags & NLM_F_EXCL))
+		return -EEXIST;
+	if (!other && !c.found && replace && !(nlh->nlmsg_flags & NLM_F_CREATE))
+		return -ENOENT;
+	if (c.found && !replace)
+		return net6_rt_route_prolong(&c);
+	err = net6_rt_route_set(c.iface, &c, &c.attrs, c.lifetime);
+	if (err || !replace)
+		return err;
+	/* RTNL: nobody adds others meanwhile. */
+	while (net6_rt_route_find(nn, &c, net6_rt_route_other) &&
+	       !net6_rt_route_remove_found(nn, &c))
+		;
+	return 0;
+}
+
+int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	struct net6_rt_change c;
+	int err;
+
+	err = net6_rt_route_parse(skb, nlh, &c, extack);
+	if (err)
+		return err;
+	if (!net6_rt_route_find(nn, &c, net6_rt_route_meant))
+		return -ESRCH;
+	err = net6_rt_route_remove_found(nn, &c);
+	return err == -ENOENT ? -ESRCH : err;
+}
