@@ -208,6 +208,9 @@ static inline bool net6_addr_in_dad(const struct net6_addr *addr)
 
 /* nn->lock held. */
 struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct in6_addr *addr);
+struct net6_addr *net6_addr_new(struct net6_iface *iface, const struct in6_addr *addr,
+				enum net6_addr_origin origin, const struct net6_addr_wish *wish);
+void net6_addr_take(struct net6_addr *a, const struct net6_addr_wish *wish);
 int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		     enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft,
 		     u8 dad_counter);
@@ -224,6 +227,8 @@ void net6_addr_unassign(struct net6_addr *addr);	/* tentative again */
 bool net6_addr_age(struct net6_addr *addr);		/* false: its life is over */
 int net6_addr_join_solicited(struct net6_addr *addr);
 void net6_addr_arm(struct net6_addr *addr, unsigned long delay);
+
+void net6_addr_timer_fn(struct timer_list *t);	/* takes nn->lock */
 
 /* Temporary addresses, RFC 8981 (core/tempaddr.c). nn->lock held, but for the first. */
 void net6_temp_form(const struct in6_addr *prefix, struct in6_addr *addr);
