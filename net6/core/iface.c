@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Interfaces [IF]: made and unmade as devices come and go, change namespace, MTU,
- * address or carrier. One per device that a link is known for and that belongs to no
- * other device, and the pseudo-loopback.
+ * address or carrier. One per device that a link is known for (link.c) and that belongs to no
+ * other device, and the pseudo-loopback. When one runs: iface_run.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -11,8 +11,6 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
-#include "../link/ethernet.h"
-#include "../link/rawip.h"
 #include "addr.h"
 #include "dest.h"
 #include "ip.h"
@@ -105,183 +103,6 @@ void net6_iface_put(struct net6_iface *iface)
 		call_rcu(&iface->rcu, net6_iface_free_rcu);
 }
 
-/**
- * net6_iface_set_mtu() - the MTU that follows from device and routers
- * @iface: interface
- *
- * Context: nn->lock held.
- */
-void net6_iface_set_mtu(struct net6_iface *iface)
-	__must_hold(&iface->nn->lock)
-{
-	u32 mtu = iface->dev->mtu;
-
-	lockdep_assert_held(&iface->nn->lock);
-	if (iface->ra_mtu && iface->ra_mtu < mtu)
-		mtu = iface->ra_mtu;
-	mtu = max_t(u32, mtu, NET6_MIN_MTU);
-	if (mtu == iface->mtu)
-		return;
-	WRITE_ONCE(iface->mtu, mtu);
-	net6_dest_flush(iface->nn);
-}
-
-/* RFC 8200 section 5: a link that cannot carry 1280 bytes carries no IPv6. */
-static bool net6_iface_may_run(const struct net6_iface *iface)
-{
-	if (test_bit(NET6_IFACE_DISABLED, &iface->flags))
-		return false;
-	if (net6_iface_is_loopback(iface))
-		return true;
-	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
-	       iface->dev->mtu >= NET6_MIN_MTU &&
-	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
-}
-
-static void net6_iface_join_allnodes(struct net6_iface *iface)
-{
-	/* RFC 4291 2.8: what a host is required to recognise */
-	if (net6_group_join(iface, &in6addr_interfacelocal_allnodes) ||
-	    net6_group_join(iface, &in6addr_linklocal_allnodes))
-		netdev_warn(iface->dev, "net6: cannot join the all-nodes groups\n");
-}
-
-static void net6_iface_start(struct net6_iface *iface)
-{
-	net6_iface_room(iface);
-	set_bit(NET6_IFACE_UP, &iface->flags);
-	clear_bit(NET6_IFACE_KEPT, &iface->flags);
-	spin_lock_bh(&iface->nn->lock);
-	net6_iface_set_mtu(iface);	/* tunnels change it without a word while they are down */
-	net6_mld_announce(iface);
-	spin_unlock_bh(&iface->nn->lock);
-	net6_addr_iface_up(iface);
-	net6_nd_iface_up(iface);
-	if (iface->ops->started)
-		iface->ops->started(iface);
-	net6_dest_flush(iface->nn);
-}
-
-/* Does what was set by hand go as well? Not when only the carrier is lost. */
-static bool net6_iface_forgets_all(const struct net6_iface *iface)
-{
-	return net6_iface_refuses(iface) ||
-	       (!net6_iface_is_loopback(iface) && !netif_running(iface->dev) &&
-		net6_conf(iface, NET6_PARAM_KEEP_ADDR_ON_DOWN) <= 0);
-}
-
-/**
- * net6_iface_keeps() - can addresses be ours though no packets flow?
- * @iface: interface
- *
- * Without a carrier alone those that were set by hand are as before, as on native. Programs go on
- * to talk to their own host by them. Context: RTNL held. Return: true if they can.
- */
-bool net6_iface_keeps(const struct net6_iface *iface)
-{
-	return !net6_iface_refuses(iface) && netif_running(iface->dev) &&
-	       iface->dev->mtu >= NET6_MIN_MTU &&
-	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
-}
-
-static void net6_iface_stop(struct net6_iface *iface)
-{
-	bool all = net6_iface_forgets_all(iface);
-	bool keep = net6_iface_keeps(iface);
-
-	clear_bit(NET6_IFACE_UP, &iface->flags);
-	assign_bit(NET6_IFACE_KEPT, &iface->flags, keep);
-	net6_addr_iface_down(iface, all, keep);
-	net6_nd_iface_down(iface, all);
-	spin_lock_bh(&iface->nn->lock);
-	net6_mld_iface_down(iface);
-	spin_unlock_bh(&iface->nn->lock);
-	net6_neigh_purge(iface);
-	net6_dest_flush(iface->nn);
-}
-
-/* Bring the interface to the state that its device is in. */
-static void net6_iface_follow(struct net6_iface *iface)
-{
-	bool run;
-
-	ASSERT_RTNL();
-	if (!netif_running(iface->dev))
-		clear_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
-	run = net6_iface_may_run(iface);
-	if (run && !net6_iface_usable(iface))
-		net6_iface_start(iface);
-	else if (!run && net6_iface_usable(iface))
-		net6_iface_stop(iface);
-	else if (!run && net6_iface_keeps(iface))
-		set_bit(NET6_IFACE_KEPT, &iface->flags);
-	else if (test_bit(NET6_IFACE_KEPT, &iface->flags))
-		net6_iface_stop(iface);
-}
-
-/**
- * net6_iface_set_disabled() - the administrator switches IPv6 off, or on again
- * @iface: interface
- * @disabled: off: nothing new is taken; what there is goes with net6_iface_settle()
- *
- * On is also the end of what net6_iface_not_unique() has done. Context: nn->lock held.
- */
-void net6_iface_set_disabled(struct net6_iface *iface, bool disabled)
-	__must_hold(&iface->nn->lock)
-{
-	lockdep_assert_held(&iface->nn->lock);
-	assign_bit(NET6_IFACE_DISABLED, &iface->flags, disabled);
-	if (!disabled)
-		clear_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
-}
-
-/**
- * net6_iface_settle() - what a change of parameters asks for, beyond nn->lock
- * @iface: interface, attached
- *
- * Context: process, RTNL held; sleeps.
- */
-void net6_iface_settle(struct net6_iface *iface)
-{
-	/* Also of a device that is down: its addresses go. */
-	if (test_bit(NET6_IFACE_DISABLED, &iface->flags))
-		net6_iface_stop(iface);
-	else
-		net6_iface_follow(iface);
-}
-
-/* Links that others bring, the tunnels among them. Under RTNL. */
-static LIST_HEAD(net6_link_types);
-
-static bool net6_link_match_loopback(const struct net_device *dev)
-{
-	return dev->flags & IFF_LOOPBACK;
-}
-
-/* Links that are built in. The first one that matches is a device's. */
-static const struct net6_link_type net6_link_built_in[] = {
-	{ .ops = &net6_loopback_ops,		.match = net6_link_match_loopback },
-	{ .ops = &net6_ethernet_ops,		.match = net6_ethernet_match },
-	{ .ops = &net6_rawip_ppp_ops,		.match = net6_rawip_match_ppp },
-	{ .ops = &net6_rawip_wireguard_ops,	.match = net6_rawip_match_wireguard },
-	{ .ops = &net6_rawip_peer_ops,		.match = net6_rawip_match_peer },
-	{ .ops = &net6_rawip_ops,		.match = net6_rawip_match },
-};
-
-static const struct net6_link_ops *net6_iface_link(const struct net_device *dev)
-{
-	const struct net6_link_type *type;
-	size_t i;
-
-	list_for_each_entry(type, &net6_link_types, list)
-		if (type->match(dev))
-			return type->ops;
-	for (i = 0; i < ARRAY_SIZE(net6_link_built_in); i++)
-		if (net6_link_built_in[i].match(dev))
-			return net6_link_built_in[i].ops;
-	return NULL;
-}
-
 static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_device *dev,
 					   const struct net6_link_ops *ops)
 {
@@ -344,7 +165,7 @@ static void net6_iface_keep_native_off(struct net_device *dev)
  */
 int net6_iface_attach(struct net_device *dev)
 {
-	const struct net6_link_ops *ops = net6_iface_link(dev);
+	const struct net6_link_ops *ops = net6_link_of(dev);
 	struct net6_net *nn = net6_pernet(dev_net(dev));
 	struct net6_iface *iface;
 	int err;
@@ -459,12 +280,17 @@ static bool net6_iface_unasked(const struct net_device *dev, const struct net6_l
 	return net6_attach_auto && !((ops->flags & NET6_LINK_RAW) && ipv6_mod_enabled());
 }
 
-/* Attach what is to have an interface and has none, detach what may not. */
-static void net6_iface_consider(struct net_device *dev)
+/**
+ * net6_iface_consider() - attach a device that is to have an interface, detach one that may not
+ * @dev: device
+ *
+ * Context: process, RTNL held; sleeps.
+ */
+void net6_iface_consider(struct net_device *dev)
 {
 	struct net6_net *nn = net6_pernet(dev_net(dev));
 	struct net6_iface *iface = net6_iface_find(nn, dev->ifindex);
-	const struct net6_link_ops *ops = net6_iface_link(dev);
+	const struct net6_link_ops *ops = net6_link_of(dev);
 	bool owned = netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler);
 	int err;
 
@@ -500,113 +326,6 @@ static void net6_iface_rescan(struct work_struct *work)
 	}
 	rtnl_unlock();
 }
-
-/**
- * net6_iface_not_unique() - the hardware address is another node's, too
- * @iface: interface
- *
- * RFC 4862 5.4.5: "IP operation on the interface SHOULD be disabled": until the device has been
- * down, or has another address.
- * Context: any, nn->lock held, which keeps the interface from going.
- */
-void net6_iface_not_unique(struct net6_iface *iface)
-	__must_hold(&iface->nn->lock)
-{
-	struct net6_net *nn = iface->nn;
-
-	lockdep_assert_held(&nn->lock);
-	if (test_bit(NET6_IFACE_DEAD, &iface->flags) ||
-	    test_and_set_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags))
-		return;
-	net_warn_ratelimited("%s: the hardware address is in use by another node: IPv6 is off\n",
-			     iface->dev->name);
-	queue_work(nn->wq, &nn->rescan);
-}
-
-static bool net6_link_valid(const struct net6_link_type *type)
-{
-	const struct net6_link_ops *ops = type->ops;
-
-	if (!type->match || !ops || !ops->name || !ops->send || !ops->set_multicast ||
-	    !ops->make_iid || !ops->map_multicast || !ops->read_lladdr_option ||
-	    !ops->write_lladdr_option)
-		return false;
-	if (ops->addr_len > MAX_ADDR_LEN || ops->header_len > NET6_LINK_HEADER_MAX)
-		return false;
-	if (ops->fill_header && !ops->header_len)
-		return false;
-	/* Resolution needs groups to ask in and addresses to answer with. */
-	return !(ops->flags & NET6_LINK_ND) ||
-	       ((ops->flags & NET6_LINK_MULTICAST) && ops->addr_len);
-}
-
-int net6_link_register(struct net6_link_type *type)
-{
-	struct net_device *dev;
-	struct net *net;
-
-	if (!net6_link_valid(type))
-		return -EINVAL;
-	rtnl_lock();
-	list_add_tail(&type->list, &net6_link_types);
-	down_read(&net_rwsem);
-	for_each_net(net)
-		for_each_netdev(net, dev)
-			if (!READ_ONCE(net6_pernet(net)->exiting) && type->match(dev))
-				net6_iface_consider(dev);
-	up_read(&net_rwsem);
-	rtnl_unlock();
-	return 0;
-}
-EXPORT_SYMBOL_GPL(net6_link_register);
-
-void net6_link_unregister(struct net6_link_type *type)
-{
-	struct net6_iface *iface;
-	struct net_device *dev;
-	struct net *net;
-
-	/* A namespace that is being removed is in no list any more but may still have
-	 * interfaces: the lock is had when it is gone.
-	 */
-	down_write(&pernet_ops_rwsem);
-	rtnl_lock();
-	list_del(&type->list);
-	for_each_net(net) {
-		for_each_netdev(net, dev) {
-			iface = net6_iface_find(net6_pernet(net), dev->ifindex);
-			if (iface && iface->ops == type->ops)
-				net6_iface_detach(dev);
-		}
-	}
-	rtnl_unlock();
-	up_write(&pernet_ops_rwsem);
-}
-EXPORT_SYMBOL_GPL(net6_link_unregister);
-
-struct net6_iface *net6_link_iface(const struct net_device *dev)
-{
-	return net6_iface_find(net6_pernet(dev_net(dev)), dev->ifindex);
-}
-EXPORT_SYMBOL_GPL(net6_link_iface);
-
-struct net_device *net6_link_dev(const struct net6_iface *iface)
-{
-	return iface->dev;
-}
-EXPORT_SYMBOL_GPL(net6_link_dev);
-
-const u8 *net6_link_addr(const struct net6_iface *iface)
-{
-	return iface->lladdr;
-}
-EXPORT_SYMBOL_GPL(net6_link_addr);
-
-void net6_link_no_memory(struct net6_iface *iface, struct sk_buff *skb)
-{
-	net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
-}
-EXPORT_SYMBOL_GPL(net6_link_no_memory);
 
 /* RFC 4861 7.2.6: neighbors learn the new address when they probe the old one, or are told. */
 static void net6_iface_new_lladdr(struct net6_iface *iface)

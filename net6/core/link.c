@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Links: which one a device has, and the doors of include/net6/link.h for those that other modules
+ * bring.
+ */
+#include <linux/rtnetlink.h>
+
+#include "../link/ethernet.h"
+#include "../link/rawip.h"
+#include "ip.h"
+#include "loopback.h"
+
+/* Links that others bring, the tunnels among them. Under RTNL. */
+static LIST_HEAD(net6_link_types);
+
+static bool net6_link_match_loopback(const struct net_device *dev)
+{
+	return dev->flags & IFF_LOOPBACK;
+}
+
+/* Links that are built in. The first one that matches is a device's. */
+static const struct net6_link_type net6_link_built_in[] = {
+	{ .ops = &net6_loopback_ops,		.match = net6_link_match_loopback },
+	{ .ops = &net6_ethernet_ops,		.match = net6_ethernet_match },
+	{ .ops = &net6_rawip_ppp_ops,		.match = net6_rawip_match_ppp },
+	{ .ops = &net6_rawip_wireguard_ops,	.match = net6_rawip_match_wireguard },
+	{ .ops = &net6_rawip_peer_ops,		.match = net6_rawip_match_peer },
+	{ .ops = &net6_rawip_ops,		.match = net6_rawip_match },
+};
+
+/**
+ * net6_link_of() - the link that a device has
+ * @dev: device
+ *
+ * Context: RTNL held. Return: NULL if there is none for it.
+ */
+const struct net6_link_ops *net6_link_of(const struct net_device *dev)
+{
+	const struct net6_link_type *type;
+	size_t i;
+
+	list_for_each_entry(type, &net6_link_types, list)
+		if (type->match(dev))
+			return type->ops;
+	for (i = 0; i < ARRAY_SIZE(net6_link_built_in); i++)
+		if (net6_link_built_in[i].match(dev))
+			return net6_link_built_in[i].ops;
+	return NULL;
+}
+
+static bool net6_link_valid(const struct net6_link_type *type)
+{
+	const struct net6_link_ops *ops = type->ops;
+
+	if (!type->match || !ops || !ops->name || !ops->send || !ops->set_multicast ||
+	    !ops->make_iid || !ops->map_multicast || !ops->read_lladdr_option ||
+	    !ops->write_lladdr_option)
+		return false;
+	if (ops->addr_len > MAX_ADDR_LEN || ops->header_len > NET6_LINK_HEADER_MAX)
+		return false;
+	if (ops->fill_header && !ops->header_len)
+		return false;
+	/* Resolution needs groups to ask in and addresses to answer with. */
+	return !(ops->flags & NET6_LINK_ND) ||
+	       ((ops->flags & NET6_LINK_MULTICAST) && ops->addr_len);
+}
+
+int net6_link_register(struct net6_link_type *type)
+{
+	struct net_device *dev;
+	struct net *net;
+
+	if (!net6_link_valid(type))
+		return -EINVAL;
+	rtnl_lock();
+	list_add_tail(&type->list, &net6_link_types);
+	down_read(&net_rwsem);
+	for_each_net(net)
+		for_each_netdev(net, dev)
+			if (!READ_ONCE(net6_pernet(net)->exiting) && type->match(dev))
+				net6_iface_consider(dev);
+	up_read(&net_rwsem);
+	rtnl_unlock();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(net6_link_register);
+
+void net6_link_unregister(struct net6_link_type *type)
+{
+	struct net6_iface *iface;
+	struct net_device *dev;
+	struct net *net;
+
+	/* A namespace that is being removed is in no list any more but may still have
+	 * interfaces: the lock is had when it is gone.
+	 */
+	down_write(&pernet_ops_rwsem);
+	rtnl_lock();
+	list_del(&type->list);
+	for_each_net(net) {
+		for_each_netdev(net, dev) {
+			iface = net6_iface_find(net6_pernet(net), dev->ifindex);
+			if (iface && iface->ops == type->ops)
+				net6_iface_detach(dev);
+		}
+	}
+	rtnl_unlock();
+	up_write(&pernet_ops_rwsem);
+}
+EXPORT_SYMBOL_GPL(net6_link_unregister);
+
+struct net6_iface *net6_link_iface(const struct net_device *dev)
+{
+	return net6_iface_find(net6_pernet(dev_net(dev)), dev->ifindex);
+}
+EXPORT_SYMBOL_GPL(net6_link_iface);
+
+struct net_device *net6_link_dev(const struct net6_iface *iface)
+{
+	return iface->dev;
+}
+EXPORT_SYMBOL_GPL(net6_link_dev);
+
+const u8 *net6_link_addr(const struct net6_iface *iface)
+{
+	return iface->lladdr;
+}
+EXPORT_SYMBOL_GPL(net6_link_addr);
+
+void net6_link_no_memory(struct net6_iface *iface, struct sk_buff *skb)
+{
+	net6_drop(iface->nn, skb, NET6_DROP_NO_MEMORY);
+}
+EXPORT_SYMBOL_GPL(net6_link_no_memory);
