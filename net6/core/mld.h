@@ -52,6 +52,21 @@ void net6_mld_announce(struct net6_iface *iface);	/* tell all groups anew */
 void net6_mld_iface_down(struct net6_iface *iface);	/* nothing is told any more */
 void net6_mld_force_version(struct net6_iface *iface, u8 version);
 
+/* mld.c: for mld_query.c and mld_report.c; nn->lock held, but for the first two. */
+#define NET6_MLD_QUERY_INTERVAL		125	/* seconds, RFC 3810 9.2, RFC 2710 7.2 */
+bool net6_mld_runs(const struct net6_iface *iface);
+unsigned long net6_mld_random(u32 ms);
+u8 net6_mld_robustness(const struct net6_iface *iface);
+struct net6_mld_group *net6_mld_find_group(struct net6_iface *iface, const struct in6_addr *addr);
+void net6_mld_drop_group(struct net6_mld *mld, struct net6_mld_group *group);
+void net6_mld_arm(struct net6_iface *iface);
+void net6_mld_arm_at(struct net6_iface *iface, unsigned long at);
+void net6_mld_set_version(struct net6_mld *mld, bool v1);
+void net6_mld_check_version(struct net6_iface *iface);
+
+/* mld_report.c: a group is asked for. nn->lock held. */
+void net6_mld_plan(struct net6_mld_group *group, unsigned long at);
+
 /* Tells what is due. RCU read lock held, BH disabled; takes nn->lock. */
 void net6_mld_run(struct net6_iface *iface);
 
