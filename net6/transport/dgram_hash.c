@@ -15,7 +15,7 @@
 
 struct net6_dgram_bucket *net6_dgram_table;
 static struct net6_dgram_addr_chain *net6_dgram_addr_table;
-static siphash_key_t net6_dgram_addr_key __read_mostly;
+static siphash_key_t net6_dgram_secret __read_mostly;
 
 /* A hash whose top bit tells flows from addresses. */
 #define NET6_DGRAM_FLOW	BIT(31)
@@ -35,11 +35,19 @@ u32 net6_dgram_addr_hash(const struct net *net, u8 protocol, const struct in6_ad
 	return siphash_3u64(get_unaligned((const u64 *)&addr->s6_addr32[0]),
 			    get_unaligned((const u64 *)&addr->s6_addr32[2]),
 			    (u64)net_hash_mix(net) << 32 | protocol << 16 | port,
-			    &net6_dgram_addr_key) & ~NET6_DGRAM_FLOW;
+			    &net6_dgram_secret) & ~NET6_DGRAM_FLOW;
 }
 
-/* An echo has no foreign port. */
-static u32 net6_dgram_flow_hash(const struct net *net, const struct net6_dgram_key *key)
+/**
+ * net6_dgram_tuple_hash() - of a datagram's or a connection's addresses and ports
+ * @net: namespace
+ * @key: both ends
+ *
+ * All of it is hashed with the key: nobody outside can direct what he sends at a chain, or at a
+ * socket of a SO_REUSEPORT group. The lower half chooses the chain, the upper one the socket.
+ * Context: any.
+ */
+u64 net6_dgram_tuple_hash(const struct net *net, const struct net6_dgram_key *key)
 {
 	const struct {
 		struct in6_addr	laddr;
@@ -47,17 +55,22 @@ static u32 net6_dgram_flow_hash(const struct net *net, const struct net6_dgram_k
 		u32		net;
 		u16		lport;
 		__be16		fport;
-		u64		protocol;
-	} __aligned(SIPHASH_ALIGNMENT) flow = {
-		.laddr		= *key->laddr,
-		.faddr		= *key->faddr,
-		.net		= net_hash_mix(net),
-		.lport		= key->lport,
-		.fport		= key->protocol == IPPROTO_UDP ? key->fport : 0,
-		.protocol	= key->protocol,
+	} __aligned(SIPHASH_ALIGNMENT) tuple = {
+		.laddr	= *key->laddr,
+		.faddr	= *key->faddr,
+		.net	= net_hash_mix(net) + key->protocol,
+		.lport	= key->lport,
+		/* An echo has none. */
+		.fport	= key->protocol == IPPROTO_UDP ? key->fport : 0,
 	};
 
-	return siphash(&flow, sizeof(flow), &net6_dgram_addr_key) | NET6_DGRAM_FLOW;
+	BUILD_BUG_ON(sizeof(tuple) != 40);	/* no padding, which would be hashed, too */
+	return siphash(&tuple, sizeof(tuple), &net6_dgram_secret);
+}
+
+static u32 net6_dgram_flow_hash(const struct net *net, const struct net6_dgram_key *key)
+{
+	return (u32)net6_dgram_tuple_hash(net, key) | NET6_DGRAM_FLOW;
 }
 
 /* Where a socket of @port is to be found. */
@@ -247,7 +260,7 @@ int net6_dgram_hash_init(void)
 		INIT_HLIST_HEAD(&net6_dgram_addr_table[i].head);
 		spin_lock_init(&net6_dgram_addr_table[i].lock);
 	}
-	get_random_bytes(&net6_dgram_addr_key, sizeof(net6_dgram_addr_key));
+	get_random_bytes(&net6_dgram_secret, sizeof(net6_dgram_secret));
 	return 0;
 }
 

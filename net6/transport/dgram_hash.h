@@ -68,6 +68,7 @@ static inline struct net6_dgram_bucket *net6_dgram_bucket(const struct net *net,
 /* dgram_hash.c */
 u32 net6_dgram_addr_hash(const struct net *net, u8 protocol, const struct in6_addr *addr,
 			 u16 port);
+u64 net6_dgram_tuple_hash(const struct net *net, const struct net6_dgram_key *key);
 struct net6_dgram_addr_chain *net6_dgram_addr_chain(u32 hash);
 struct hlist_head *net6_dgram_addr_head(const struct net *net, u8 protocol,
 					const struct in6_addr *addr, u16 port);

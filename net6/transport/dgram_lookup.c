@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finding the socket that a datagram is for. */
-#include <linux/siphash.h>
 #include <net/sock_reuseport.h>
 
 #include "dgram.h"
@@ -58,28 +57,6 @@ bool net6_dgram_match(const struct sock *sk, const struct net *net,
 		s++;
 	*score = s;
 	return true;
-}
-
-/* Which of a SO_REUSEPORT group gets a flow. All of it is hashed with the key: nobody outside can
- * direct what he sends at one of them.
- */
-static u32 net6_dgram_group_hash(const struct net *net, const struct net6_dgram_key *key)
-{
-	const struct {
-		struct in6_addr	laddr;
-		struct in6_addr	faddr;
-		u32		protocol;
-		u16		lport;
-		__be16		fport;
-	} __aligned(SIPHASH_ALIGNMENT) flow = {
-		.laddr		= *key->laddr,
-		.faddr		= *key->faddr,
-		.protocol	= key->protocol,
-		.lport		= key->lport,
-		.fport		= key->fport,
-	};
-
-	return siphash(&flow, sizeof(flow), &net6_pernet(net)->secret);
 }
 
 static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
@@ -181,7 +158,7 @@ struct sock *net6_dgram_lookup(struct net *net, const struct net6_dgram_key *key
 				key->dif))
 		return NULL;
 	if (best && best->sk_reuseport && best->sk_state != TCP_ESTABLISHED) {
-		sk = reuseport_select_sock(best, net6_dgram_group_hash(net, key), skb,
+		sk = reuseport_select_sock(best, net6_dgram_tuple_hash(net, key) >> 32, skb,
 					   sizeof(struct udphdr));
 		/* The group's program may refuse it. */
 		if (IS_ERR(sk))
