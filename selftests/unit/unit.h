@@ -25,9 +25,14 @@
 #define UNIT_H
 
 #include <linux/types.h>
+#ifdef __KERNEL__
+#include <linux/string.h>
+int printf(const char *fmt, ...);
+#else
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#endif
 
 struct unit_test {
 	const char *name;
@@ -130,7 +135,9 @@ int main(int argc, char **argv)
 	unsigned int n = 0, failed = 0;
 	struct unit_test *test;
 
+#ifndef __KERNEL__
 	setvbuf(stdout, NULL, _IOLBF, 0);
+#endif
 	for (test = unit_tests; test; test = test->next)
 		n += !only || !strcmp(only, test->name);
 	printf("KTAP version 1\n1..%u\n", n);
