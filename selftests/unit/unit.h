@@ -28,6 +28,9 @@
 #ifdef __KERNEL__
 #include <linux/string.h>
 int printf(const char *fmt, ...);
+extern void *stdout;
+int setvbuf(void *stream, char *buf, int mode, size_t size);
+#define _IOLBF	1
 #else
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,9 +138,7 @@ int main(int argc, char **argv)
 	unsigned int n = 0, failed = 0;
 	struct unit_test *test;
 
-#ifndef __KERNEL__
 	setvbuf(stdout, NULL, _IOLBF, 0);
-#endif
 	for (test = unit_tests; test; test = test->next)
 		n += !only || !strcmp(only, test->name);
 	printf("KTAP version 1\n1..%u\n", n);
