@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a segment costs does not grow with listeners of one SO_REUSEPORT group, nor with
 # connections whose names are much alike: one peer, the same ports, local addresses that differ in
-# their middle only. In virtual time, where time is instructions.
+# their middle only. What a bind() costs does not grow with the connections of a server that ended.
+# In virtual time, where time is instructions.
 #
 #	[ one namespace: net6 on the pseudo-loopback ]
 #
@@ -118,6 +119,31 @@ def connections_much_alike():
     few = least(echo)
     pairs += [pair(server, number) for number in range(2, ALIKE + 1)]
     flat(few, least(echo), f"{ALIKE} connections")
+
+
+@ktap.test
+def connections_of_a_server_that_ended():
+    reuse = (socket.SO_REUSEADDR, 1)
+
+    def once():
+        sock = ktap.net6_socket()
+        sock.setsockopt(socket.SOL_SOCKET, *reuse)
+        sock.bind(("::1", PORT))
+        sock.close()
+
+    cost = {}
+    for number in (2, MANY):
+        server = listener(PORT, reuse)
+        pairs = []
+        for _ in range(number):
+            client = ktap.net6_socket()
+            client.connect(("::1", PORT))
+            pairs += [client, server.accept()[0]]
+        server.close()
+        cost[number] = least(once)
+        for sock in pairs:
+            sock.close()
+    flat(cost[2], cost[MANY], "bind() with SO_REUSEADDR")
 
 
 ktap.main(setup)

@@ -14,13 +14,16 @@
  * @node: in the port's @others, but for its @first
  * @port: the port
  * @addr: the address that they had when they took it, :: for none yet
- * @owners: full sockets and TIME-WAIT ones, by sk_bind_node
+ * @owners: those that a bind() must look at, full sockets and TIME-WAIT ones, by sk_bind_node
+ * @reusers: those that had SO_REUSEADDR when they took it and do not listen. They are in the way of
+ *	nobody who has it, too. Connections and TIME-WAIT may be many
  */
 struct net6_tcp_port_addr {
 	struct rb_node		node;
 	struct net6_tcp_port	*port;
 	struct in6_addr		addr;
 	struct hlist_head	owners;
+	struct hlist_head	reusers;
 };
 
 /**

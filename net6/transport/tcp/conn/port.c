@@ -60,14 +60,21 @@ static struct net6_tcp_port_addr *net6_tcp_port_create(struct net6_tcp_port_buck
 	tb->first.port = tb;
 	tb->first.addr = sk->sk_v6_rcv_saddr;
 	INIT_HLIST_HEAD(&tb->first.owners);
+	INIT_HLIST_HEAD(&tb->first.reusers);
 	tb->others = RB_ROOT_CACHED;
 	hlist_add_head(&tb->node, &bucket->head);
 	return &tb->first;
 }
 
+/* Has nobody the port on this address? */
+static bool net6_tcp_port_free(const struct net6_tcp_port_addr *at)
+{
+	return hlist_empty(&at->owners) && hlist_empty(&at->reusers);
+}
+
 static bool net6_tcp_port_unused(const struct net6_tcp_port *tb)
 {
-	return hlist_empty(&tb->first.owners) && RB_EMPTY_ROOT(&tb->others.rb_root);
+	return net6_tcp_port_free(&tb->first) && RB_EMPTY_ROOT(&tb->others.rb_root);
 }
 
 /* Some order, :: before all: what matters is that nobody can make a search long. */
@@ -104,7 +111,7 @@ static void net6_tcp_port_locate(struct net6_tcp_port *tb, const struct in6_addr
 
 	place->parent = NULL;
 	place->at = at;
-	if (!hlist_empty(&at->owners) && ipv6_addr_equal(&at->addr, addr))
+	if (!net6_tcp_port_free(at) && ipv6_addr_equal(&at->addr, addr))
 		return;
 	while (*link) {
 		at = rb_entry(*link, struct net6_tcp_port_addr, node);
@@ -125,7 +132,7 @@ static struct net6_tcp_port_addr *net6_tcp_port_any(struct net6_tcp_port *tb)
 	struct net6_tcp_port_addr *at = &tb->first;
 	struct rb_node *node;
 
-	if (!hlist_empty(&at->owners) && ipv6_addr_any(&at->addr))
+	if (!net6_tcp_port_free(at) && ipv6_addr_any(&at->addr))
 		return at;
 	node = rb_first_cached(&tb->others);
 	at = node ? rb_entry(node, struct net6_tcp_port_addr, node) : NULL;
@@ -144,7 +151,7 @@ static struct net6_tcp_port_addr *net6_tcp_port_enter(struct net6_tcp_port *tb,
 
 	if (place->at)
 		return place->at;
-	if (hlist_empty(&tb->first.owners)) {
+	if (net6_tcp_port_free(&tb->first)) {
 		tb->first.addr = *addr;
 		return &tb->first;
 	}
@@ -154,6 +161,7 @@ static struct net6_tcp_port_addr *net6_tcp_port_enter(struct net6_tcp_port *tb,
 	at->port = tb;
 	at->addr = *addr;
 	INIT_HLIST_HEAD(&at->owners);
+	INIT_HLIST_HEAD(&at->reusers);
 	rb_link_node(&at->node, parent, place->link);
 	rb_insert_color_cached(&at->node, &tb->others,
 			       !parent || (place->link == &parent->rb_left &&
@@ -175,7 +183,7 @@ static void net6_tcp_port_release(struct net6_tcp_port_addr *at)
 {
 	struct net6_tcp_port *tb = at->port;
 
-	if (!hlist_empty(&at->owners))
+	if (!net6_tcp_port_free(at))
 		return;
 	if (at != &tb->first) {
 		rb_erase_cached(&at->node, &tb->others);
@@ -187,10 +195,17 @@ static void net6_tcp_port_release(struct net6_tcp_port_addr *at)
 	}
 }
 
+/* A full socket or a TIME-WAIT one. That SO_REUSEADDR is set or cleared later counts for nobody. */
+static void net6_tcp_port_file(struct sock *sk, struct net6_tcp_port_addr *at)
+{
+	sk_add_bind_node(sk, sk->sk_reuse && sk->sk_state != TCP_LISTEN ? &at->reusers :
+									  &at->owners);
+}
+
 static void net6_tcp_port_own(struct sock *sk, struct net6_tcp_port_addr *at)
 {
 	inet_sk(sk)->inet_num = at->port->port;
-	sk_add_bind_node(sk, &at->owners);
+	net6_tcp_port_file(sk, at);
 	net6_tcp_sk(sk)->port = at;
 }
 
@@ -216,16 +231,28 @@ static bool net6_tcp_port_shareable(struct sock *sk, struct sock *other, kuid_t 
 	       (other->sk_state == TCP_TIME_WAIT || uid_eq(uid, sock_i_uid(other)));
 }
 
+static bool net6_tcp_port_conflict_in(struct sock *sk, const struct hlist_head *list, kuid_t uid,
+				      bool chosen)
+{
+	struct sock *other;
+
+	sk_for_each_bound(other, list)
+		if (other != sk && !net6_tcp_port_shareable(sk, other, uid, chosen))
+			return true;
+	return false;
+}
+
+/* Listeners are among those that are looked at first. */
 static bool net6_tcp_port_conflict_at(struct sock *sk, const struct net6_tcp_port_addr *at,
 				      bool chosen)
 {
 	kuid_t uid = sock_i_uid(sk);
-	struct sock *other;
 
-	sk_for_each_bound(other, &at->owners)
-		if (other != sk && !net6_tcp_port_shareable(sk, other, uid, chosen))
-			return true;
-	return false;
+	if (net6_tcp_port_conflict_in(sk, &at->owners, uid, chosen))
+		return true;
+	if (chosen && sk->sk_reuse)
+		return false;
+	return net6_tcp_port_conflict_in(sk, &at->reusers, uid, chosen);
 }
 
 /* An address can overlap with the same one, @at, and with none: connect() gives one to a socket
@@ -277,6 +304,10 @@ static int net6_tcp_port_bind(struct sock *sk, u16 port, bool chosen)
 			goto out;
 		}
 		net6_tcp_port_own(sk, at);
+	} else {
+		/* It listens now. */
+		__sk_del_bind_node(sk);
+		net6_tcp_port_file(sk, at);
 	}
 	at->port->connect_only = false;
 out:
@@ -510,7 +541,7 @@ void net6_tcp_port_to_tw(struct sock *sk, struct net6_tcp_tw *tw)
 	spin_lock(&bucket->lock);
 	tw->port = net6_tcp_sk(sk)->port;
 	if (tw->port)
-		hlist_add_head(&tw->common.skc_bind_node, &tw->port->owners);
+		net6_tcp_port_file((struct sock *)tw, tw->port);
 	spin_unlock(&bucket->lock);
 }
 
