@@ -27,16 +27,28 @@ struct net6_raw_sock {
 	bool			checksum;
 };
 
-/* Sockets by namespace and protocol, so that those of one namespace are not in the way of another's
- * packets; RCU to read.
+#define NET6_RAW_CHAINS	64
+
+/* Sockets of a namespace by protocol; RCU to read. Another namespace's root cannot make them long.
  */
-static struct hlist_head net6_raw_table[1024];
+struct net6_raw_net {
+	struct hlist_head	chain[NET6_RAW_CHAINS];
+};
+
+static unsigned int net6_raw_net_id;
 static DEFINE_SPINLOCK(net6_raw_lock);
+
+static struct pernet_operations net6_raw_net_ops = {
+	.id	= &net6_raw_net_id,
+	.size	= sizeof(struct net6_raw_net),
+};
 
 /* A protocol can be beyond what packets have. */
 static struct hlist_head *net6_raw_chain(const struct net *net, u16 protocol)
 {
-	return &net6_raw_table[(net_hash_mix(net) + protocol) % ARRAY_SIZE(net6_raw_table)];
+	struct net6_raw_net *rn = net_generic(net, net6_raw_net_id);
+
+	return &rn->chain[protocol % NET6_RAW_CHAINS];
 }
 
 static struct net6_raw_sock *net6_raw_sk(const struct sock *sk)
@@ -516,8 +528,8 @@ int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *ar
 	u32 bucket = *pos >> 32, place = *pos;
 	int err = 0;
 
-	for (; bucket < ARRAY_SIZE(net6_raw_table); bucket++, place = 0) {
-		err = net6_dgram_walk_chain(&net6_raw_table[bucket], net, 0, &place, fn, arg);
+	for (; bucket < NET6_RAW_CHAINS; bucket++, place = 0) {
+		err = net6_dgram_walk_chain(net6_raw_chain(net, bucket), net, 0, &place, fn, arg);
 		if (err)
 			break;
 	}
@@ -532,9 +544,14 @@ int net6_raw_walk(struct net *net, u64 *pos, int (*fn)(struct sock *sk, void *ar
  */
 int net6_raw_init(void)
 {
-	int err = net6_protosw_register(&net6_raw_protosw);
+	int err = register_pernet_subsys(&net6_raw_net_ops);
 
-	if (!err)
+	if (err)
+		return err;
+	err = net6_protosw_register(&net6_raw_protosw);
+	if (err)
+		unregister_pernet_subsys(&net6_raw_net_ops);
+	else
 		net6_proto_tap_register(&net6_raw_tap);
 	return err;
 }
@@ -546,4 +563,5 @@ void net6_raw_exit(void)
 {
 	net6_proto_tap_register(NULL);
 	net6_protosw_unregister(&net6_raw_protosw);
+	unregister_pernet_subsys(&net6_raw_net_ops);
 }

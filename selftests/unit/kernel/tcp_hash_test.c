@@ -220,6 +220,10 @@ TEST(a_name_is_there_once)
 	two->sk_bound_dev_if = 0;
 	one->sk_bound_dev_if = 5;
 	EXPECT_FALSE(enter(two));
+	/* Unless both have one. */
+	two->sk_bound_dev_if = 6;
+	EXPECT_TRUE(enter(two));
+	net6_tcp_unhash(two);
 	one->sk_bound_dev_if = 0;
 	sock_net_set(two, &nets[1]);
 	EXPECT_TRUE(enter(two));
