@@ -20,6 +20,7 @@
 #include "core/netns.h"
 #include "core/policy.h"
 #include "observe/cover.h"
+#include "socket/mapped.h"
 #include "socket/sock.h"
 #include "takeover/takeover.h"
 #include "transport/dgram.h"
@@ -177,6 +178,7 @@ static const struct {
 	{ "input",		net6_input_init,	net6_input_exit },
 	{ "ICMPv6",		net6_icmp_init,		net6_icmp_exit },
 	{ "Neighbor Discovery",	net6_nd_init,		net6_nd_exit },
+	{ "mapped addresses",	net6_mapped_stream_init, net6_mapped_stream_exit },
 	{ "UDP",		net6_udp_init,		net6_udp_exit },
 	{ "raw sockets",	net6_raw_init,		net6_raw_exit },
 	{ "TCP",		net6_tcp_init,		net6_tcp_exit },

@@ -88,6 +88,8 @@ int net6_mapped_getsockopt(struct socket *sock, int level, int optname, char __u
 void net6_mapped_stream_release(struct socket *sock);
 bool net6_mapped_accept_ready(const struct sock *sk);
 struct sock *net6_mapped_accept(struct sock *sk, bool kern);
+int net6_mapped_stream_init(void);
+void net6_mapped_stream_exit(void);
 
 /* mapped_dgram.c */
 void net6_mapped_dgram_setup(struct sock *sk, struct sock *inner);

@@ -10,8 +10,9 @@
  * (TCP_ULP): they replace the operations by copies of the first socket's, even if that one is
  * ours. connect() to an IPv6 address is EAFNOSUPPORT from then on.
  */
-#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/net6.h>
+#include <linux/random.h>
 #include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
 
@@ -20,21 +21,40 @@
 #include "mapped.h"
 #include "protosw.h"
 
-#define NET6_SHADOW_BITS	8
+#define NET6_SHADOW_CHAINS	4096	/* a power of two */
 
-/* Socks of ours in whose place an IPv4 one is used, by the struct socket that uses it. A chain
- * may become long, with thousands of such sockets.
+/**
+ * struct net6_shadow_chain - socks of ours in whose place an IPv4 one is used
+ * @head: by sk_bind_node
+ * @lock: of the chain
+ *
+ * They are hashed by the struct socket that uses the IPv4 one. Each stands for two socks and their
+ * inodes, some 7 KB: with a gigabyte of them a chain has 37.
  */
-static DEFINE_HASHTABLE(net6_shadows, NET6_SHADOW_BITS);
-static DEFINE_SPINLOCK(net6_shadow_lock);
+struct net6_shadow_chain {
+	struct hlist_head	head;
+	spinlock_t		lock;	/* see above */
+};
 
-static struct net6_tcp_sock *net6_shadow_find(const struct socket *sock)
-	__must_hold(&net6_shadow_lock)
+static struct net6_shadow_chain *net6_shadows;
+static u32 net6_shadow_key __read_mostly;
+
+static struct net6_shadow_chain *net6_shadow_chain(const struct socket *sock)
+{
+	u32 hash = jhash_2words(lower_32_bits((unsigned long)sock),
+				upper_32_bits((unsigned long)sock), net6_shadow_key);
+
+	return &net6_shadows[hash & (NET6_SHADOW_CHAINS - 1)];
+}
+
+static struct net6_tcp_sock *net6_shadow_find(const struct net6_shadow_chain *chain,
+					      const struct socket *sock)
+	__must_hold(&chain->lock)
 {
 	struct sock *sk;
 
-	lockdep_assert_held(&net6_shadow_lock);
-	hash_for_each_possible(net6_shadows, sk, sk_bind_node, (unsigned long)sock)
+	lockdep_assert_held(&chain->lock);
+	hlist_for_each_entry(sk, &chain->head, sk_bind_node)
 		if (net6_tcp_sk(sk)->shadow_of == sock)
 			return net6_tcp_sk(sk);
 	return NULL;
@@ -42,23 +62,25 @@ static struct net6_tcp_sock *net6_shadow_find(const struct socket *sock)
 
 static void net6_shadow_add(struct socket *sock, struct socket *shadow)
 {
+	struct net6_shadow_chain *chain = net6_shadow_chain(sock);
 	struct net6_tcp_sock *ns = net6_tcp_sk(shadow->sk);
 
 	ns->shadow_of = sock;
 	ns->shadow = shadow;
-	spin_lock(&net6_shadow_lock);
+	spin_lock(&chain->lock);
 	/* The node is free, for it has no port. */
-	hash_add(net6_shadows, &shadow->sk->sk_bind_node, (unsigned long)sock);
-	spin_unlock(&net6_shadow_lock);
+	hlist_add_head(&shadow->sk->sk_bind_node, &chain->head);
+	spin_unlock(&chain->lock);
 }
 
 static struct socket *net6_shadow_get(const struct socket *sock)
 {
+	struct net6_shadow_chain *chain = net6_shadow_chain(sock);
 	struct net6_tcp_sock *ns;
 
-	spin_lock(&net6_shadow_lock);
-	ns = net6_shadow_find(sock);
-	spin_unlock(&net6_shadow_lock);
+	spin_lock(&chain->lock);
+	ns = net6_shadow_find(chain, sock);
+	spin_unlock(&chain->lock);
 	return ns ? ns->shadow : NULL;
 }
 
@@ -355,16 +377,17 @@ int net6_mapped_getsockopt(struct socket *sock, int level, int optname, char __u
  */
 void net6_mapped_stream_release(struct socket *sock)
 {
+	struct net6_shadow_chain *chain = net6_shadow_chain(sock);
 	struct net6_tcp_sock *ns;
 
-	spin_lock(&net6_shadow_lock);
-	ns = net6_shadow_find(sock);
+	spin_lock(&chain->lock);
+	ns = net6_shadow_find(chain, sock);
 	if (ns) {
-		hash_del(&((struct sock *)ns)->sk_bind_node);
+		hlist_del_init(&((struct sock *)ns)->sk_bind_node);
 		/* Shares its place with pages, which it has none of. */
 		ns->shadow_of = NULL;
 	}
-	spin_unlock(&net6_shadow_lock);
+	spin_unlock(&chain->lock);
 	if (ns)
 		sock_release(ns->shadow);
 }
@@ -398,4 +421,33 @@ struct sock *net6_mapped_accept(struct sock *sk, bool kern)
 	/* For those that come after it. */
 	net6_mapped_sync(sk, inner);
 	return net6_compat_sk_accept(inner, O_NONBLOCK, kern);
+}
+
+/**
+ * net6_mapped_stream_init() - make the table of replaced socks
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int net6_mapped_stream_init(void)
+{
+	unsigned int i;
+
+	net6_shadows = kvmalloc_array(NET6_SHADOW_CHAINS, sizeof(*net6_shadows), GFP_KERNEL);
+	if (!net6_shadows)
+		return -ENOMEM;
+	for (i = 0; i < NET6_SHADOW_CHAINS; i++) {
+		INIT_HLIST_HEAD(&net6_shadows[i].head);
+		spin_lock_init(&net6_shadows[i].lock);
+	}
+	net6_shadow_key = get_random_u32();
+	return 0;
+}
+
+/**
+ * net6_mapped_stream_exit() - free the table; it is empty
+ */
+void net6_mapped_stream_exit(void)
+{
+	kvfree(net6_shadows);
+	net6_shadows = NULL;
 }
