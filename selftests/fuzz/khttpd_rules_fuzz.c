@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../khttpd/http/ruleline.c"
 #include "../../khttpd/http/rules.c"
 #include "../../khttpd/http/mime.c"
 #include "../../khttpd/http/names.c"

@@ -2,6 +2,7 @@
 /* Rules: which lines are taken, which paths they match, in which order. */
 #include "unit.h"
 #include "../../khttpd/http/hidden.c"
+#include "../../khttpd/http/ruleline.c"
 #include "../../khttpd/http/rules.c"
 
 static struct khttpd_rules rules;

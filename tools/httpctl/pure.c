@@ -5,6 +5,7 @@
 #include "../../khttpd/http/https.c"
 #include "../../khttpd/http/mime.c"
 #include "../../khttpd/http/names.c"
+#include "../../khttpd/http/ruleline.c"
 #include "../../khttpd/http/rules.c"
 #include "judge.h"
 
