@@ -491,9 +491,11 @@ enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 					u16 status);
 enum khttpd_verdict khttpd_reply_https(const struct khttpd_ask *ask);
+enum khttpd_verdict khttpd_reply_moved(const struct khttpd_ask *ask);
 enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
 					  size_t dir_len);
-enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask);
+enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask,
+					 const struct khttpd_path *path);
 enum khttpd_verdict khttpd_reply_made(const struct khttpd_ask *ask, char *body,
 				      size_t len, const char *type);
 enum khttpd_verdict khttpd_reply_page(const struct khttpd_ask *ask,

@@ -5,7 +5,9 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "../http/added.h"
 #include "../http/condition.h"
+#include "../http/ruled.h"
 #include "../http/status.h"
 #include "../observe/log.h"
 #include "conn.h"
@@ -142,21 +144,38 @@ enum khttpd_verdict khttpd_reply_status(const struct khttpd_ask *ask,
 						    sizeof(field)));
 }
 
+/* The fields that rules add for a path; @room suffices. */
+static void khttpd_reply_added(const struct khttpd_ask *ask, const struct khttpd_path *path,
+			       char *text, size_t room)
+{
+	unsigned int from = 0;
+	const char *field;
+	size_t n, len = 0;
+
+	while ((field = khttpd_added_next(ask->site->options.rules, path->name, path->len, &from,
+					  &n)))
+		len += scnprintf(text + len, room - len, "%.*s\r\n", (int)n, field);
+}
+
 /**
  * khttpd_reply_options() - say what can be asked for
  * @ask: an OPTIONS request
+ * @path: what it is about, or NULL. A browser asks so before a request to another site's server
  *
  * Return: enum khttpd_verdict
  */
-enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask)
+enum khttpd_verdict khttpd_reply_options(const struct khttpd_ask *ask,
+					 const struct khttpd_path *path)
 {
 	struct khttpd_batch *batch = &ask->conn->thread->batch;
+	char added[KHTTPD_ADDED_SIZE + 1] = "";
 	size_t room, len;
 	char *text;
 
+	if (path)
+		khttpd_reply_added(ask, path, added, sizeof(added));
 	text = khttpd_batch_text(batch, &room);
-	len = khttpd_reply_head(ask, 204, text, room,
-				"Allow: GET, HEAD, OPTIONS\r\n");
+	len = khttpd_reply_head(ask, 204, text, room, "Allow: GET, HEAD, OPTIONS\r\n%s", added);
 	if (!len)
 		return khttpd_reply_room(ask);
 	khttpd_batch_add_text(ask->conn, len, ask->close,
@@ -193,6 +212,42 @@ enum khttpd_verdict khttpd_reply_redirect(const struct khttpd_ask *ask,
 		verdict = khttpd_reply_status(ask, 414);
 	else
 		verdict = khttpd_reply_text(ask, 301, field);
+	kfree(field);
+	return verdict;
+}
+
+/* As long as a batch may have room for. */
+#define KHTTPD_LOCATION_MAX	(KHTTPD_TEXT_SIZE / 2)
+
+/**
+ * khttpd_reply_moved() - to where a rule of the site says
+ * @ask: a GET or HEAD; the path of the thread's wish has such a rule
+ *
+ * Return: enum khttpd_verdict
+ */
+enum khttpd_verdict khttpd_reply_moved(const struct khttpd_ask *ask)
+{
+	static const char name[] = "Location: ";
+	const struct khttpd_request *req = &ask->conn->req;
+	enum khttpd_verdict verdict;
+	size_t at = strlen(name), len;
+	bool query = false;
+	u16 status = 0;
+	char *field;
+
+	field = kmalloc(KHTTPD_LOCATION_MAX, GFP_KERNEL);
+	if (!field)
+		return khttpd_reply_status(ask, 503);
+	memcpy(field, name, at);
+	len = khttpd_ruled_location(ask->site->options.rules, &ask->conn->thread->wish.path,
+				    field + at, KHTTPD_LOCATION_MAX - at, &query, &status);
+	if (!len || at + len + req->query_len + 3 > KHTTPD_LOCATION_MAX) {
+		verdict = khttpd_reply_status(ask, 414);
+	} else {
+		sprintf(field + at + len, "%.*s\r\n", query ? req->query_len : 0,
+			ask->head + req->query);
+		verdict = khttpd_reply_text(ask, status, field);
+	}
 	kfree(field);
 	return verdict;
 }

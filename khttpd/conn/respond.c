@@ -4,9 +4,11 @@
 #include <linux/slab.h>
 #include "../files/vhost.h"
 #include "../http/accept.h"
+#include "../http/access.h"
 #include "../http/ruled.h"
 #include "../http/status.h"
 #include "../listen/listener.h"
+#include "../listen/peer.h"
 #include "../listen/tls.h"
 #include "../observe/statuspage.h"
 #include "../soft/soft.h"
@@ -44,7 +46,10 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 	const struct khttpd_request *req = &ask->conn->req;
 
 	wish->json = false;
-	wish->server = ask->conn->server;
+	wish->fallback = false;
+	/* Where a file may stand in, it matters that a directory is there. */
+	wish->server = ask->conn->server && !(options->rules &&
+			options->rules->kinds & BIT(KHTTPD_RULE_FALLBACK));
 	if (options->precompressed)
 		khttpd_accept_codings(req, ask->head, &wish->codings);
 	if (!wish->path.dir)
@@ -75,7 +80,7 @@ static struct khttpd_entry *khttpd_respond_repeat(const struct khttpd_ask *ask)
 	struct khttpd_thread *thread = ask->conn->thread;
 	struct khttpd_entry *entry;
 
-	if (!thread->memo.last || thread->wish.status)
+	if (!thread->memo.last || thread->wish.status || thread->wish.fallback)
 		return NULL;
 	rcu_read_lock();
 	entry = khttpd_memo_repeat(&thread->memo, ask->site);
@@ -97,7 +102,7 @@ static bool khttpd_respond_now(const struct khttpd_ask *ask,
 		return true;
 	if (!khttpd_resolve_now(ask->site, &thread->wish, found))
 		return false;
-	if (found->entry && !found->page &&
+	if (found->entry && !found->page && !thread->wish.fallback &&
 	    khttpd_memo_lasts(&thread->memo, found->entry)) {
 		thread->memo.last = found->entry;
 		thread->memo.departures = departures;
@@ -182,11 +187,15 @@ enum khttpd_verdict khttpd_respond_refused(struct khttpd_conn *conn,
 	return verdict;
 }
 
-/* Does a rule of the site deny what is known of the path? All of it may be any path. */
+/* Does a rule of the site deny what is known of the path? All of it may be any path. A site that
+ * blocks clients has nothing passed by it.
+ */
 static bool khttpd_respond_denies(const struct khttpd_site *site, struct khttpd_path *path)
 {
 	const struct khttpd_rules *rules = site->options.rules;
 
+	if (khttpd_access_judges(rules))
+		return true;
 	if (!rules || !(rules->kinds & BIT(KHTTPD_RULE_DENY)))
 		return false;
 	return !path || khttpd_ruled_path(rules, path) == KHTTPD_RULE_DENY;
@@ -328,9 +337,46 @@ static bool khttpd_respond_ruled(const struct khttpd_ask *ask,
 	case KHTTPD_RULE_STATUS:
 		*verdict = khttpd_respond_about(ask);
 		return true;
+	case KHTTPD_RULE_REDIRECT:
+		*verdict = khttpd_reply_moved(ask);
+		return true;
 	default:
 		return false;
 	}
+}
+
+/* There is nothing: may a file stand in for it? Then thread->wish asks for that. */
+static bool khttpd_respond_falls_back(const struct khttpd_ask *ask, struct khttpd_found *found)
+{
+	struct khttpd_thread *thread = ask->conn->thread;
+	struct khttpd_wish *wish = &thread->wish;
+
+	if (found->error != -ENOENT && found->error != -ENOTDIR)
+		return false;
+	if (!khttpd_ruled_fallback(ask->site->options.rules, &wish->path, wish->dir_len))
+		return false;
+	if (found->entry)
+		khttpd_entry_put(found->entry);
+	thread->memo.kept = false;
+	wish->dir_len = -1;
+	wish->fallback = true;
+	return true;
+}
+
+/* As khttpd_respond_find(), with the file that stands in for nothing. A worker that was asked for
+ * that is not asked for the first one again.
+ */
+static bool khttpd_respond_search(const struct khttpd_ask *ask, struct khttpd_found *found)
+{
+	const struct khttpd_job *job = ask->conn->job;
+	bool fallback = job && job->site == ask->site && job->wish.fallback;
+
+	if (!khttpd_respond_find(ask, found))
+		return false;
+	if (likely(!found->error) || found->text || fallback ||
+	    !khttpd_respond_falls_back(ask, found))
+		return true;
+	return khttpd_respond_find(ask, found);
 }
 
 /* GET or HEAD of a well-formed path. */
@@ -353,9 +399,10 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 	if (thread->wish.dir_len >= 0 && khttpd_respond_ruled(ask, &verdict))
 		return verdict;
 	waited = ask->conn->job;
-	if (!khttpd_respond_find(ask, &found))
+	if (!khttpd_respond_search(ask, &found))
 		return ask->conn->job ? KHTTPD_VERDICT_JOB :
 					KHTTPD_VERDICT_FLUSH;
+	waited |= thread->wish.fallback;
 	if (found.text) {
 		if (!ask->conn->server)
 			return khttpd_reply_made(ask, found.text, found.len,
@@ -374,11 +421,18 @@ static enum khttpd_verdict khttpd_respond_path(const struct khttpd_ask *ask)
 static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 {
 	const struct khttpd_rules *rules = ask->site->options.rules;
+	struct khttpd_thread *thread = ask->conn->thread;
+	enum khttpd_path_result result;
 	enum khttpd_verdict verdict;
 
 	if (ask->conn->server &&
 	    khttpd_ruled_request(rules, &ask->conn->req, ask->head))
 		return KHTTPD_VERDICT_HANDOVER;
+	if (khttpd_ruled_rewrite(rules, &thread->wish.path, &result)) {
+		thread->memo.kept = false;
+		if (result != KHTTPD_PATH_OK)
+			return khttpd_respond_theirs(ask, 404);
+	}
 	if (khttpd_respond_ruled(ask, &verdict))
 		return verdict;
 	return khttpd_respond_path(ask);
@@ -405,19 +459,44 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 	}
 }
 
+/* What can be asked for, of a path or of all of them ("*"). */
+static enum khttpd_verdict khttpd_respond_options(const struct khttpd_ask *ask)
+{
+	const struct khttpd_request *req = &ask->conn->req;
+	struct khttpd_thread *thread = ask->conn->thread;
+	struct khttpd_path *path = &thread->wish.path;
+
+	if (ask->conn->server)
+		return KHTTPD_VERDICT_HANDOVER;
+	thread->memo.kept = false;
+	if (req->flags & KHTTPD_REQ_NOPATH ||
+	    khttpd_path_normalise(path, ask->head + req->path, req->path_len) != KHTTPD_PATH_OK)
+		path = NULL;
+	return khttpd_reply_options(ask, path);
+}
+
 /* By method. Methods that are not served here are the server's, or refused. */
 static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
 {
-	ask->conn->thread->wish.status = 0;
-	if (unlikely(ask->conn->listener->redirect))
+	struct khttpd_conn *conn = ask->conn;
+
+	conn->thread->wish.status = 0;
+	if (unlikely(khttpd_peer_blocked(ask->site->options.rules, conn->sock->sk))) {
+		if (!conn->job)
+			khttpd_count(access_refused);
+		return khttpd_respond_error(ask, 403);
+	}
+	if (conn->server && (conn->req.flags & KHTTPD_REQ_WEBSOCKET ||
+			     !khttpd_request_bodiless(&conn->req)))
+		return KHTTPD_VERDICT_HANDOVER;
+	if (unlikely(conn->listener->redirect))
 		return khttpd_reply_https(ask);
-	switch (ask->conn->req.method) {
+	switch (conn->req.method) {
 	case KHTTPD_METHOD_GET:
 	case KHTTPD_METHOD_HEAD:
 		return khttpd_respond_get(ask);
 	case KHTTPD_METHOD_OPTIONS:
-		return ask->conn->server ? KHTTPD_VERDICT_HANDOVER :
-					   khttpd_reply_options(ask);
+		return khttpd_respond_options(ask);
 	case KHTTPD_METHOD_KNOWN:
 		return khttpd_respond_theirs(ask, 405);
 	default:
@@ -453,8 +532,6 @@ enum khttpd_verdict khttpd_respond(struct khttpd_conn *conn, const u8 *head,
 
 	if (!khttpd_batch_has_room(&conn->thread->batch))
 		return KHTTPD_VERDICT_FLUSH;
-	if (conn->server && (!bodiless || (req->flags & KHTTPD_REQ_WEBSOCKET)))
-		return KHTTPD_VERDICT_HANDOVER;
 	if (!bodiless)
 		conn->unread = true;
 

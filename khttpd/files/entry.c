@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
+#include "../http/added.h"
 #include "../http/date.h"
 #include "../http/mime.h"
 #include "entry.h"
@@ -151,6 +152,18 @@ static void khttpd_entry_tag(struct khttpd_entry *entry, char *text, u64 ino)
 	khttpd_entry_print(entry, text, "\r\n");
 }
 
+/* The fields that the site's rules have for a file. */
+static void khttpd_entry_added(struct khttpd_entry *entry, char *text)
+{
+	const char *field;
+	unsigned int from = 0;
+	size_t len;
+
+	while ((field = khttpd_added_next(entry->site->options.rules, entry->name, entry->key_len,
+					  &from, &len)))
+		khttpd_entry_print(entry, text, "%.*s\r\n", (int)len, field);
+}
+
 /**
  * khttpd_entry_header() - write the header up to the date
  * @entry: nobody else's yet; its name without suffix says what it is
@@ -192,6 +205,7 @@ int khttpd_entry_header(struct khttpd_entry *entry, u64 ino)
 				   cache);
 	entry->expires = khttpd_rules_expires(options->rules, entry->name,
 					      entry->key_len, &entry->seconds);
+	khttpd_entry_added(entry, text);
 	/* RFC 9110 section 12.5.5: also where the file itself was chosen. */
 	if (entry->variants || entry->coding != KHTTPD_CODING_IDENTITY)
 		khttpd_entry_print(entry, text, "Vary: Accept-Encoding\r\n");

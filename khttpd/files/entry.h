@@ -14,8 +14,11 @@
 #include "../http/path.h"
 #include "site.h"
 
-/* Longest header of a file, the part before the date. */
-#define KHTTPD_HEADER_MAX	512
+/* Longest header of a file, the part before the date: with the fields that rules add, and without
+ * them.
+ */
+#define KHTTPD_HEADER_OWN	512
+#define KHTTPD_HEADER_MAX	(KHTTPD_HEADER_OWN + KHTTPD_ADDED_SIZE)
 
 /**
  * struct khttpd_entry - a file of a site, open and with its header built

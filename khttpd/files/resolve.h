@@ -29,6 +29,7 @@ struct khttpd_found {
  * @size: then: as in struct khttpd_ask
  * @server: what is missing is a server's: nobody wants to know more about it
  * @json: a listing is to be JSON
+ * @fallback: @path is that of a file that stands in for nothing
  * @codings: which codings the client takes
  * @path: what, index file's name included; still a directory if the site has
  *	no index files
@@ -39,6 +40,7 @@ struct khttpd_wish {
 	u64 size;
 	bool server;
 	bool json;
+	bool fallback;
 	struct khttpd_codings codings;
 	struct khttpd_path path;
 };

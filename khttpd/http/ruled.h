@@ -9,6 +9,11 @@
 
 enum khttpd_rule_kind khttpd_ruled_path(const struct khttpd_rules *rules,
 					struct khttpd_path *path);
+bool khttpd_ruled_rewrite(const struct khttpd_rules *rules, struct khttpd_path *path,
+			  enum khttpd_path_result *result);
+bool khttpd_ruled_fallback(const struct khttpd_rules *rules, struct khttpd_path *path, int dir_len);
+size_t khttpd_ruled_location(const struct khttpd_rules *rules, struct khttpd_path *path, char *out,
+			     size_t size, bool *query, u16 *status);
 bool khttpd_ruled_request(const struct khttpd_rules *rules,
 			  const struct khttpd_request *req, const u8 *head);
 

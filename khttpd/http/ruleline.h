@@ -5,6 +5,8 @@
 
 #include "rules.h"
 
+bool khttpd_ruleline_same_field(const char *text, const struct khttpd_rule *a,
+				const struct khttpd_rule *b);
 bool khttpd_ruleline_take(struct khttpd_rule *rule, const char *text, size_t end, size_t at,
 			  bool *empty);
 

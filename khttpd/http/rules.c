@@ -7,6 +7,41 @@
 #include "chars.h"
 #include "ruleline.h"
 
+/* Is another one the longest of those for a field, or the first of the longest? */
+static bool rules_added_less(const struct khttpd_rules *rules, int at)
+{
+	const struct khttpd_rule *rule = &rules->rule[at];
+	int i;
+
+	for (i = 0; i < rules->count; i++) {
+		const struct khttpd_rule *other = &rules->rule[i];
+
+		if (i != at && other->kind == KHTTPD_RULE_HEADER &&
+		    khttpd_ruleline_same_field(rules->text, rule, other) &&
+		    (other->value_len > rule->value_len ||
+		     (other->value_len == rule->value_len && i < at)))
+			return true;
+	}
+	return false;
+}
+
+/* A header has each field once: is there room for the longest of each? */
+static bool rules_added_fit(const struct khttpd_rules *rules)
+{
+	size_t count = 0, size = 0;
+	int i;
+
+	for (i = 0; i < rules->count; i++) {
+		if (rules->rule[i].kind != KHTTPD_RULE_HEADER)
+			continue;
+		if (++count > KHTTPD_ADDED_MAX)
+			return false;
+		if (!rules_added_less(rules, i))
+			size += rules->rule[i].value_len + 2;
+	}
+	return size <= KHTTPD_ADDED_SIZE;
+}
+
 /**
  * khttpd_rules_parse() - read rules
  * @rules: result
@@ -42,7 +77,7 @@ bool khttpd_rules_parse(struct khttpd_rules *rules, const char *text,
 		}
 		at = next + 1;
 	}
-	return true;
+	return rules_added_fit(rules);
 }
 
 /* Does the pattern match "/" and @name? Linear in their product. */
@@ -79,26 +114,42 @@ static bool pattern_matches(const char *pattern, size_t pattern_len,
 	return p == pattern_len;
 }
 
-static bool rule_matches(const struct khttpd_rules *rules,
-			 const struct khttpd_rule *rule, const char *name,
-			 size_t len)
+/**
+ * khttpd_rules_match() - is a rule about a path?
+ * @rules: a site's rules
+ * @rule: one of them that has a pattern
+ * @name: normalised path
+ * @len: its length
+ */
+bool khttpd_rules_match(const struct khttpd_rules *rules, const struct khttpd_rule *rule,
+			const char *name, size_t len)
 {
 	return pattern_matches(rules->text + rule->word, rule->word_len, name,
 			       len);
 }
 
-/* The first of serve, pass, deny and status that matches; KHTTPD_RULE_KINDS for none. */
-static enum khttpd_rule_kind first_action(const struct khttpd_rules *rules, const char *name,
-					  size_t len)
+/**
+ * khttpd_rules_first() - the first rule about a path
+ * @rules: a site's rules, or NULL
+ * @kinds: BIT(enum khttpd_rule_kind) of those looked for; all have patterns
+ * @name: normalised path
+ * @len: its length
+ *
+ * Return: the rule, or NULL.
+ */
+const struct khttpd_rule *khttpd_rules_first(const struct khttpd_rules *rules,
+					     unsigned int kinds, const char *name, size_t len)
 {
 	int i;
 
+	if (!rules || !(rules->kinds & kinds))
+		return NULL;
 	for (i = 0; i < rules->count; i++) {
-		if (rules->rule[i].kind <= KHTTPD_RULE_STATUS &&
-		    rule_matches(rules, &rules->rule[i], name, len))
-			return rules->rule[i].kind;
+		if (BIT(rules->rule[i].kind) & kinds &&
+		    khttpd_rules_match(rules, &rules->rule[i], name, len))
+			return &rules->rule[i];
 	}
-	return KHTTPD_RULE_KINDS;
+	return NULL;
 }
 
 /**
@@ -111,8 +162,12 @@ static enum khttpd_rule_kind first_action(const struct khttpd_rules *rules, cons
  */
 bool khttpd_rules_serve(const struct khttpd_rules *rules, const char *name, size_t len)
 {
-	return rules && rules->kinds & BIT(KHTTPD_RULE_SERVE) &&
-	       first_action(rules, name, len) == KHTTPD_RULE_SERVE;
+	const struct khttpd_rule *rule;
+
+	if (!rules || !(rules->kinds & BIT(KHTTPD_RULE_SERVE)))
+		return false;
+	rule = khttpd_rules_first(rules, KHTTPD_RULE_ACTIONS, name, len);
+	return rule && rule->kind == KHTTPD_RULE_SERVE;
 }
 
 /**
@@ -121,19 +176,17 @@ bool khttpd_rules_serve(const struct khttpd_rules *rules, const char *name, size
  * @name: normalised path
  * @len: its length
  *
- * Return: KHTTPD_RULE_SERVE, _PASS, _DENY or _STATUS.
+ * Return: KHTTPD_RULE_SERVE, _PASS, _DENY, _STATUS, _REDIRECT or _REWRITE.
  */
 enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
 					  const char *name, size_t len)
 {
-	enum khttpd_rule_kind kind;
+	const struct khttpd_rule *rule;
 
-	if (!rules || !(rules->kinds & (BIT(KHTTPD_RULE_PASS) |
-					BIT(KHTTPD_RULE_DENY) |
-					BIT(KHTTPD_RULE_STATUS))))
+	if (!rules || !(rules->kinds & KHTTPD_RULE_ACTIONS & ~BIT(KHTTPD_RULE_SERVE)))
 		return KHTTPD_RULE_SERVE;
-	kind = first_action(rules, name, len);
-	return kind == KHTTPD_RULE_KINDS ? KHTTPD_RULE_SERVE : kind;
+	rule = khttpd_rules_first(rules, KHTTPD_RULE_ACTIONS, name, len);
+	return rule ? rule->kind : KHTTPD_RULE_SERVE;
 }
 
 /**
@@ -207,20 +260,12 @@ bool khttpd_rules_method(const struct khttpd_rules *rules, const u8 *method,
 bool khttpd_rules_expires(const struct khttpd_rules *rules, const char *name,
 			  size_t len, u32 *seconds)
 {
-	int i;
+	const struct khttpd_rule *rule = khttpd_rules_first(rules, BIT(KHTTPD_RULE_EXPIRES), name,
+							    len);
 
-	if (!rules || !(rules->kinds & BIT(KHTTPD_RULE_EXPIRES)))
-		return false;
-	for (i = 0; i < rules->count; i++) {
-		const struct khttpd_rule *rule = &rules->rule[i];
-
-		if (rule->kind != KHTTPD_RULE_EXPIRES ||
-		    !rule_matches(rules, rule, name, len))
-			continue;
+	if (rule)
 		*seconds = rule->seconds;
-		return true;
-	}
-	return false;
+	return rule;
 }
 
 /**
@@ -235,18 +280,13 @@ bool khttpd_rules_expires(const struct khttpd_rules *rules, const char *name,
 const char *khttpd_rules_cache(const struct khttpd_rules *rules,
 			       const char *name, size_t len, size_t *value_len)
 {
-	int i;
+	const struct khttpd_rule *rule = khttpd_rules_first(rules, BIT(KHTTPD_RULE_CACHE), name,
+							    len);
 
-	for (i = 0; rules && i < rules->count; i++) {
-		const struct khttpd_rule *rule = &rules->rule[i];
-
-		if (rule->kind != KHTTPD_RULE_CACHE ||
-		    !rule_matches(rules, rule, name, len))
-			continue;
-		*value_len = rule->value_len;
-		return rules->text + rule->value;
-	}
-	return NULL;
+	if (!rule)
+		return NULL;
+	*value_len = rule->value_len;
+	return rules->text + rule->value;
 }
 
 /**

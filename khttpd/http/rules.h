@@ -12,29 +12,46 @@
 #define KHTTPD_EXPIRES_MAX	315360000
 /* Longest value of a cache rule. */
 #define KHTTPD_CACHE_MAX	96
+/* What is done for a path: of these the first that matches counts. */
+#define KHTTPD_RULE_ACTIONS	(BIT(KHTTPD_RULE_SERVE) | BIT(KHTTPD_RULE_PASS) |		\
+				 BIT(KHTTPD_RULE_DENY) | BIT(KHTTPD_RULE_STATUS) |		\
+				 BIT(KHTTPD_RULE_REDIRECT) | BIT(KHTTPD_RULE_REWRITE))
+/* Most header rules, and bytes of the longest of each field together, with CRLF: they may be in
+ * one header.
+ */
+#define KHTTPD_ADDED_MAX	64
+#define KHTTPD_ADDED_SIZE	512
 
 enum khttpd_rule_kind {
 	KHTTPD_RULE_SERVE,	/* PATTERN: files, and no rule below counts */
 	KHTTPD_RULE_PASS,	/* PATTERN: is the server's */
 	KHTTPD_RULE_DENY,	/* PATTERN: 403 */
 	KHTTPD_RULE_STATUS,	/* PATTERN: the page about the web server */
+	KHTTPD_RULE_REDIRECT,	/* STATUS PATTERN TARGET: to another place */
+	KHTTPD_RULE_REWRITE,	/* PATTERN TARGET: as if that path had been asked for */
 	KHTTPD_RULE_COOKIE,	/* NAME: with that cookie it is the server's */
 	KHTTPD_RULE_METHOD,	/* NAME: with that method it is the server's */
+	KHTTPD_RULE_ALLOW,	/* NET: its clients are served */
+	KHTTPD_RULE_BLOCK,	/* NET: its clients are not: 403 */
 	KHTTPD_RULE_CACHE,	/* PATTERN VALUE: Cache-Control of files */
 	KHTTPD_RULE_EXPIRES,	/* PATTERN SECONDS: Expires of files */
 	KHTTPD_RULE_ERROR,	/* STATUS PATH: the page for an error */
+	KHTTPD_RULE_FALLBACK,	/* PATTERN TARGET: the file where there is none */
+	KHTTPD_RULE_HEADER,	/* PATTERN NAME: VALUE: a field of replies with files */
 	KHTTPD_RULE_KINDS
 };
 
 /**
  * struct khttpd_rule - one line
  * @kind: enum khttpd_rule_kind
- * @status: of an error rule
+ * @status: of an error or a redirect rule
  * @word: offset of PATTERN, NAME or PATH in the text
  * @word_len: its length
  * @value: offset of VALUE
  * @value_len: its length, or 0
  * @seconds: of an expires rule
+ * @bits: of an allow or block rule: length of the prefix
+ * @address: of these: an IPv6 address, or an IPv4-mapped one (RFC 4291 section 2.5.5.2)
  */
 struct khttpd_rule {
 	u8 kind;
@@ -44,6 +61,8 @@ struct khttpd_rule {
 	u16 value;
 	u16 value_len;
 	u32 seconds;
+	u8 bits;
+	u8 address[16];
 };
 
 /**
@@ -62,6 +81,10 @@ struct khttpd_rules {
 
 bool khttpd_rules_parse(struct khttpd_rules *rules, const char *text,
 			size_t len);
+bool khttpd_rules_match(const struct khttpd_rules *rules, const struct khttpd_rule *rule,
+			const char *name, size_t len);
+const struct khttpd_rule *khttpd_rules_first(const struct khttpd_rules *rules,
+					     unsigned int kinds, const char *name, size_t len);
 bool khttpd_rules_serve(const struct khttpd_rules *rules, const char *name, size_t len);
 enum khttpd_rule_kind khttpd_rules_action(const struct khttpd_rules *rules,
 					  const char *name, size_t len);

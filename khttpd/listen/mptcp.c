@@ -96,7 +96,7 @@ static bool khttpd_mptcp_denies(const struct khttpd_site *site, struct khttpd_pa
 {
 	const struct khttpd_rules *rules = site->options.rules;
 
-	return rules && rules->kinds & BIT(KHTTPD_RULE_DENY);
+	return rules && rules->kinds & (BIT(KHTTPD_RULE_DENY) | BIT(KHTTPD_RULE_BLOCK));
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include "../http/access.h"
 #include "../http/rate.h"
 #include "../limits.h"
 #include "../observe/stats.h"
@@ -207,6 +208,26 @@ void khttpd_peer_shaken(struct khttpd_peer *peer)
 	spin_lock_bh(&bucket->lock);
 	peer->shakes--;
 	spin_unlock_bh(&bucket->lock);
+}
+
+/**
+ * khttpd_peer_blocked() - does a rule block the client of a connection?
+ * @rules: a site's rules, or NULL
+ * @sk: the connection
+ *
+ * Context: any.
+ */
+bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk)
+{
+	struct in6_addr address;
+
+	if (!khttpd_access_judges(rules))
+		return false;
+	if (sk->sk_family == AF_INET)
+		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
+	else
+		address = sk->sk_v6_daddr;
+	return khttpd_access_refuses(rules, address.s6_addr);
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct khttpd_peer;
+struct khttpd_rules;
 struct sock;
 
 int khttpd_peers_init(void);
@@ -14,6 +15,7 @@ struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls);
 void khttpd_peer_put(struct khttpd_peer *peer);
 bool khttpd_peer_shake(struct khttpd_peer *peer);
 void khttpd_peer_shaken(struct khttpd_peer *peer);
+bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk);
 bool khttpd_peer_rate(struct khttpd_peer *peer);
 void khttpd_peer_rate_undo(struct khttpd_peer *peer);
 

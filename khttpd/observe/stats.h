@@ -14,7 +14,7 @@
 	X(replies_part, "206 with parts of a file") \
 	X(replies_unchanged, "304, not modified") \
 	X(replies_other, "listings, OPTIONS, status pages") \
-	X(replies_redirect, "301 to the slash behind a directory") \
+	X(replies_redirect, "301 and its like: the slash behind a directory, rules") \
 	X(replies_error, "4xx and 5xx, framing errors too") \
 	X(bytes_sent, "bytes given to the sockets") \
 	X(handed_over, "connections given to a server") \
@@ -26,7 +26,8 @@
 	X(bad_paths, "malformed or escaping paths") \
 	X(connections_full, "over max_connections on accept") \
 	X(address_full, "over max_per_address on accept") \
-	X(mptcp_refused, "connections of MPTCP reset: a rule denies a path") \
+	X(mptcp_refused, "connections of MPTCP reset: a rule denies a path, or blocks clients") \
+	X(access_refused, "403: a rule blocks the client's address") \
 	X(requests_refused, "429: over request_rate") \
 	X(peers_unknown, "clients that could not be limited") \
 	X(timeout_head, "head not complete in time") \

@@ -5,6 +5,7 @@
  */
 #include "../files/negative.h"
 #include "../files/vhost.h"
+#include "../http/access.h"
 #include "../http/condition.h"
 #include "../http/plain.h"
 #include "../http/ruled.h"
@@ -20,6 +21,7 @@ khttpd_softreply_ruled(const struct khttpd_site *site, struct khttpd_soft_work *
 {
 	switch (khttpd_ruled_path(site->options.rules, &work->path)) {
 	case KHTTPD_RULE_SERVE:
+	case KHTTPD_RULE_REWRITE:	/* done before */
 		return KHTTPD_SOFT_NEXT;
 	case KHTTPD_RULE_PASS:
 		return theirs;
@@ -53,6 +55,7 @@ khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *
 	const struct khttpd_rules *rules = site->options.rules;
 	const struct khttpd_request *req = &work->req;
 	enum khttpd_soft_verdict verdict;
+	enum khttpd_path_result result;
 
 	if (work->path_of != known)
 		known->memo.kept = false;
@@ -68,6 +71,11 @@ khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *
 	if (unlikely(rules)) {
 		if (khttpd_ruled_request(rules, req, work->head))
 			return theirs;
+		if (khttpd_ruled_rewrite(rules, &work->path, &result)) {
+			known->memo.kept = false;
+			if (result != KHTTPD_PATH_OK)
+				return theirs;
+		}
 		verdict = khttpd_softreply_ruled(site, work, theirs);
 		if (verdict != KHTTPD_SOFT_NEXT)
 			return verdict;
@@ -153,7 +161,9 @@ static void khttpd_softreply_remember(const struct khttpd_soft_work *work,
 {
 	u32 i, len = 0;
 
-	if (!khttpd_memo_lasts(&known->memo, entry) || work->req.present & KHTTPD_CONDITIONS)
+	if (!khttpd_memo_lasts(&known->memo, entry) || work->req.present & KHTTPD_CONDITIONS ||
+	    work->header_len > sizeof(known->text) ||
+	    khttpd_access_judges(entry->site->options.rules))
 		return;
 	for (i = 0; i < work->pieces; len += work->header[i++].iov_len)
 		memcpy(known->text + len, work->header[i].iov_base, work->header[i].iov_len);
@@ -196,6 +206,15 @@ static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
 	return true;
 }
 
+/* Is it known that there is no file, nor one that stands in for it? */
+static bool khttpd_softreply_nothing(const struct khttpd_site *site, const struct khttpd_path *path)
+{
+	const struct khttpd_rules *rules = site->options.rules;
+
+	return !(rules && rules->kinds & BIT(KHTTPD_RULE_FALLBACK)) &&
+	       khttpd_negative_find(site, path);
+}
+
 /* A request for a path that may be a file's. @theirs as above. */
 static enum khttpd_soft_verdict
 khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn *conn,
@@ -214,7 +233,7 @@ khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn
 	entry = khttpd_softreply_find(site, work, known);
 	if (!entry)
 		return theirs == KHTTPD_SOFT_SERVER &&
-		       khttpd_negative_find(site, &work->path) ?
+		       khttpd_softreply_nothing(site, &work->path) ?
 		       theirs : KHTTPD_SOFT_GIVE;
 	asked = plain && khttpd_peer_request(conn->peer);
 	done = asked && khttpd_softreply_entry(soft, conn, site, work, known, entry, close);
@@ -296,16 +315,17 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 	/* A server behind an own listener takes from threads. */
 	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
 	plain = khttpd_request_plain(req, conn->unread);
+	rcu_read_lock();
+	site = khttpd_vhost_find(rcu_dereference(listener->site), work->head + req->host,
+				 req->host_len);
 	/* One that is plain is not foreign. */
-	if (!plain && (theirs == KHTTPD_SOFT_GIVE || khttpd_request_foreign(req))) {
+	if (khttpd_peer_blocked(site->options.rules, conn->sk))
+		verdict = KHTTPD_SOFT_GIVE;
+	else if (!plain && (theirs == KHTTPD_SOFT_GIVE || khttpd_request_foreign(req)))
 		verdict = theirs;
-	} else {
-		rcu_read_lock();
-		site = khttpd_vhost_find(rcu_dereference(listener->site),
-					 work->head + req->host, req->host_len);
+	else
 		verdict = khttpd_softreply_request(soft, conn, site, work, known, plain, theirs);
-		rcu_read_unlock();
-	}
+	rcu_read_unlock();
 	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(conn->peer))
 		return KHTTPD_SOFT_GIVE;
 	return verdict;

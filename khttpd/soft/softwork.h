@@ -142,7 +142,7 @@ struct khttpd_soft_known {
 	time64_t second;
 	bool fin;
 	u32 header_len;
-	char text[KHTTPD_HEADER_MAX + KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX];
+	char text[KHTTPD_HEADER_OWN + KHTTPD_EXPIRES_SIZE + KHTTPD_TAIL_MAX];
 };
 
 /**

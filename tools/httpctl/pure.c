@@ -2,11 +2,14 @@
 /* How the kernel judges rules, names, types and HSTS: its own files, compiled for user space
  * as for their unit tests. They bring the kernel's headers; httpctl.h cannot be here.
  */
+#include "../../khttpd/http/access.c"
 #include "../../khttpd/http/https.c"
 #include "../../khttpd/http/mime.c"
 #include "../../khttpd/http/names.c"
+#include "../../khttpd/http/path.c"
 #include "../../khttpd/http/ruleline.c"
 #include "../../khttpd/http/rules.c"
+#include "../../khttpd/http/target.c"
 #include "judge.h"
 
 const char *judge_rules(const char *text, size_t len)
