@@ -31,7 +31,8 @@ http {{
     include {dir}/sites/*.conf;
 }}
 """
-TYPES = "types { text/html html; text/css css; application/x-of-nginx js odd; image/png png; }"
+TYPES = """types { text/html html; text/css css; application/x-of-nginx js odd; image/png png;
+    text/plain txt; }"""
 SITES = {"a": r"""
 server {
     listen 127.0.0.1:8090 default_server; listen 127.0.0.2:8090;
@@ -43,7 +44,9 @@ server {
     location /inside/ { internal; }
     location = /exact { return 204; }
     location = /plain.txt { add_header X-Frame-Options DENY; }
-    location ^~ /assets/ { alias /srv/import/www/assets/; expires 1h; }
+    location = /varied.txt { add_header X-Of-Host $host; }
+    location ^~ /assets/ { alias /srv/import/www/assets/; expires 1h;
+        add_header X-Frame-Options "SAME, or so" always; add_header Access-Control-Allow-Origin *; }
     location /elsewhere/ { alias /srv/import/other/; }
     location ~ /\.ht { deny all; }
     location ^~ /immutable/ { add_header Cache-Control "max-age=60, immutable"; }
@@ -82,7 +85,8 @@ server {
 FILES = {"www/index.html": "index", "www/a.html": "a", "www/a.css": "css", "www/b.CSS": "CSS",
          "www/b.js": "js", "www/x.odd": "odd", "www/x.php": "source", "www/private/a.html": "secret",
          "www/private/a.css": "public by the rules of nginx", "www/inside/a.html": "secret",
-         "www/plain.txt": "plain", "www/assets/x.php": "an asset", "www/assets/a.css": "asset",
+         "www/plain.txt": "plain", "www/varied.txt": "v", "www/assets/x.php": "an asset",
+         "www/assets/a.css": "asset",
          "www/assets/a.png": "png", "www/.htpasswd": "secret", "www/.git/config": "secret",
          "www/immutable/a.css": "passed: *.css has Expires, too",
          "www/dir/index.html": "dir", "www/exact": "file", "www/old/a.html": "old",
@@ -90,11 +94,12 @@ FILES = {"www/index.html": "index", "www/a.html": "a", "www/a.css": "css", "www/
          "api/files/index.html": "index of files"}
 # (port, host, path): does the kernel answer?
 ASKED = {(8090, host, path): path in ("/a.html", "/a.css", "/b.CSS", "/b.js", "/x.odd",
-                                      "/assets/a.css", "/assets/a.png", "/private/a.css")
+                                      "/assets/a.css", "/assets/a.png", "/private/a.css",
+                                      "/plain.txt")
          for host in ("x.example",)
          for path in ("/", "/a.html", "/a.css", "/b.CSS", "/b.js", "/x.odd", "/x.php", "/none",
                       "/private/a.html", "/private/a.css", "/inside/a.html", "/exact",
-                      "/plain.txt", "/assets/x.php", "/assets/a.css", "/assets/a.png", "/assets/", "/immutable/a.css",
+                      "/plain.txt", "/varied.txt", "/assets/x.php", "/assets/a.css", "/assets/a.png", "/assets/", "/immutable/a.css",
                       "/.htpasswd", "/.git/config", "/dir/", "/dir", "/old/a.html",
                       "/elsewhere/a.html", "/index.php", "/%61.html", "/dir/../a.html")}
 ASKED.update({(8090, "x.example", "/%61.html"): True, (8090, "x.example", "/dir/../a.html"): True})
@@ -139,7 +144,8 @@ def ask(port, host, path):
     reply = khttpd.exchange(khttpd.V4, f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode(),
                             port)
     seen = {name: reply.fields.get(name) for name in
-            ("content-type", "cache-control", "location", "x-frame-options", "www-authenticate")}
+            ("content-type", "cache-control", "location", "x-frame-options", "x-of-host",
+             "access-control-allow-origin", "www-authenticate")}
     # A table of types has no room for the space.
     seen["content-type"] = (seen["content-type"] or "").replace("; ", ";")
     seen["expires"] = "expires" in reply.fields

@@ -8,6 +8,7 @@ import itertools
 import re
 
 MAX_RULES, MAX_TEXT, MAX_NAMES = 256, 4095, 1023
+MAX_ADDED, MAX_FIELDS = 64, 512
 # Names that nginx may have rules for, and that khttpd's serve rules would show: nginx's to judge.
 CAREFUL = ("*/.*", "*.php", "*~")
 
@@ -31,6 +32,10 @@ HARMLESS = set("""access_log absolute_redirect aio alias autoindex_exact_size
 HARMLESS_PREFIX = ("proxy_", "fastcgi_", "uwsgi_", "scgi_", "grpc_", "memcached_", "ssl_", "gzip",
                    "client_", "open_file_cache", "open_log_file_cache", "http2_", "brotli", "quic_")
 UNIT = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "M": 2592000, "y": 31536000}
+# Fields that khttpd writes itself, as rules of its header kind must not.
+OWN_FIELDS = set("""accept-ranges allow cache-control connection content-encoding content-length
+    content-range content-type date etag expires keep-alive last-modified location retry-after server
+    strict-transport-security te trailer transfer-encoding upgrade""".split())
 CHARSET_TYPES = ["text/html", "text/xml", "text/plain", "text/vnd.wap.wml",
                  "application/javascript", "application/rss+xml"]
 
@@ -105,11 +110,25 @@ class Context:
                 return f"expires {' '.join(words)}"
             control.append(f"max-age={expires}")
         for args in self.values.get("add_header", []):
-            if args[0].lower() != "cache-control" or "$" in args[1]:
-                return f"add_header {args[0]}"
-            control.append(args[1])
+            if args[0].lower() == "cache-control" and "$" not in args[1]:
+                control.append(args[1])
         text = ", ".join(control)
         return "Cache-Control is too long" if len(text) > 96 else (expires, text or None)
+
+
+    def fields(self):
+        """What header rules say: {name: "Name: value"}, or a reason against it."""
+        found = {}
+        for args in self.values.get("add_header", []):
+            name = args[0].lower()
+            if name == "cache-control" and "$" not in args[1] and args[2:] in ([], ["always"]):
+                continue
+            if name in OWN_FIELDS or name in found or args[2:] not in ([], ["always"]) or \
+                    not re.fullmatch(r"[\w!#%&'*+.^`|~-]+", args[0], re.ASCII) or \
+                    not re.fullmatch(r"[!-#%-~](?:[ -#%-~]*[!-#%-~])?", args[1]):
+                return f"add_header {args[0]}"
+            found[name] = f"{args[0]}: {args[1]}"
+        return found
 
 
 class Region:
@@ -131,6 +150,10 @@ class Region:
             self.why = self.why or caching
         else:
             self.expires, self.cache = caching
+        self.fields = context.fields()
+        if isinstance(self.fields, str):
+            self.why = self.why or self.fields
+            self.fields = {}
         self.root = context.root(text if kind in ("", "^~") else "")
         if not self.root:
             self.why = self.why or "no root that is one directory"
@@ -217,6 +240,10 @@ def ordered(server, outer):
 
 def overlap(first, later):
     """May a path of the first one be matched by the other's patterns?"""
+    if first.kind == "=" and later.patterns():
+        return any(re.fullmatch(".*".join(map(re.escape, p.split("*"))) +
+                                (".*" if p.endswith("/") else ""), first.text)
+                   for p in later.patterns())
     if later.kind is None or "~" in (later.kind + "|" + (first.kind or ""))[:2] or \
             first.kind in ("~", "~*"):
         return True
@@ -254,6 +281,8 @@ class Site:
             if not r.why and any((o.cache and not r.cache) or
                                  (o.expires is not None and r.expires is None) for o in later):
                 r.why = "no Expires or Cache-Control where later ones have it"
+            if not r.why and any(set(o.fields) - set(r.fields) for o in later):
+                r.why = "no header field where later ones have it"
         indexes = {r.context.index() if r.directories else "" for r in self.static()}
         self.index = indexes.pop() if len(indexes) == 1 else ""
         zipped = {tuple(r.context.values.get("gzip_static", ["off"])) for r in self.static()}
@@ -285,11 +314,17 @@ class Site:
                 shows = True
             rules += [f"cache {p} {r.cache}" for p in patterns if r.cache]
             rules += [f"expires {p} {r.expires}" for p in patterns if r.expires is not None]
+            rules += [f"header {p} {field}" for p in patterns for field in r.fields.values()]
         if not self.static() or rules[:1] == ["pass /"]:
             return ["pass /"]
         if shows:
             rules = ["pass " + p for p in CAREFUL] + rules
-        if len(rules) > MAX_RULES or sum(len(r) + 1 for r in rules) > MAX_TEXT:
+        longest = {}
+        for field in (f for r in self.static() for f in r.fields.items()):
+            longest[field[0]] = max(longest.get(field[0], 0), len(field[1]) + 2)
+        if len(rules) > MAX_RULES or sum(len(r) + 1 for r in rules) > MAX_TEXT or \
+                sum(r.startswith("header ") for r in rules) > MAX_ADDED or \
+                sum(longest.values()) > MAX_FIELDS:
             self.notes.append("more rules than a site can have")
             return ["pass /"]
         return rules
