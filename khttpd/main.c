@@ -32,6 +32,7 @@ static const struct khttpd_part khttpd_parts[] = {
 	{ khttpd_docroot_init, khttpd_docroot_exit },
 	{ khttpd_configfs_init, khttpd_configfs_exit },
 	{ khttpd_dev_init, khttpd_dev_exit },
+	{ khttpd_backdev_init, khttpd_backdev_exit },
 };
 
 static void khttpd_exit_parts(int count)

@@ -89,6 +89,10 @@ extern struct mutex khttpd_config_lock;	/* all items */
 int khttpd_dev_init(void);
 void khttpd_dev_exit(void);
 
+/* backdev.c */
+int khttpd_backdev_init(void);
+void khttpd_backdev_exit(void);
+
 /* tlsdev.c */
 int khttpd_tlsdev_open(struct inode *inode, struct file *file);
 int khttpd_tlsdev_release(struct inode *inode, struct file *file);

@@ -90,6 +90,32 @@ static void khttpd_conn_release(struct khttpd_conn *conn)
 	WRITE_ONCE(thread->count, thread->count - 1);
 }
 
+/* Nobody's yet, not even the thread's. Return: NULL without memory. */
+static struct khttpd_conn *khttpd_conn_alloc(struct khttpd_listener *listener,
+					     struct socket *sock, struct khttpd_thread *thread,
+					     struct khttpd_peer *peer)
+{
+	struct khttpd_conn *conn;
+
+	conn = kmem_cache_zalloc(khttpd_conn_cache, GFP_KERNEL);
+	if (!conn)
+		return NULL;
+	init_waitqueue_func_entry(&conn->wait, khttpd_conn_wake);
+	INIT_LIST_HEAD(&conn->all);
+	INIT_LIST_HEAD(&conn->timer);
+	conn->timer_kind = KHTTPD_TIMER_NONE;
+	conn->thread = thread;
+	conn->sock = sock;
+	conn->peer = peer;
+	conn->nodelay = listener->nodelay;
+	conn->tls = listener->tls;
+	refcount_inc(&listener->refs);
+	conn->listener = listener;
+	atomic_inc(&listener->connections);
+	atomic_inc(&khttpd_conn_count);
+	return conn;
+}
+
 /**
  * khttpd_conn_create() - a connection for an accepted socket
  * @listener: where it came from
@@ -107,28 +133,43 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
 			enum khttpd_conn_state state)
 {
-	struct khttpd_conn *conn;
+	struct khttpd_conn *conn = khttpd_conn_alloc(listener, sock, thread, peer);
 
-	conn = kmem_cache_zalloc(khttpd_conn_cache, GFP_KERNEL);
 	if (!conn)
 		return false;
-	init_waitqueue_func_entry(&conn->wait, khttpd_conn_wake);
-	INIT_LIST_HEAD(&conn->all);
-	INIT_LIST_HEAD(&conn->timer);
-	conn->timer_kind = KHTTPD_TIMER_NONE;
 	conn->state = state;
-	conn->thread = thread;
-	conn->sock = sock;
-	conn->peer = peer;
-	conn->nodelay = listener->nodelay;
-	conn->tls = listener->tls;
 	/* Clients that are sent elsewhere are none of a server's. */
 	conn->server = listener->attached ||
 		       (!listener->redirect && khttpd_backend_exists(listener));
-	refcount_inc(&listener->refs);
-	conn->listener = listener;
-	atomic_inc(&listener->connections);
-	atomic_inc(&khttpd_conn_count);
+	khttpd_conn_kick(conn);
+	return true;
+}
+
+/**
+ * khttpd_conn_create_given() - a connection that a server gives back
+ * @listener: where it came from, attached
+ * @sock: the socket; the connection's on success
+ * @peer: its client, or NULL; the connection's on success
+ * @head: a request that is to be answered first (kmalloc); the connection's on success
+ * @len: its length
+ *
+ * Context: process.
+ * Return: false without memory.
+ */
+bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *sock,
+			      struct khttpd_peer *peer, u8 *head, u32 len)
+{
+	struct khttpd_conn *conn = khttpd_conn_alloc(listener, sock, khttpd_thread_choose(), peer);
+
+	if (!conn)
+		return false;
+	conn->state = KHTTPD_CONN_NEW;
+	conn->given = true;
+	/* It was, when its head came. */
+	conn->counted = true;
+	conn->buf = head;
+	conn->buf_size = len;
+	conn->buf_len = len;
 	khttpd_conn_kick(conn);
 	return true;
 }
@@ -471,8 +512,10 @@ static enum khttpd_step khttpd_conn_next(struct khttpd_conn *conn,
 
 	if (step != KHTTPD_STEP_WAIT)
 		return step;
-	/* Requests that came before a listener of our own was stopped are answered. */
-	if (!READ_ONCE(listener->stopped) || !listener->attached) {
+	/* Requests that came before a listener of our own was stopped are answered. So is one
+	 * that only we have.
+	 */
+	if (!READ_ONCE(listener->stopped) || !listener->attached || conn->given) {
 		step = khttpd_serve(conn);
 		if (step != KHTTPD_STEP_WAIT || !READ_ONCE(listener->stopped))
 			return step;

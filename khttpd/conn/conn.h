@@ -266,6 +266,8 @@ struct khttpd_out {
  * @bye: its peer has been told that nothing follows, or cannot be told
  * @shut: our half has ended
  * @server: what is not ours is a server's: its bytes are peeked at only
+ * @given: its first request, in @buf, comes from a server that gave it back. Nothing is a server's
+ *	until that is answered
  * @counted: the request being answered counts in its client's rate already
  * @too_fast: it came too early, and gets 429
  * @repeats: how many requests from here on were answered before, logged and counted, but
@@ -276,7 +278,7 @@ struct khttpd_out {
  * @unread: bytes of the peer may be left unread when we close
  * @peer: its client, if that has limits; counted there
  * @req: head being parsed; offsets count from the request's first byte
- * @buf: bytes received but not yet used (kmalloc), or NULL; never if @server
+ * @buf: bytes received but not yet used, or given (kmalloc), or NULL; never if @server
  * @buf_size: room there
  * @buf_len: bytes in it
  * @out: reply in the middle of being sent
@@ -304,6 +306,7 @@ struct khttpd_conn {
 	bool bye;
 	bool shut;
 	bool server;
+	bool given;
 	bool counted;
 	bool too_fast;
 	u16 repeats;
@@ -439,6 +442,8 @@ void khttpd_conns_exit(void);
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
 			enum khttpd_conn_state state);
+bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *sock,
+			      struct khttpd_peer *peer, u8 *head, u32 len);
 void khttpd_conn_adopt(struct khttpd_conn *conn);
 void khttpd_conn_run(struct khttpd_conn *conn);
 void khttpd_conn_kick(struct khttpd_conn *conn);

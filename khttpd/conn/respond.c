@@ -329,6 +329,8 @@ static bool khttpd_respond_ruled(const struct khttpd_ask *ask,
 	switch (khttpd_ruled_path(ask->site->options.rules,
 				  &ask->conn->thread->wish.path)) {
 	case KHTTPD_RULE_PASS:
+		if (ask->conn->given)
+			return false;
 		*verdict = khttpd_respond_theirs(ask, 404);
 		return true;
 	case KHTTPD_RULE_DENY:

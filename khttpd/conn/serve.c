@@ -37,6 +37,11 @@ static enum khttpd_step khttpd_input_fill(struct khttpd_conn *conn,
 	in->full = true;
 	if (in->len)
 		memcpy(in->buf, conn->buf, in->len);
+	/* What comes behind a request that was given is left in the socket. */
+	if (unlikely(conn->given)) {
+		in->full = false;
+		return KHTTPD_STEP_WAIT;
+	}
 	if (conn->eof || in->len == KHTTPD_BUFFER_SIZE)
 		return KHTTPD_STEP_WAIT;
 
@@ -268,6 +273,10 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 	enum khttpd_step step;
 	bool more = true, over;
 
+	if (unlikely(conn->given) && !conn->buf_len) {
+		conn->given = false;
+		conn->server = true;
+	}
 	over = khttpd_input_over(conn);
 	step = khttpd_input_fill(conn, &in);
 	/* Urgent data is for the server, if there is one, to make sense of. */

@@ -24,6 +24,9 @@ void khttpd_handover_stop(struct khttpd_listener *listener);
 /* interpose.c */
 int khttpd_interpose_init(void);
 void khttpd_interpose_exit(void);
+const struct proto_ops *khttpd_interpose_orig(const struct socket *sock);
+struct khttpd_listener *khttpd_interpose_find(const struct socket *sock);
+bool khttpd_interpose_bore(const struct khttpd_listener *listener, const struct socket *sock);
 int khttpd_attach(struct khttpd_site *site, struct socket *sock);
 int khttpd_detach(struct khttpd_site *site);
 unsigned int khttpd_attached(const struct khttpd_site *site);

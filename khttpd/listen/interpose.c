@@ -71,8 +71,13 @@ void khttpd_interpose_leave(void)
 		wake_up_var(&khttpd_interpose_users);
 }
 
-/* The operations that @sock would have without us. */
-static const struct proto_ops *khttpd_interpose_orig(const struct socket *sock)
+/**
+ * khttpd_interpose_orig() - the operations that a socket would have without us
+ * @sock: the socket
+ *
+ * Context: any.
+ */
+const struct proto_ops *khttpd_interpose_orig(const struct socket *sock)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
 	struct khttpd_ops *copy;
@@ -87,7 +92,14 @@ static const struct proto_ops *khttpd_interpose_orig(const struct socket *sock)
 	return ops;
 }
 
-static struct khttpd_listener *khttpd_interpose_find(const struct socket *sock)
+/**
+ * khttpd_interpose_find() - the listener that is attached to a socket
+ * @sock: the socket
+ *
+ * Context: any.
+ * Return: that one with a reference, or NULL.
+ */
+struct khttpd_listener *khttpd_interpose_find(const struct socket *sock)
 {
 	struct khttpd_listener *listener;
 
@@ -368,6 +380,24 @@ static bool khttpd_interpose_mptcp(struct khttpd_listener *listener)
 static const struct sock *khttpd_interpose_sk(const struct khttpd_listener *listener)
 {
 	return listener->mptcp ?: listener->sock->sk;
+}
+
+/**
+ * khttpd_interpose_bore() - may a listener's accept() have returned a socket?
+ * @listener: attached listener; its socket exists
+ * @sock: the socket
+ *
+ * Context: any.
+ * Return: false if it is no connection of TCP as that listener's are. TLS in the kernel and others
+ * that take a connection over have its operations changed.
+ */
+bool khttpd_interpose_bore(const struct khttpd_listener *listener, const struct socket *sock)
+{
+	const struct sock *parent = khttpd_interpose_sk(listener), *sk = sock->sk;
+
+	return sock->type == SOCK_STREAM && khttpd_interpose_orig(sock) == listener->conn_ops &&
+	       sk->sk_prot == parent->sk_prot && sk->sk_num == parent->sk_num &&
+	       sock_net(sk) == listener->net;
 }
 
 /* Stand in front of a listening socket. Return: as khttpd_attach(). */

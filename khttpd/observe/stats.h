@@ -18,6 +18,7 @@
 	X(replies_error, "4xx and 5xx, framing errors too") \
 	X(bytes_sent, "bytes given to the sockets") \
 	X(handed_over, "connections given to a server") \
+	X(given_back, "connections that a server gave back") \
 	X(handover_full, "503: the server's queue was full") \
 	X(handover_gone, "503: the server went away") \
 	X(bad_heads, "request heads refused by the parser") \

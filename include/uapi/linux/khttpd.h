@@ -111,6 +111,35 @@ struct khttpd_tls_watch {
 #define KHTTPD_IOC_TLS_ASK	_IOW(0xbc, 0x47, __u32)
 
 /**
+ * struct khttpd_giveback - a connection that a server gives back
+ * @listener: descriptor of the listening socket, to which a site is attached
+ * @fd: a connection that was accepted from it; closed, if the connection is khttpd's again
+ * @head: address of the head of a request: GET or HEAD, no content, its empty line included
+ * @head_len: its length, at most 8192
+ * @flags: must be 0
+ *
+ * khttpd answers the head as if it had just come, and goes on with the connection. What the client
+ * sends next is still in the socket. Paths that a rule passes to the server are files here.
+ *
+ * The call is made on /dev/khttpd_giveback, for which no privilege is needed: a server has its own
+ * sockets. EINVAL: no such head, or not a connection of that listener's. ENOENT: no site is
+ * attached to the listener. EBUSY: the connection has other descriptors, is watched by epoll, or
+ * used by another thread. ESHUTDOWN: the listener is being detached. ENOTCONN: it is not connected,
+ * or one of its halves has ended here. EUSERS, ENOBUFS: over a limit. With these @fd is as it was.
+ * ENOMEM and, if another thread uses @fd in this very moment, ECANCELED: it may be closed, and the
+ * connection lost.
+ */
+struct khttpd_giveback {
+	__s32 listener;
+	__s32 fd;
+	__u64 head;
+	__u32 head_len;
+	__u32 flags;
+};
+
+#define KHTTPD_IOC_GIVEBACK	_IOW(0xbc, 0x50, struct khttpd_giveback)
+
+/**
  * struct khttpd_log_record - what /dev/khttpd_log gives for each reply
  * @size: of the record, a multiple of 8; the next one follows
  * @status: of the reply

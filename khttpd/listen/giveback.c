@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A server gives a connection back, with the head of a request that is to be answered first: it has
+ * read that from the connection, and decided that a file is the answer. The connection leaves the
+ * server's file, as one leaves khttpd-tlsd's. Nobody else may have the file then: a process in a
+ * call on the socket would find it without a sock.
+ */
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/tcp.h>
+#include <net/inet_connection_sock.h>
+#include <net/sock.h>
+#include "../conn/conn.h"
+#include "giveback.h"
+#include "handover.h"
+#include "listener.h"
+#include "peer.h"
+
+/* Is it a head that leaves nothing to be read behind it? */
+static bool khttpd_giveback_head(const u8 *head, u32 len)
+{
+	struct khttpd_request *req;
+	bool good;
+
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	if (!req)
+		return false;
+	good = khttpd_parse(req, head, len) == KHTTPD_PARSE_DONE && req->head_len == len &&
+	       (req->method == KHTTPD_METHOD_GET || req->method == KHTTPD_METHOD_HEAD) &&
+	       khttpd_request_bodiless(req) && !(req->flags & KHTTPD_REQ_WEBSOCKET);
+	kfree(req);
+	return good;
+}
+
+/* Has nobody the file but us and @others? */
+static bool khttpd_giveback_alone(struct file *file, int others)
+{
+	bool alone;
+
+	spin_lock(&file->f_lock);
+	alone = file_count(file) == 1 + others && !(file->f_flags & FASYNC);
+#ifdef CONFIG_EPOLL
+	alone &= !file->f_ep;
+#endif
+	spin_unlock(&file->f_lock);
+	return alone;
+}
+
+/* Is it a connection that nobody has taken over? What the server has set for its own waiting ends.
+ */
+static int khttpd_giveback_ready(struct sock *sk)
+{
+	int err = 0;
+
+	lock_sock(sk);
+	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_CLOSE_WAIT)
+		err = -ENOTCONN;
+	else if (inet_csk(sk)->icsk_ulp_ops || sk->sk_user_data || sk->sk_shutdown & SEND_SHUTDOWN)
+		err = -EINVAL;
+	else
+		WRITE_ONCE(sk->sk_rcvlowat, 1);
+	release_sock(sk);
+	return err;
+}
+
+static void khttpd_giveback_uncork(struct socket *sock)
+{
+	int off = 0;
+
+	sock->ops->setsockopt(sock, SOL_TCP, TCP_CORK, KERNEL_SOCKPTR(&off), sizeof(off));
+}
+
+/* The connection leaves its file, which only we have, and becomes @sock's. */
+static void khttpd_giveback_move(struct file *file, struct socket *sock)
+{
+	struct socket *given = sock_from_file(file);
+	struct sock *sk = given->sk;
+
+	given->ops = khttpd_interpose_orig(given);
+	__module_get(given->ops->owner);
+	khttpd_transport_graft(given, sock);
+	given->sk = NULL;
+	module_put(given->ops->owner);
+	given->ops = NULL;
+	/* As it was accepted: khttpd's connections do not hold their namespace. */
+	if (sk->sk_net_refcnt)
+		khttpd_transport_drop_net(sk);
+	khttpd_giveback_uncork(sock);
+}
+
+/* Take it from descriptor @fd, which is @file's, and serve it. Return: 0 or a negative errno. */
+static int khttpd_giveback_take(struct khttpd_listener *listener, struct file *file, int fd,
+				u8 *head, u32 len)
+	__must_hold(&listener->accept_lock)
+{
+	struct sock *sk = sock_from_file(file)->sk;
+	struct khttpd_peer *peer;
+	struct socket *sock;
+	int err;
+
+	if (listener->stopped)
+		return -ESHUTDOWN;
+	if (khttpd_conns_full())
+		return -ENOBUFS;
+	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol, &sock);
+	if (err)
+		return err;
+	peer = khttpd_peer_get(sk, false);
+	if (IS_ERR(peer)) {
+		sock_release(sock);
+		return -EUSERS;
+	}
+	close_fd(fd);
+	if (!khttpd_giveback_alone(file, 0)) {
+		khttpd_peer_put(peer);
+		sock_release(sock);
+		return -ECANCELED;
+	}
+	khttpd_giveback_move(file, sock);
+	if (khttpd_conn_create_given(listener, sock, peer, head, len))
+		return 0;
+	khttpd_count(no_memory);
+	khttpd_peer_put(peer);
+	khttpd_transport_close(sock, true);
+	return -ENOMEM;
+}
+
+static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *file, int fd,
+				u8 *head, u32 len)
+{
+	struct socket *sock = sock_from_file(file);
+	int err;
+
+	if (!sock)
+		return -ENOTSOCK;
+	/* One that is over may have no port any more. */
+	if (READ_ONCE(sock->sk->sk_state) == TCP_CLOSE)
+		return -ENOTCONN;
+	if (!khttpd_interpose_bore(listener, sock))
+		return -EINVAL;
+	/* The descriptor and we. */
+	if (!khttpd_giveback_alone(file, 1))
+		return -EBUSY;
+	err = khttpd_giveback_ready(sock->sk);
+	if (err)
+		return err;
+	mutex_lock(&listener->accept_lock);
+	err = khttpd_giveback_take(listener, file, fd, head, len);
+	khttpd_listener_unlock(listener);
+	return err;
+}
+
+/**
+ * khttpd_giveback() - a server gives a connection back
+ * @listening: the server's listening socket; the caller holds its file
+ * @fd: descriptor of a connection that it has accepted there
+ * @head: a request (kmalloc); the connection's on success
+ * @len: its length
+ *
+ * Context: process, the server's.
+ * Return: 0, or as include/uapi/linux/khttpd.h says.
+ */
+int khttpd_giveback(const struct socket *listening, int fd, u8 *head, u32 len)
+{
+	struct khttpd_listener *listener;
+	struct file *file;
+	int err = -EBADF;
+
+	if (!khttpd_giveback_head(head, len))
+		return -EINVAL;
+	listener = khttpd_interpose_find(listening);
+	if (!listener)
+		return -ENOENT;
+	file = fget(fd);
+	if (file) {
+		err = khttpd_giveback_file(listener, file, fd, head, len);
+		fput(file);
+	}
+	khttpd_listener_put(listener);
+	if (!err)
+		khttpd_count(given_back);
+	return err;
+}
