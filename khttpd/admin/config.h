@@ -25,6 +25,7 @@
  * @options: what else it does; owned
  * @rules: text of @options.rules
  * @behind: name of the site whose requests it gets, or empty
+ * @proxies: text of @options.proxies
  * @certificate: where khttpd-tlsd finds the site's certificate, or empty
  * @key: and its key
  * @front: that site's directory as long as it is behind it, or NULL
@@ -43,6 +44,7 @@ struct khttpd_site_item {
 	struct khttpd_options options;
 	char *rules;
 	char behind[KHTTPD_SITE_NAME];
+	char proxies[KHTTPD_PREFIXES_SIZE];
 	char certificate[KHTTPD_PEM_PATH];
 	char key[KHTTPD_PEM_PATH];
 	struct khttpd_site_item *front;

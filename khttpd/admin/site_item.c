@@ -485,6 +485,8 @@ KHTTPD_SITE_FLAG(precompressed)
 CONFIGFS_ATTR(khttpd_site_, precompressed);
 KHTTPD_SITE_FLAG(until_closed)
 CONFIGFS_ATTR(khttpd_site_, until_closed);
+KHTTPD_SITE_FLAG(send_proxy)
+CONFIGFS_ATTR(khttpd_site_, send_proxy);
 
 static ssize_t khttpd_site_rules_show(struct config_item *item, char *page)
 {
@@ -574,6 +576,39 @@ static ssize_t khttpd_site_hsts_store(struct config_item *item, const char *page
 				      len);
 }
 CONFIGFS_ATTR(khttpd_site_, hsts);
+
+static ssize_t khttpd_site_proxy_protocol_show(struct config_item *item, char *page)
+{
+	ssize_t len;
+
+	mutex_lock(&khttpd_config_lock);
+	len = sprintf(page, "%s\n", to_site(item)->proxies);
+	mutex_unlock(&khttpd_config_lock);
+	return len;
+}
+
+static ssize_t khttpd_site_proxy_protocol_store(struct config_item *item, const char *page,
+						size_t len)
+{
+	struct khttpd_site_item *site = to_site(item);
+	struct khttpd_prefixes *list;
+	ssize_t err = -EINVAL;
+
+	list = kmalloc(sizeof(*list), GFP_KERNEL);
+	if (!list)
+		return -ENOMEM;
+	if (strlen(page) == len && khttpd_prefixes_parse(list, page)) {
+		err = khttpd_site_text_store(site, site->proxies, sizeof(site->proxies), page,
+					     len);
+		mutex_lock(&khttpd_config_lock);
+		if (err >= 0)
+			site->options.proxies = *list;
+		mutex_unlock(&khttpd_config_lock);
+	}
+	kfree(list);
+	return err;
+}
+CONFIGFS_ATTR(khttpd_site_, proxy_protocol);
 
 static ssize_t khttpd_site_behind_show(struct config_item *item, char *page)
 {
@@ -726,6 +761,8 @@ static struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_certificate,
 	&khttpd_site_attr_key,
 	&khttpd_site_attr_hsts,
+	&khttpd_site_attr_proxy_protocol,
+	&khttpd_site_attr_send_proxy,
 	&khttpd_site_attr_uid,
 	&khttpd_site_attr_gid,
 	&khttpd_site_attr_attached,

@@ -12,6 +12,7 @@
 #include "../listen/handover.h"
 #include "../listen/listener.h"
 #include "../listen/peer.h"
+#include "../listen/proxied.h"
 #include "../listen/tls.h"
 #include "../soft/soft.h"
 #include "conn.h"
@@ -122,7 +123,8 @@ static struct khttpd_conn *khttpd_conn_alloc(struct khttpd_listener *listener,
  * @sock: the socket; the connection's on success
  * @thread: who will own it
  * @peer: its client, or NULL; the connection's on success
- * @state: KHTTPD_CONN_NEW or _SLOW, _HANDOVER to give it away unseen, or _REFUSE
+ * @client: for whom a trusted proxy speaks, or NULL; the connection's on success
+ * @state: KHTTPD_CONN_NEW, _PROXY or _SLOW, _HANDOVER to give it away unseen, or _REFUSE
  *
  * The new connection is kicked: its thread adopts it.
  *
@@ -131,13 +133,16 @@ static struct khttpd_conn *khttpd_conn_alloc(struct khttpd_listener *listener,
  */
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
-			enum khttpd_conn_state state)
+			struct khttpd_endpoint *client, enum khttpd_conn_state state)
 {
 	struct khttpd_conn *conn = khttpd_conn_alloc(listener, sock, thread, peer);
 
 	if (!conn)
 		return false;
 	conn->state = state;
+	conn->client = client;
+	conn->proxy = state == KHTTPD_CONN_PROXY;
+	conn->tls = listener->tls && !conn->proxy;
 	/* Clients that are sent elsewhere are none of a server's. */
 	conn->server = listener->attached ||
 		       (!listener->redirect && khttpd_backend_exists(listener));
@@ -183,6 +188,7 @@ void khttpd_conn_free(struct khttpd_conn *conn)
 	kfree(conn->buf);
 	khttpd_out_clear(&conn->out);
 	khttpd_peer_put(conn->peer);
+	kfree(conn->client);
 	khttpd_listener_put(conn->listener);
 	kmem_cache_free(khttpd_conn_cache, conn);
 	if (atomic_dec_and_test(&khttpd_conn_count))
@@ -275,6 +281,9 @@ static void khttpd_conn_close(struct khttpd_conn *conn, bool abort)
 		khttpd_conn_bye(conn);
 	khttpd_count(closed);
 	khttpd_conn_release(conn);
+	if (unlikely(conn->first))
+		khttpd_transport_forget(conn->sock->sk, conn->first);
+	conn->first = NULL;
 	khttpd_transport_close(conn->sock, abort);
 	conn->sock = NULL;
 	khttpd_peer_put(conn->peer);
@@ -415,7 +424,7 @@ static void khttpd_conn_drain(struct khttpd_conn *conn)
 static void khttpd_conn_push(struct khttpd_conn *conn)
 {
 	bool backend = conn->listener->attached ||
-		       khttpd_handover_to_backend(conn);
+		       (khttpd_proxied_announce(conn) && khttpd_handover_to_backend(conn));
 	struct khttpd_listener *listener = conn->listener;
 
 	/* In the queue the connection is the server's, and may be gone. */
@@ -559,7 +568,8 @@ static bool khttpd_conn_return(struct khttpd_conn *conn)
 {
 	struct khttpd_listener *listener = conn->listener;
 
-	if (conn->req.pos || conn->buf || conn->eof || conn->unread || conn->job)
+	if (conn->req.pos || conn->buf || conn->eof || conn->unread || conn->job ||
+	    conn->client || conn->first)
 		return false;
 	if (conn->nodelay && !listener->nodelay) {
 		khttpd_transport_nodelay(conn->sock, 0);
@@ -576,6 +586,26 @@ static bool khttpd_conn_return(struct khttpd_conn *conn)
 	khttpd_listener_conn_done(listener);
 	khttpd_conn_bury(conn);
 	return true;
+}
+
+/* The proxy has said for whom it speaks: the TLS handshake comes next. */
+static void khttpd_conn_shake(struct khttpd_conn *conn)
+{
+	struct khttpd_listener *listener = conn->listener;
+
+	/* No wake-up comes any more. */
+	khttpd_conn_release(conn);
+	if (khttpd_tls_begin(listener, conn->sock, conn->peer, conn->client)) {
+		conn->peer = NULL;
+		conn->client = NULL;
+	} else {
+		khttpd_count(closed);
+		khttpd_transport_close(conn->sock, true);
+	}
+	conn->sock = NULL;
+	conn->state = KHTTPD_CONN_DEAD;
+	khttpd_listener_conn_done(listener);
+	khttpd_conn_bury(conn);
 }
 
 /* Wait for a request. A time that runs already goes on, unless one was answered: being
@@ -640,6 +670,9 @@ static void khttpd_conn_settle(struct khttpd_conn *conn, enum khttpd_step step)
 	case KHTTPD_STEP_HANDOVER:
 		khttpd_conn_handover(conn);
 		break;
+	case KHTTPD_STEP_SHAKE:
+		khttpd_conn_shake(conn);
+		break;
 	case KHTTPD_STEP_FINISH:
 		khttpd_conn_finish(conn);
 		break;
@@ -682,6 +715,7 @@ void khttpd_conn_run(struct khttpd_conn *conn)
 		khttpd_conn_bury(conn);
 		return;
 	case KHTTPD_CONN_NEW:
+	case KHTTPD_CONN_PROXY:
 		khttpd_conn_adopt(conn);
 		khttpd_timer_set(conn, KHTTPD_TIMER_HEAD);
 		break;

@@ -18,6 +18,7 @@
 #include "../files/memo.h"
 #include "../files/resolve.h"
 #include "../http/parse.h"
+#include "../http/proxyhead.h"
 #include "../http/range.h"
 #include "../limits.h"
 #include "../observe/stats.h"
@@ -175,7 +176,8 @@ struct khttpd_job {
 
 enum khttpd_conn_state {
 	KHTTPD_CONN_NEW,	/* accepted, not yet seen by its thread */
-	KHTTPD_CONN_SLOW,	/* the same, but served in softirq before; see softpart.c */
+	KHTTPD_CONN_PROXY,	/* the same, from a proxy that has something to say first */
+	KHTTPD_CONN_SLOW,	/* as NEW, but served in softirq before; see softpart.c */
 	KHTTPD_CONN_READ,	/* waits for a request */
 	KHTTPD_CONN_SEND,	/* waits for room in the socket */
 	KHTTPD_CONN_JOB,	/* waits for a worker */
@@ -192,6 +194,7 @@ enum khttpd_step {
 	KHTTPD_STEP_JOB,	/* for a worker */
 	KHTTPD_STEP_AGAIN,	/* others first, then go on */
 	KHTTPD_STEP_HANDOVER,	/* for the server's accept() */
+	KHTTPD_STEP_SHAKE,	/* for the TLS handshake */
 	KHTTPD_STEP_FINISH,	/* last reply sent: close in order */
 	KHTTPD_STEP_CLOSE,	/* nothing left to say */
 	KHTTPD_STEP_ABORT,	/* cannot be completed: reset */
@@ -263,6 +266,7 @@ struct khttpd_out {
  * @eof: the peer has sent its FIN
  * @nodelay: TCP_NODELAY has been set by us
  * @tls: the record layer of TLS is on, both ways (ktls.c)
+ * @proxy: a trusted proxy's header comes first (proxied.c)
  * @bye: its peer has been told that nothing follows, or cannot be told
  * @shut: our half has ended
  * @server: what is not ours is a server's: its bytes are peeked at only
@@ -277,6 +281,8 @@ struct khttpd_out {
  * @refused: it came back from a server, or cannot go there: 503 is all it gets
  * @unread: bytes of the peer may be left unread when we close
  * @peer: its client, if that has limits; counted there
+ * @client: for whom a trusted proxy speaks, or NULL; owned
+ * @first: what a server reads before what is in the socket, or NULL; charged to the socket
  * @req: head being parsed; offsets count from the request's first byte
  * @buf: bytes received but not yet used, or given (kmalloc), or NULL; never if @server
  * @buf_size: room there
@@ -303,6 +309,7 @@ struct khttpd_conn {
 	bool eof;
 	bool nodelay;
 	bool tls;
+	bool proxy;
 	bool bye;
 	bool shut;
 	bool server;
@@ -315,6 +322,8 @@ struct khttpd_conn {
 	bool refused;
 	bool unread;
 	struct khttpd_peer *peer;
+	struct khttpd_endpoint *client;
+	struct sk_buff *first;
 	struct khttpd_request req;
 	u8 *buf;
 	u32 buf_size;
@@ -441,7 +450,7 @@ int khttpd_conns_init(void);
 void khttpd_conns_exit(void);
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
-			enum khttpd_conn_state state);
+			struct khttpd_endpoint *client, enum khttpd_conn_state state);
 bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *sock,
 			      struct khttpd_peer *peer, u8 *head, u32 len);
 void khttpd_conn_adopt(struct khttpd_conn *conn);
@@ -546,6 +555,9 @@ int khttpd_transport_send(struct socket *sock, struct kvec *vec,
 int khttpd_transport_send_pages(const struct khttpd_listener *listener,
 				struct socket *sock, struct bio_vec *vec,
 				unsigned int vecs, size_t len, bool more);
+struct sk_buff *khttpd_transport_hold(struct sock *sk, const void *data, size_t len);
+void khttpd_transport_forget(struct sock *sk, struct sk_buff *skb);
+void khttpd_transport_unread(struct sock *sk, struct sk_buff *skb);
 void khttpd_transport_nodelay(struct socket *sock, int on);
 bool khttpd_transport_hold_net(struct sock *sk);
 void khttpd_transport_drop_net(struct sock *sk);

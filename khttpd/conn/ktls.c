@@ -13,6 +13,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 #include <net/tls.h>
+#include "../http/proxyhead.h"
 #include "../observe/stats.h"
 #include "ktls.h"
 
@@ -114,6 +115,46 @@ void khttpd_ktls_begin(struct sock *sk)
 void khttpd_ktls_leave(struct sock *sk)
 {
 	sk->sk_userlocks &= ~SOCK_RCVBUF_LOCK;
+}
+
+/**
+ * khttpd_ktls_unread() - put bytes in front of those that were decrypted
+ * @sk: the connection, which is locked
+ * @skb: from khttpd_transport_hold(); the record layer's
+ *
+ * They are a record of data that was looked at and not taken.
+ */
+void khttpd_ktls_unread(struct sock *sk, struct sk_buff *skb)
+{
+	struct tls_sw_context_rx *ctx = tls_sw_ctx_rx(tls_get_ctx(sk));
+	struct strp_msg *record = strp_msg(skb);
+
+	record->offset = 0;
+	record->full_len = skb->len;
+	((struct sk_skb_cb *)skb->cb)->tls.control = KHTTPD_TLS_DATA;
+	__skb_queue_head(&ctx->rx_list, skb);
+}
+
+/**
+ * khttpd_ktls_says() - what TLS is on a connection?
+ * @sk: the connection
+ * @says: set to it. Of TLS 1.2 the record layer does not know the whole name of the cipher
+ */
+void khttpd_ktls_says(struct sock *sk, struct khttpd_proxyhead_tls *says)
+{
+	const struct tls_crypto_info *info = &tls_get_ctx(sk)->crypto_recv.info;
+
+	says->version = "TLSv1.2";
+	if (info->version != TLS_1_3_VERSION)
+		return;
+	says->version = "TLSv1.3";
+	/* RFC 8446 appendix B.4 */
+	if (info->cipher_type == TLS_CIPHER_AES_GCM_128)
+		says->cipher = "TLS_AES_128_GCM_SHA256";
+	else if (info->cipher_type == TLS_CIPHER_AES_GCM_256)
+		says->cipher = "TLS_AES_256_GCM_SHA384";
+	else
+		says->cipher = "TLS_CHACHA20_POLY1305_SHA256";
 }
 
 /* A record that is not data. Return: 0 if it is the end, as RFC 8446 section 6.1 has it. A

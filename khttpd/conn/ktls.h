@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+struct khttpd_proxyhead_tls;
+struct sk_buff;
 struct sock;
 struct socket;
 
@@ -13,6 +15,8 @@ u32 khttpd_ktls_prepare(void);
 bool khttpd_ktls_on(const struct sock *sk);
 void khttpd_ktls_begin(struct sock *sk);
 void khttpd_ktls_leave(struct sock *sk);
+void khttpd_ktls_unread(struct sock *sk, struct sk_buff *skb);
+void khttpd_ktls_says(struct sock *sk, struct khttpd_proxyhead_tls *says);
 int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek);
 bool khttpd_ktls_readable(struct sock *sk);
 bool khttpd_ktls_flushed(struct sock *sk);

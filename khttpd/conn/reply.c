@@ -16,7 +16,7 @@ static void khttpd_reply_log(const struct khttpd_ask *ask, u16 status,
 			     u64 bytes)
 {
 	if (likely(!ask->conn->repeats))
-		khttpd_log(ask->conn->sock->sk, ask->site->name, &ask->conn->req,
+		khttpd_log(ask->conn->sock->sk, ask->conn->client, ask->site->name, &ask->conn->req,
 			   ask->head, status, bytes);
 }
 

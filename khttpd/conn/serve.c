@@ -8,6 +8,7 @@
 #include <linux/tcp.h>
 #include <net/sock.h>
 #include "../listen/peer.h"
+#include "../listen/proxied.h"
 #include "conn.h"
 #include "ktls.h"
 
@@ -273,6 +274,11 @@ enum khttpd_step khttpd_serve(struct khttpd_conn *conn)
 	enum khttpd_step step;
 	bool more = true, over;
 
+	if (unlikely(conn->proxy)) {
+		step = khttpd_proxied_begin(conn);
+		if (step != KHTTPD_STEP_WAIT || conn->proxy)
+			return step;
+	}
 	if (unlikely(conn->given) && !conn->buf_len) {
 		conn->given = false;
 		conn->server = true;

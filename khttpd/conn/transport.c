@@ -8,6 +8,7 @@
 #include <linux/socket.h>
 #include <linux/tcp.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 #include "../compat/netns.h"
 #include "../compat/splice.h"
 #include "conn.h"
@@ -101,6 +102,69 @@ int khttpd_transport_discard(struct socket *sock, void *buf, size_t size,
 		len -= n;
 	}
 	return 0;
+}
+
+/**
+ * khttpd_transport_hold() - have bytes ready that are to be read before those in a socket
+ * @sk: a connection
+ * @data: the bytes
+ * @len: how many
+ *
+ * They are charged to the connection now, so that nothing fails later.
+ *
+ * Context: process.
+ * Return: a buffer, for khttpd_transport_unread() or khttpd_transport_forget(), or NULL.
+ */
+struct sk_buff *khttpd_transport_hold(struct sock *sk, const void *data, size_t len)
+{
+	struct sk_buff *skb = alloc_skb(len, GFP_KERNEL);
+	bool charged;
+
+	if (!skb)
+		return NULL;
+	skb_put_data(skb, data, len);
+	lock_sock(sk);
+	charged = sk_rmem_schedule(sk, skb, skb->truesize);
+	if (charged)
+		skb_set_owner_r(skb, sk);
+	release_sock(sk);
+	if (charged)
+		return skb;
+	kfree_skb(skb);
+	return NULL;
+}
+
+/**
+ * khttpd_transport_forget() - they are not to be read
+ * @sk: the connection
+ * @skb: from khttpd_transport_hold()
+ *
+ * Context: process.
+ */
+void khttpd_transport_forget(struct sock *sk, struct sk_buff *skb)
+{
+	lock_sock(sk);
+	kfree_skb(skb);
+	release_sock(sk);
+}
+
+/**
+ * khttpd_transport_unread() - put bytes in front of those in a socket
+ * @sk: a connection of TCP, native or net6's, which is locked; as many bytes have been read
+ * @skb: from khttpd_transport_hold(); the socket's
+ *
+ * They are in the place of bytes that came before: the sequence number of the next byte to be read
+ * goes back by so many. What measures how fast a reader is goes back, too.
+ */
+void khttpd_transport_unread(struct sock *sk, struct sk_buff *skb)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->rcvq_space.seq -= skb->len;
+	TCP_SKB_CB(skb)->end_seq = tp->copied_seq;
+	TCP_SKB_CB(skb)->seq = tp->copied_seq - skb->len;
+	WRITE_ONCE(tp->copied_seq, TCP_SKB_CB(skb)->seq);
+	__skb_queue_head(&sk->sk_receive_queue, skb);
 }
 
 /**

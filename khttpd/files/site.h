@@ -10,6 +10,7 @@
 #include "../http/https.h"
 #include "../http/names.h"
 #include "../http/parse.h"
+#include "../http/prefixes.h"
 #include "../http/rules.h"
 
 struct cred;
@@ -34,6 +35,8 @@ struct khttpd_vhost_index;
  * @types_len: their length
  * @names: of a virtual host
  * @hsts: value of Strict-Transport-Security, or empty
+ * @proxies: who says in front of a connection for whom it is (proxied.c)
+ * @send_proxy: a server behind its listeners is told so
  */
 struct khttpd_options {
 	char index[KHTTPD_INDEX_NAME];
@@ -46,6 +49,8 @@ struct khttpd_options {
 	size_t types_len;
 	char names[KHTTPD_NAMES_SIZE];
 	char hsts[KHTTPD_HSTS_SIZE];
+	struct khttpd_prefixes proxies;
+	bool send_proxy;
 };
 
 /**

@@ -182,17 +182,30 @@ static struct khttpd_conn *khttpd_handed_conn(struct khttpd_handed *handed)
 	return container_of(handed, struct khttpd_conn, handed);
 }
 
+/* What its server is to read first is put where it reads. */
+static void khttpd_handover_ready(struct khttpd_conn *conn)
+{
+	struct sock *sk = conn->sock->sk;
+
+	lock_sock(sk);
+	if (conn->tls)
+		khttpd_ktls_leave(sk);
+	if (conn->first && conn->tls)
+		khttpd_ktls_unread(sk, conn->first);
+	else if (conn->first)
+		khttpd_transport_unread(sk, conn->first);
+	conn->first = NULL;
+	release_sock(sk);
+}
+
 /* As the family's accept does it, which has done it once already for our own
  * socket.
  */
 static void khttpd_handover_graft_conn(struct khttpd_conn *conn,
 				       struct socket *newsock)
 {
-	if (conn->tls) {
-		lock_sock(conn->sock->sk);
-		khttpd_ktls_leave(conn->sock->sk);
-		release_sock(conn->sock->sk);
-	}
+	if (conn->tls || unlikely(conn->first))
+		khttpd_handover_ready(conn);
 	khttpd_transport_graft(conn->sock, newsock);
 	khttpd_transport_empty(conn->sock);
 	conn->sock = NULL;
@@ -256,7 +269,7 @@ void khttpd_handover_thread(struct khttpd_listener *listener,
 	__module_get(listener->ops->owner);
 	peer = khttpd_handover_graft_sock(listener, handed, sock);
 	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer,
-			       state))
+			       NULL, state))
 		return;
 	khttpd_count(no_memory);
 	khttpd_count(aborted);

@@ -23,6 +23,7 @@
 #include "listener.h"
 #include "mptcp.h"
 #include "peer.h"
+#include "proxied.h"
 #include "tls.h"
 
 /* Connections accepted before the thread looks at its other work. */
@@ -197,13 +198,13 @@ static bool khttpd_listener_enter(struct khttpd_listener *listener, struct socke
 				  struct khttpd_peer *peer, enum khttpd_conn_state state)
 	__must_hold(&listener->accept_lock)
 {
-	if (listener->tls) {
-		if (khttpd_tls_begin(listener, sock, peer))
+	if (listener->tls && state != KHTTPD_CONN_PROXY) {
+		if (khttpd_tls_begin(listener, sock, peer, NULL))
 			return true;
 		khttpd_count(closed);
 		return false;
 	}
-	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer, state))
+	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer, NULL, state))
 		return true;
 	khttpd_count(no_memory);
 	return false;
@@ -217,6 +218,7 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 	enum khttpd_conn_state state;
 	struct khttpd_peer *peer;
 	struct socket *sock;
+	bool proxy;
 	int err;
 
 	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol,
@@ -241,13 +243,15 @@ static int khttpd_listener_take(struct khttpd_listener *listener)
 		return 0;
 	}
 
-	peer = khttpd_peer_get(sock->sk, listener->tls);
+	/* A proxy has no limits: its clients have. */
+	proxy = khttpd_proxied_trusts(listener, sock->sk);
+	peer = proxy ? NULL : khttpd_peer_get(sock->sk, listener->tls);
 	if (IS_ERR(peer)) {
 		khttpd_count(address_full);
 		khttpd_transport_close(sock, true);
 		return 0;
 	}
-	state = KHTTPD_CONN_NEW;
+	state = proxy ? KHTTPD_CONN_PROXY : KHTTPD_CONN_NEW;
 	if (khttpd_conns_full()) {
 		if (!khttpd_listener_overflow(listener)) {
 			khttpd_peer_put(peer);

@@ -55,24 +55,21 @@ static struct khttpd_peer_bucket {
 	struct hlist_head head;
 } khttpd_peers[BIT(KHTTPD_PEER_BITS)];
 
-static atomic_t khttpd_peer_count;
+static atomic_t khttpd_peers_known;
 static u32 khttpd_peer_seed __read_mostly;
 
 static void khttpd_peers_sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(khttpd_peer_sweeper, khttpd_peers_sweep);
 
-static void khttpd_peer_key(struct khttpd_peer_key *key, const struct sock *sk)
+static void khttpd_peer_key(struct khttpd_peer_key *key, const struct net *net,
+			    const struct in6_addr *address)
 {
 	memset(key, 0, sizeof(*key));
-	key->net = sock_net(sk);
-	if (sk->sk_family == AF_INET) {
-		key->low = BIT_ULL(32) | (__force u32)sk->sk_daddr;
-	} else if (ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
-		key->low = BIT_ULL(32) |
-			   (__force u32)sk->sk_v6_daddr.s6_addr32[3];
-	} else {
-		memcpy(&key->high, &sk->sk_v6_daddr, sizeof(key->high));
-	}
+	key->net = net;
+	if (ipv6_addr_v4mapped(address))
+		key->low = BIT_ULL(32) | (__force u32)address->s6_addr32[3];
+	else
+		memcpy(&key->high, address, sizeof(key->high));
 }
 
 static struct khttpd_peer *khttpd_peer_find(struct khttpd_peer_bucket *bucket,
@@ -92,7 +89,7 @@ static struct khttpd_peer *khttpd_peer_add(u32 number,
 {
 	struct khttpd_peer *peer;
 
-	if (atomic_read(&khttpd_peer_count) >= KHTTPD_PEERS_MAX)
+	if (atomic_read(&khttpd_peers_known) >= KHTTPD_PEERS_MAX)
 		return NULL;
 	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
 	if (!peer)
@@ -100,7 +97,7 @@ static struct khttpd_peer *khttpd_peer_add(u32 number,
 	peer->key = *key;
 	peer->bucket = number;
 	hlist_add_head(&peer->node, &khttpd_peers[number].head);
-	if (atomic_inc_return(&khttpd_peer_count) == 1)
+	if (atomic_inc_return(&khttpd_peers_known) == 1)
 		schedule_delayed_work(&khttpd_peer_sweeper, KHTTPD_PEER_SWEEP);
 	return peer;
 }
@@ -109,19 +106,17 @@ static void khttpd_peer_drop(struct khttpd_peer *peer)
 {
 	hlist_del(&peer->node);
 	kfree(peer);
-	atomic_dec(&khttpd_peer_count);
+	atomic_dec(&khttpd_peers_known);
 }
 
-/**
- * khttpd_peer_get() - a new connection of a client
- * @sk: the connection
- * @tls: it begins with a TLS handshake
- *
- * Context: any but hard interrupts.
- * Return: its client, to be put when the connection ends; NULL if it is not to be
- * limited; -EUSERS if it must not have one more.
- */
-struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls)
+/* Are there limits by address? */
+static bool khttpd_peers_limited(bool tls)
+{
+	return READ_ONCE(khttpd_limits.max_per_address) || READ_ONCE(khttpd_limits.request_rate) ||
+	       (tls && READ_ONCE(khttpd_limits.tls_per_address));
+}
+
+static struct khttpd_peer *khttpd_peer_count(const struct net *net, const struct in6_addr *address)
 {
 	u32 most = READ_ONCE(khttpd_limits.max_per_address);
 	struct khttpd_peer_bucket *bucket;
@@ -129,10 +124,7 @@ struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls)
 	struct khttpd_peer *peer;
 	u32 number;
 
-	if (likely(!most && !READ_ONCE(khttpd_limits.request_rate) &&
-		   !(tls && READ_ONCE(khttpd_limits.tls_per_address))))
-		return NULL;
-	khttpd_peer_key(&key, sk);
+	khttpd_peer_key(&key, net, address);
 	number = jhash(&key, sizeof(key), khttpd_peer_seed) &
 		 (BIT(KHTTPD_PEER_BITS) - 1);
 	bucket = &khttpd_peers[number];
@@ -148,6 +140,47 @@ struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls)
 		peer->conns++;
 	spin_unlock_bh(&bucket->lock);
 	return peer;
+}
+
+/**
+ * khttpd_peer_get() - a new connection of a client
+ * @sk: the connection
+ * @tls: it begins with a TLS handshake
+ *
+ * Context: any but hard interrupts.
+ * Return: its client, to be put when the connection ends; NULL if it is not to be
+ * limited; -EUSERS if it must not have one more.
+ */
+struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls)
+{
+	struct in6_addr address;
+
+	if (likely(!khttpd_peers_limited(tls)))
+		return NULL;
+	if (sk->sk_family == AF_INET)
+		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
+	else
+		address = sk->sk_v6_daddr;
+	return khttpd_peer_count(sock_net(sk), &address);
+}
+
+/**
+ * khttpd_peer_get_for() - a new connection of a client that has come by a proxy
+ * @sk: the connection, the proxy's
+ * @address: the client's, of IPv6 or mapped, 16 bytes
+ * @tls: as for khttpd_peer_get()
+ *
+ * Context: any but hard interrupts.
+ * Return: as khttpd_peer_get().
+ */
+struct khttpd_peer *khttpd_peer_get_for(const struct sock *sk, const u8 *address, bool tls)
+{
+	struct in6_addr copy;
+
+	if (likely(!khttpd_peers_limited(tls)))
+		return NULL;
+	memcpy(&copy, address, sizeof(copy));
+	return khttpd_peer_count(sock_net(sk), &copy);
 }
 
 /**
@@ -294,7 +327,7 @@ static void khttpd_peers_sweep(struct work_struct *work)
 		cond_resched();
 	}
 	/* The first that comes after this schedules it again. */
-	if (atomic_read(&khttpd_peer_count))
+	if (atomic_read(&khttpd_peers_known))
 		schedule_delayed_work(&khttpd_peer_sweeper, KHTTPD_PEER_SWEEP);
 }
 
@@ -323,5 +356,5 @@ void khttpd_peers_exit(void)
 	cancel_delayed_work_sync(&khttpd_peer_sweeper);
 	for (i = 0; i < ARRAY_SIZE(khttpd_peers); i++)
 		khttpd_peers_forget(&khttpd_peers[i], U64_MAX);
-	WARN_ON(atomic_read(&khttpd_peer_count));
+	WARN_ON(atomic_read(&khttpd_peers_known));
 }

@@ -12,6 +12,7 @@ struct sock;
 int khttpd_peers_init(void);
 void khttpd_peers_exit(void);
 struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls);
+struct khttpd_peer *khttpd_peer_get_for(const struct sock *sk, const u8 *address, bool tls);
 void khttpd_peer_put(struct khttpd_peer *peer);
 bool khttpd_peer_shake(struct khttpd_peer *peer);
 void khttpd_peer_shaken(struct khttpd_peer *peer);

@@ -32,6 +32,7 @@
  * @wait: in khttpd_tls_shakes_waiting until a daemon takes it, then in no list
  * @listener: where it came from; reference held, and it counts there
  * @peer: its client, or NULL
+ * @client: for whom a trusted proxy speaks, or NULL; owned
  * @sock: the connection, until a daemon takes it; then NULL
  * @file: what the daemon got; reference held
  * @by: the daemon, to be compared only; or NULL
@@ -43,6 +44,7 @@ struct khttpd_shake {
 	struct list_head wait;
 	struct khttpd_listener *listener;
 	struct khttpd_peer *peer;
+	struct khttpd_endpoint *client;
 	struct socket *sock;
 	struct file *file;
 	const struct khttpd_tlsd *by;
@@ -96,6 +98,7 @@ static void khttpd_tls_shake_free(struct khttpd_shake *shake)
 	WRITE_ONCE(khttpd_tls_shake_count, khttpd_tls_shake_count - 1);
 	khttpd_listener_conn_done(shake->listener);
 	khttpd_listener_put(shake->listener);
+	kfree(shake->client);
 	kfree(shake);
 }
 
@@ -147,7 +150,7 @@ static bool khttpd_tls_shake_may(struct khttpd_peer *peer)
 }
 
 static bool khttpd_tls_shake_add(struct khttpd_listener *listener, struct socket *sock,
-				 struct khttpd_peer *peer)
+				 struct khttpd_peer *peer, struct khttpd_endpoint *client)
 {
 	struct khttpd_shake *shake = kzalloc(sizeof(*shake), GFP_KERNEL);
 	u32 timeout = READ_ONCE(khttpd_limits.tls_timeout);
@@ -161,6 +164,7 @@ static bool khttpd_tls_shake_add(struct khttpd_listener *listener, struct socket
 	}
 	shake->sock = sock;
 	shake->peer = peer;
+	shake->client = client;
 	shake->listener = listener;
 	refcount_inc(&listener->refs);
 	atomic_inc(&listener->connections);
@@ -179,19 +183,20 @@ static bool khttpd_tls_shake_add(struct khttpd_listener *listener, struct socket
  * @listener: where it came from
  * @sock: the connection; ours on success
  * @peer: its client, or NULL; the same
+ * @client: for whom a trusted proxy speaks, or NULL; the same
  *
- * Context: a thread, the listener's accept_lock held.
+ * Context: a thread.
  * Return: false if it is to be closed, which has been counted.
  */
 bool khttpd_tls_begin(struct khttpd_listener *listener, struct socket *sock,
-		      struct khttpd_peer *peer)
-	__must_hold(&listener->accept_lock)
+		      struct khttpd_peer *peer, struct khttpd_endpoint *client)
 {
 	bool begun = false;
 
 	mutex_lock(&khttpd_tls_lock);
-	if (khttpd_tls_shake_may(peer)) {
-		begun = khttpd_tls_shake_add(listener, sock, peer);
+	/* One that stops looks for what has begun after it has said so: khttpd_tls_stop(). */
+	if (!READ_ONCE(listener->stopped) && khttpd_tls_shake_may(peer)) {
+		begun = khttpd_tls_shake_add(listener, sock, peer, client);
 		if (!begun)
 			khttpd_peer_shaken(peer);
 	}
@@ -401,13 +406,14 @@ static int khttpd_tls_shake_serve(struct khttpd_shake *shake)
 	shake->sock = sock;
 	khttpd_peer_shaken(shake->peer);
 	if (!khttpd_conn_create(shake->listener, sock, khttpd_thread_choose(), shake->peer,
-				KHTTPD_CONN_NEW)) {
+				shake->client, KHTTPD_CONN_NEW)) {
 		khttpd_count(no_memory);
 		khttpd_peer_put(shake->peer);
 		shake->peer = NULL;
 		return -ENOMEM;
 	}
 	khttpd_count(tls_done);
+	shake->client = NULL;
 	khttpd_tls_shake_free(shake);
 	return 0;
 }

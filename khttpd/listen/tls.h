@@ -6,6 +6,7 @@
 #include <linux/poll.h>
 #include <linux/types.h>
 
+struct khttpd_endpoint;
 struct khttpd_listener;
 struct khttpd_peer;
 struct khttpd_tls_done;
@@ -18,7 +19,7 @@ void khttpd_tls_exit(void);
 u32 khttpd_tls_pending(void);
 u32 khttpd_tls_daemons(void);
 bool khttpd_tls_begin(struct khttpd_listener *listener, struct socket *sock,
-		      struct khttpd_peer *peer);
+		      struct khttpd_peer *peer, struct khttpd_endpoint *client);
 void khttpd_tls_stop(const struct khttpd_listener *listener);
 struct khttpd_tlsd *khttpd_tls_daemon_begin(void);
 void khttpd_tls_daemon_end(struct khttpd_tlsd *tlsd);

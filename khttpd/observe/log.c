@@ -50,11 +50,16 @@ static void khttpd_log_put(struct khttpd_log_ring *ring, u32 *at,
 	*at += len;
 }
 
-static void khttpd_log_peer(struct khttpd_log_record *record,
-			    const struct sock *sk)
+static void khttpd_log_peer(struct khttpd_log_record *record, const struct sock *sk,
+			    const struct khttpd_endpoint *client)
 {
 	struct in6_addr address;
 
+	if (client) {
+		memcpy(record->address, client->address, sizeof(client->address));
+		record->port = client->port;
+		return;
+	}
 	if (sk->sk_family == AF_INET)
 		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
 	else
@@ -125,6 +130,7 @@ static void khttpd_log_write(const char *site,
 /**
  * khttpd_log_reply() - note a reply, if somebody wants to know
  * @sk: the connection
+ * @client: for whom a trusted proxy speaks there, or NULL
  * @site: name of the site that answered
  * @req: the request
  * @head: its bytes; NULL if no request could be read
@@ -133,15 +139,15 @@ static void khttpd_log_write(const char *site,
  *
  * Context: any but hard interrupts; never waits.
  */
-void khttpd_log_reply(const struct sock *sk, const char *site,
-		      const struct khttpd_request *req, const u8 *head, u16 status,
-		      u64 bytes)
+void khttpd_log_reply(const struct sock *sk, const struct khttpd_endpoint *client,
+		      const char *site, const struct khttpd_request *req, const u8 *head,
+		      u16 status, u64 bytes)
 {
 	struct khttpd_log_record record = { .status = status, .bytes = bytes };
 
 	BUILD_BUG_ON(sizeof(record) % 8);
 	record.time = ktime_get_real_ns();
-	khttpd_log_peer(&record, sk);
+	khttpd_log_peer(&record, sk, client);
 	/* Of a softirq and a thread one comes after the other. */
 	local_bh_disable();
 	rcu_read_lock();

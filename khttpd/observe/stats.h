@@ -27,6 +27,8 @@
 	X(bad_paths, "malformed or escaping paths") \
 	X(connections_full, "over max_connections on accept") \
 	X(address_full, "over max_per_address on accept") \
+	X(proxied, "connections for which a trusted proxy named the client, or itself") \
+	X(proxied_bad, "connections of a trusted proxy that do not begin as they must") \
 	X(mptcp_refused, "connections of MPTCP reset: a rule denies a path, or blocks clients") \
 	X(access_refused, "403: a rule blocks the client's address") \
 	X(requests_refused, "429: over request_rate") \

@@ -18,6 +18,7 @@
 #include "../listen/handover.h"
 #include "../listen/listener.h"
 #include "../listen/peer.h"
+#include "../listen/proxied.h"
 #include "softwork.h"
 
 /* Pipelined requests answered at once; the rest is for a thread. */
@@ -62,7 +63,8 @@ static bool khttpd_soft_accept(struct net6_tcp_user *user, struct sock *sk)
 	struct khttpd_soft_conn *conn;
 	struct khttpd_peer *peer;
 
-	if (khttpd_conns_full())
+	/* A thread reads what a proxy has to say first. */
+	if (khttpd_conns_full() || khttpd_proxied_trusts(soft->listener, sk))
 		return false;
 	peer = khttpd_peer_get(sk, false);
 	/* Refusing is for the thread that accepts. */

@@ -83,8 +83,8 @@ static inline bool khttpd_softrepeat_send(const struct khttpd_soft *soft,
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
 	khttpd_count(replies_file);
-	khttpd_log(conn->sk, entry->site->name, &known->memo.again.req, known->memo.again.head, 200,
-		   entry->size);
+	khttpd_log(conn->sk, NULL, entry->site->name, &known->memo.again.req,
+		   known->memo.again.head, 200, entry->size);
 	return true;
 }
 

@@ -201,7 +201,7 @@ static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
 		khttpd_count(replies_unchanged);
 	else
 		khttpd_count(replies_file);
-	khttpd_log(conn->sk, site->name, &work->req, work->head, unchanged ? 304 : 200,
+	khttpd_log(conn->sk, NULL, site->name, &work->req, work->head, unchanged ? 304 : 200,
 		   unchanged ? 0 : entry->size);
 	return true;
 }

@@ -36,7 +36,7 @@ struct attribute {
 	const char *otherwise;
 };
 
-#define ATTRIBUTES	11
+#define ATTRIBUTES	13
 
 struct limit {
 	const char *name;

@@ -22,7 +22,8 @@ const struct limit limits[LIMITS] = {
 const struct attribute attributes[ATTRIBUTES] = {
 	{ "listing", "0" }, { "precompressed", "0" }, { "etag_version", "0" },
 	{ "until_closed", "0" }, { "names", "" }, { "behind", "" }, { "certificate", "" },
-	{ "key", "" }, { "hsts", "" }, { "types", "" }, { "rules", "" },
+	{ "key", "" }, { "hsts", "" }, { "proxy_protocol", "" }, { "send_proxy", "0" },
+	{ "types", "" }, { "rules", "" },
 };
 
 static int wrong(const struct file *file, const char *what, const char *word)
@@ -196,7 +197,8 @@ static int add_attribute(struct file *file, struct section *site,
 	const char *why;
 
 	if (!strcmp(name, "listing") || !strcmp(name, "precompressed") ||
-	    !strcmp(name, "etag_version") || !strcmp(name, "until_closed"))
+	    !strcmp(name, "etag_version") || !strcmp(name, "until_closed") ||
+	    !strcmp(name, "send_proxy"))
 		why = judge_switch(&value);
 	else
 		why = judge_attribute(name, value);

@@ -104,6 +104,8 @@ const char *judge_attribute(const char *name, const char *value)
 		return judge_rules(value, len);
 	if (!strcmp(name, "hsts"))
 		return judge_hsts(value);
+	if (!strcmp(name, "proxy_protocol"))
+		return judge_prefixes(value);
 	if (!strcmp(name, "names"))
 		return judge_names(value, len);
 	return !strcmp(name, "types") ? judge_types(value, len) : NULL;

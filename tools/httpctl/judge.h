@@ -17,6 +17,7 @@ struct listen;
 const char *judge_rules(const char *text, size_t len);
 const char *judge_names(const char *text, size_t len);
 const char *judge_hsts(const char *text);
+const char *judge_prefixes(const char *text);
 const char *judge_types(const char *text, size_t len);
 
 /* judge.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How the kernel judges rules, names, types and HSTS: its own files, compiled for user space
- * as for their unit tests. They bring the kernel's headers; httpctl.h cannot be here.
+/* How the kernel judges rules, names, types, HSTS and addresses: its own files, compiled for user
+ * space as for their unit tests. They bring the kernel's headers; httpctl.h cannot be here.
  */
 #include "../../khttpd/http/access.c"
 #include "../../khttpd/http/https.c"
@@ -8,6 +8,7 @@
 #include "../../khttpd/http/names.c"
 #include "../../khttpd/http/path.c"
 #include "../../khttpd/http/ruleline.c"
+#include "../../khttpd/http/prefixes.c"
 #include "../../khttpd/http/rules.c"
 #include "../../khttpd/http/target.c"
 #include "judge.h"
@@ -31,6 +32,13 @@ const char *judge_hsts(const char *text)
 {
 	return khttpd_https_hsts_valid(text) ? NULL :
 	       "not max-age=SECONDS, perhaps with \"; includeSubDomains\" and \"; preload\"";
+}
+
+const char *judge_prefixes(const char *text)
+{
+	static struct khttpd_prefixes list;
+
+	return khttpd_prefixes_parse(&list, text) ? NULL : "not addresses";
 }
 
 const char *judge_types(const char *text, size_t len)

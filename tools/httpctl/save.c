@@ -104,7 +104,7 @@ static void save_texts(const char *path, const char *mark)
 {
 	static const char *const texts[] = {
 		"docroot", "index", "listing", "precompressed", "etag_version", "names",
-		"behind", "certificate", "key", "hsts",
+		"behind", "certificate", "key", "hsts", "proxy_protocol", "send_proxy",
 	};
 	char value[PATH_MAX + 1], *newline;
 	size_t i;

@@ -4,6 +4,7 @@
 A directive that is not known here makes what it is in nginx's, as does what cannot be said in
 khttpd's rules. So the rules may serve less than nginx's text would allow, and never more.
 """
+import ipaddress
 import itertools
 import re
 
@@ -57,7 +58,7 @@ class Context:
         self.values = dict(outer.values) if outer else {}
         self.why = outer.why if outer else None
         self.values.pop("try_files", None)
-        self.headers_here = False
+        self.headers_here = self.trusted_here = False
         for d in block:
             self._take(d["directive"], d)
 
@@ -68,6 +69,12 @@ class Context:
                 self.values[name] = []
             self.headers_here = True
             self.values[name] = self.values[name] + [d["args"]]
+        elif name == "set_real_ip_from":
+            # The same.
+            if not self.trusted_here:
+                self.values[name] = []
+            self.trusted_here = True
+            self.values[name] = self.values[name] + d["args"]
         elif name == "types":
             self.values[name] = d["block"]
         elif name in ("etag", "merge_slashes") and d["args"] == ["on"]:
@@ -95,6 +102,18 @@ class Context:
             return alias[:-len(prefix)] or "/" if alias.endswith(prefix) and prefix else None
         root = self.values.get("root", [""])[0]
         return root.rstrip("/") or "/" if root.startswith("/") and "$" not in root else None
+
+    def trusted(self):
+        """Proxies whose PROXY protocol is believed; None if that cannot be said."""
+        words = self.values.get("set_real_ip_from", [])
+        if self.values.get("real_ip_header") != ["proxy_protocol"] or not 0 < len(words) <= 32:
+            return None
+        try:
+            for word in words:
+                ipaddress.ip_network(word, strict=False)
+        except ValueError:
+            return None
+        return " ".join(words)
 
     def index(self):
         first = self.values.get("index", ["index.html"])[0]
@@ -355,7 +374,8 @@ class Listen:
             self.host = match[1] or match[3] or "*"
             self.port = int(match[2] or 80)
         self.default = bool({"default_server", "default"} & set(args[1:]))
-        self.foreign = {"ssl", "quic", "proxy_protocol"} & set(args[1:])
+        self.foreign = {"ssl", "quic"} & set(args[1:])
+        self.proxy = "proxy_protocol" in args[1:]
 
 
 def names_of(server):
@@ -397,6 +417,9 @@ class Port:
                    for s in servers}
         hosts = {li.host for of in listens.values() for li in of}
         foreign = {word for of in listens.values() for li in of for word in li.foreign}
+        self.trusted = self._trusted(servers, [li for of in listens.values() for li in of], outer)
+        if self.trusted is None:
+            foreign.add("proxy_protocol without one list of set_real_ip_from for all")
         if foreign:
             self.notes.append(f"port {port} is nginx's: {', '.join(sorted(foreign))}")
             return
@@ -431,6 +454,16 @@ class Port:
         wild = any(n.startswith("*") for site in self.sites[1:] for n in site.names)
         if wild and front.names:
             self.sites.append(front)
+
+    @staticmethod
+    def _trusted(servers, listens, outer):
+        """Proxies that say who the client is, "" if none has to, None if khttpd has not got it."""
+        proxied = {li.host for li in listens if li.proxy}
+        if not proxied:
+            return ""
+        trusted = {Context(s["block"], outer).trusted() for s in servers}
+        return trusted.pop() if proxied == {li.host for li in listens} and len(trusted) == 1 \
+            else None
 
     def _overlapping(self, taken):
         """nginx takes the longest wildcard, khttpd the first site's with one."""

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The PROXY protocol. A proxy that the site trusts says in front of the first byte who its client
+ * is. That is read before anything else, a TLS handshake too. Whoever is not trusted is not asked.
+ * A server in front of which khttpd is gets the header again, as it came. A server behind a
+ * listener of our own gets one of ours, if the site says so.
+ */
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+#include "../conn/conn.h"
+#include "../conn/ktls.h"
+#include "../files/site.h"
+#include "peer.h"
+#include "proxied.h"
+
+static void khttpd_proxied_far(struct khttpd_endpoint *end, const struct sock *sk)
+{
+	struct in6_addr address;
+
+	if (sk->sk_family == AF_INET)
+		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
+	else
+		address = sk->sk_v6_daddr;
+	memcpy(end->address, &address, sizeof(end->address));
+	end->port = ntohs(sk->sk_dport);
+}
+
+static void khttpd_proxied_near(struct khttpd_endpoint *end, const struct sock *sk)
+{
+	struct in6_addr address;
+
+	if (sk->sk_family == AF_INET)
+		ipv6_addr_set_v4mapped(sk->sk_rcv_saddr, &address);
+	else
+		address = sk->sk_v6_rcv_saddr;
+	memcpy(end->address, &address, sizeof(end->address));
+	end->port = sk->sk_num;
+}
+
+/**
+ * khttpd_proxied_trusts() - does a connection come from a proxy that the site trusts?
+ * @listener: where it came from
+ * @sk: the connection
+ *
+ * Context: any.
+ */
+bool khttpd_proxied_trusts(const struct khttpd_listener *listener, const struct sock *sk)
+{
+	const struct khttpd_prefixes *trusted;
+	struct khttpd_endpoint proxy;
+	bool trusts = false;
+
+	rcu_read_lock();
+	trusted = &rcu_dereference(listener->site)->options.proxies;
+	if (unlikely(trusted->count)) {
+		khttpd_proxied_far(&proxy, sk);
+		trusts = khttpd_prefixes_has(trusted, proxy.address);
+	}
+	rcu_read_unlock();
+	return trusts;
+}
+
+/* Limits by address are the client's from now on. Return: false if it is to be closed. */
+static bool khttpd_proxied_meet(struct khttpd_conn *conn, const struct khttpd_proxyhead *head)
+{
+	const struct sock *sk = conn->sock->sk;
+	bool tls = conn->listener->tls;
+	struct khttpd_peer *peer;
+
+	if (head->named) {
+		conn->client = kmemdup(&head->client, sizeof(head->client), GFP_KERNEL);
+		if (!conn->client) {
+			khttpd_count(no_memory);
+			return false;
+		}
+		peer = khttpd_peer_get_for(sk, head->client.address, tls);
+	} else {
+		peer = khttpd_peer_get(sk, tls);
+	}
+	if (IS_ERR(peer)) {
+		khttpd_count(address_full);
+		return false;
+	}
+	conn->peer = peer;
+	return true;
+}
+
+/* The header is whole, in the thread's buffer: take it out of the socket. */
+static enum khttpd_step khttpd_proxied_take(struct khttpd_conn *conn,
+					    const struct khttpd_proxyhead *head)
+{
+	u8 *buf = conn->thread->buf;
+
+	if (conn->listener->attached) {
+		conn->first = khttpd_transport_hold(conn->sock->sk, buf, head->len);
+		if (!conn->first) {
+			khttpd_count(no_memory);
+			return KHTTPD_STEP_ABORT;
+		}
+	}
+	if (khttpd_transport_discard(conn->sock, buf, KHTTPD_BUFFER_SIZE, head->len)) {
+		khttpd_count(lost);
+		return KHTTPD_STEP_CLOSE;
+	}
+	conn->proxy = false;
+	if (!khttpd_proxied_meet(conn, head))
+		return KHTTPD_STEP_ABORT;
+	khttpd_count(proxied);
+	return conn->listener->tls ? KHTTPD_STEP_SHAKE : KHTTPD_STEP_WAIT;
+}
+
+static enum khttpd_step khttpd_proxied_bad(void)
+{
+	khttpd_count(proxied_bad);
+	return KHTTPD_STEP_CLOSE;
+}
+
+/**
+ * khttpd_proxied_begin() - look for a trusted proxy's header
+ * @conn: a connection with @conn->proxy set, which has ended when it has been read
+ *
+ * Until it is whole it is only looked at.
+ *
+ * Context: its thread.
+ * Return: what to wait for, or how to go on; KHTTPD_STEP_CLOSE if it begins otherwise.
+ */
+enum khttpd_step khttpd_proxied_begin(struct khttpd_conn *conn)
+{
+	struct sock *sk = conn->sock->sk;
+	struct khttpd_proxyhead head;
+	bool over;
+	int n;
+
+	/* Before the look: it sees all that has come until then. */
+	over = READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	n = khttpd_transport_recv(conn->sock, conn->thread->buf, KHTTPD_PROXYHEAD_MAX, true);
+	if (n < 0 && n != -EAGAIN) {
+		khttpd_count(lost);
+		return KHTTPD_STEP_CLOSE;
+	}
+	/* One who looks whether there is a server says nothing. */
+	if (n <= 0)
+		return n && !over ? KHTTPD_STEP_WAIT : KHTTPD_STEP_CLOSE;
+	/* Urgent data would be in the way when bytes are put back. */
+	if (READ_ONCE(tcp_sk(sk)->urg_data))
+		return khttpd_proxied_bad();
+	switch (khttpd_proxyhead_parse(&head, conn->thread->buf, n)) {
+	case KHTTPD_PROXYHEAD_DONE:
+		return khttpd_proxied_take(conn, &head);
+	case KHTTPD_PROXYHEAD_MORE:
+		if (!over)
+			return KHTTPD_STEP_WAIT;
+		fallthrough;
+	default:
+		return khttpd_proxied_bad();
+	}
+}
+
+/**
+ * khttpd_proxied_announce() - have a server told for whom a connection is, if the site says so
+ * @conn: a connection of a listener of our own that is to go to the server; in no list
+ *
+ * Context: its thread.
+ * Return: false without memory.
+ */
+bool khttpd_proxied_announce(struct khttpd_conn *conn)
+{
+	struct khttpd_proxyhead_tls tls = {};
+	struct khttpd_endpoint client, server;
+	struct sock *sk = conn->sock->sk;
+	u8 head[KHTTPD_PROXYHEAD_MADE];
+	bool sends;
+	size_t len;
+
+	rcu_read_lock();
+	sends = rcu_dereference(conn->listener->site)->options.send_proxy;
+	rcu_read_unlock();
+	if (likely(!sends) || conn->first)
+		return true;
+	if (conn->client)
+		client = *conn->client;
+	else
+		khttpd_proxied_far(&client, sk);
+	khttpd_proxied_near(&server, sk);
+	if (conn->tls)
+		khttpd_ktls_says(sk, &tls);
+	len = khttpd_proxyhead_make(head, &client, &server, conn->tls ? &tls : NULL);
+	conn->first = khttpd_transport_hold(sk, head, len);
+	if (!conn->first)
+		khttpd_count(no_memory);
+	return conn->first;
+}

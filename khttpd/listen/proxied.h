@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Connections of a proxy that says for whom it speaks (proxied.c). */
+#ifndef _KHTTPD_PROXIED_H
+#define _KHTTPD_PROXIED_H
+
+#include "../conn/conn.h"
+
+bool khttpd_proxied_trusts(const struct khttpd_listener *listener, const struct sock *sk);
+enum khttpd_step khttpd_proxied_begin(struct khttpd_conn *conn);
+bool khttpd_proxied_announce(struct khttpd_conn *conn);
+
+#endif /* _KHTTPD_PROXIED_H */
