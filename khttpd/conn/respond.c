@@ -483,7 +483,7 @@ static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
 	struct khttpd_conn *conn = ask->conn;
 
 	conn->thread->wish.status = 0;
-	if (unlikely(khttpd_peer_blocked(ask->site->options.rules, conn->sock->sk))) {
+	if (unlikely(khttpd_peer_blocked(ask->site->options.rules, conn->sock->sk, conn->client))) {
 		if (!conn->job)
 			khttpd_count(access_refused);
 		return khttpd_respond_error(ask, 403);

@@ -132,25 +132,44 @@ bool khttpd_prefixes_address(const char *text, size_t len, u8 *address)
 	return khttpd_prefixes_v4(text, len, address + sizeof(khttpd_prefixes_mapped));
 }
 
-/* One word. */
-static bool khttpd_prefixes_add(struct khttpd_prefixes *list, const char *text, size_t len)
+/**
+ * khttpd_prefixes_net() - read an address or a prefix
+ * @text: "192.0.2.1", "2001:db8::/32"; nothing may be left of it
+ * @len: its length
+ * @address: set to it, 16 bytes
+ * @bits: set to how many of them count
+ *
+ * Return: false if it is none.
+ */
+bool khttpd_prefixes_net(const char *text, size_t len, u8 *address, u8 *bits)
 {
 	const char *slash = memchr(text, '/', len);
-	struct khttpd_prefix *prefix = &list->prefix[list->count];
 	size_t used = slash ? slash - text : len;
 	bool v4 = !memchr(text, ':', used);
 
-	if (list->count == KHTTPD_PREFIXES_MAX ||
-	    !khttpd_prefixes_address(text, used, prefix->address))
+	if (!khttpd_prefixes_address(text, used, address))
 		return false;
-	prefix->bits = v4 ? 32 : 128;
-	if (slash && !khttpd_prefixes_number(slash + 1, len - used - 1, prefix->bits,
-					     &prefix->bits))
+	*bits = v4 ? 32 : 128;
+	if (slash && !khttpd_prefixes_number(slash + 1, len - used - 1, *bits, bits))
 		return false;
 	if (v4)
-		prefix->bits += 96;
-	list->count++;
+		*bits += 96;
 	return true;
+}
+
+/**
+ * khttpd_prefixes_in() - has a prefix an address?
+ * @prefix: 16 bytes
+ * @bits: how many of them count
+ * @address: 16 bytes
+ */
+bool khttpd_prefixes_in(const u8 *prefix, u8 bits, const u8 *address)
+{
+	unsigned int whole = bits / 8, rest = bits % 8;
+
+	if (memcmp(prefix, address, whole))
+		return false;
+	return !rest || !((prefix[whole] ^ address[whole]) >> (8 - rest));
 }
 
 /**
@@ -170,20 +189,14 @@ bool khttpd_prefixes_parse(struct khttpd_prefixes *list, const char *text)
 		return false;
 	for (text += strspn(text, space); *text; text += strspn(text, space)) {
 		len = strcspn(text, space);
-		if (!khttpd_prefixes_add(list, text, len))
+		if (list->count == KHTTPD_PREFIXES_MAX ||
+		    !khttpd_prefixes_net(text, len, list->prefix[list->count].address,
+					 &list->prefix[list->count].bits))
 			return false;
+		list->count++;
 		text += len;
 	}
 	return true;
-}
-
-static bool khttpd_prefixes_match(const struct khttpd_prefix *prefix, const u8 *address)
-{
-	unsigned int whole = prefix->bits / 8, rest = prefix->bits % 8;
-
-	if (memcmp(prefix->address, address, whole))
-		return false;
-	return !rest || !((prefix->address[whole] ^ address[whole]) >> (8 - rest));
 }
 
 /**
@@ -197,8 +210,10 @@ bool khttpd_prefixes_has(const struct khttpd_prefixes *list, const u8 *address)
 	unsigned int i;
 
 	for (i = 0; i < list->count; i++) {
-		if (mapped == khttpd_prefixes_is_mapped(list->prefix[i].address) &&
-		    khttpd_prefixes_match(&list->prefix[i], address))
+		const struct khttpd_prefix *prefix = &list->prefix[i];
+
+		if (mapped == khttpd_prefixes_is_mapped(prefix->address) &&
+		    khttpd_prefixes_in(prefix->address, prefix->bits, address))
 			return true;
 	}
 	return false;

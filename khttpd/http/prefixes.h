@@ -24,6 +24,8 @@ struct khttpd_prefixes {
 
 bool khttpd_prefixes_parse(struct khttpd_prefixes *list, const char *text);
 bool khttpd_prefixes_has(const struct khttpd_prefixes *list, const u8 *address);
+bool khttpd_prefixes_net(const char *text, size_t len, u8 *address, u8 *bits);
+bool khttpd_prefixes_in(const u8 *prefix, u8 bits, const u8 *address);
 bool khttpd_prefixes_address(const char *text, size_t len, u8 *address);
 
 #endif /* _KHTTPD_PREFIXES_H */

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include "../http/access.h"
+#include "../http/proxyhead.h"
 #include "../http/rate.h"
 #include "../limits.h"
 #include "../observe/stats.h"
@@ -247,16 +248,20 @@ void khttpd_peer_shaken(struct khttpd_peer *peer)
  * khttpd_peer_blocked() - does a rule block the client of a connection?
  * @rules: a site's rules, or NULL
  * @sk: the connection
+ * @client: for whom a trusted proxy speaks there, or NULL
  *
  * Context: any.
  */
-bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk)
+bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk,
+			 const struct khttpd_endpoint *client)
 {
 	struct in6_addr address;
 
 	if (!khttpd_access_judges(rules))
 		return false;
-	if (sk->sk_family == AF_INET)
+	if (client)
+		memcpy(&address, client->address, sizeof(address));
+	else if (sk->sk_family == AF_INET)
 		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
 	else
 		address = sk->sk_v6_daddr;

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+struct khttpd_endpoint;
 struct khttpd_peer;
 struct khttpd_rules;
 struct sock;
@@ -16,7 +17,8 @@ struct khttpd_peer *khttpd_peer_get_for(const struct sock *sk, const u8 *address
 void khttpd_peer_put(struct khttpd_peer *peer);
 bool khttpd_peer_shake(struct khttpd_peer *peer);
 void khttpd_peer_shaken(struct khttpd_peer *peer);
-bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk);
+bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk,
+			 const struct khttpd_endpoint *client);
 bool khttpd_peer_rate(struct khttpd_peer *peer);
 void khttpd_peer_rate_undo(struct khttpd_peer *peer);
 

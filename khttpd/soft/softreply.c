@@ -319,7 +319,7 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 	site = khttpd_vhost_find(rcu_dereference(listener->site), work->head + req->host,
 				 req->host_len);
 	/* One that is plain is not foreign. */
-	if (khttpd_peer_blocked(site->options.rules, conn->sk))
+	if (khttpd_peer_blocked(site->options.rules, conn->sk, NULL))
 		verdict = KHTTPD_SOFT_GIVE;
 	else if (!plain && (theirs == KHTTPD_SOFT_GIVE || khttpd_request_foreign(req)))
 		verdict = theirs;

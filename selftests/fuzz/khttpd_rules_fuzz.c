@@ -16,6 +16,7 @@
 #include "../../khttpd/http/ruled.c"
 #include "../../khttpd/http/mime.c"
 #include "../../khttpd/http/names.c"
+#include "../../khttpd/http/prefixes.c"
 
 static void need(bool condition)
 {

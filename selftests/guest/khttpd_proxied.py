@@ -143,6 +143,16 @@ def on_net6():
 
 
 @ktap.test
+def rules_block_clients_not_the_proxy():
+    with site(), counted("access_refused", 1):
+        attribute("rules", "block 192.0.2.1\n")
+        for header, status in ((version1("192.0.2.1"), 403), (version1("192.0.2.9"), 200)):
+            with khttpd.V4.connect() as sock:
+                sock.sendall(header + GET("/a.txt"))
+                ktap.equal(khttpd.Reader(sock).reply().status, status, "the status")
+
+
+@ktap.test
 def nobody_else_is_asked():
     with site(trusted="192.0.2.9 127.0.0.2"), counted("proxied", 0), counted("proxied_bad", 0):
         ktap.equal(khttpd.exchange(khttpd.V4, GET("/a.txt")).body, b"file", "a client")

@@ -6,6 +6,7 @@
 #include "../../khttpd/http/fields.c"
 #include "../../khttpd/http/hidden.c"
 #include "../../khttpd/http/path.c"
+#include "../../khttpd/http/prefixes.c"
 #include "../../khttpd/http/ruleline.c"
 #include "../../khttpd/http/rules.c"
 #include "../../khttpd/http/target.c"
