@@ -43,7 +43,7 @@ void usage(void)
 	      "  clients: http (requests for /BYTES.html) http-each (on connections of their own) tcp-rr udp-rr crr connect socket socket-udp stream udp-stream send-tcp send-udp\n"
 	      "           udp-rest (BYTES and a byte back), udp-crr (socket, connect, exchange, close),\n"
 	      "           udp-each (exchange with ADDR, ADDR + 1, ... by one socket)\n"
-	      "           bind (of TCP, and listen(), on another address of a crowd's)\n"
+	      "           bind (of TCP, and listen(), on another address of a crowd's: the median)\n"
 	      "A client prints: MODE FAMILY BYTES COUNT NANOSECONDS-PER-OPERATION; udp-stream\n"
 	      "counts the datagrams that arrived.\n"
 	      "netbench -n COUNT shake moves so many packets, of random sizes and in random order,\n"
