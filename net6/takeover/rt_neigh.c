@@ -78,20 +78,53 @@ static int net6_rt_neigh_fill(struct sk_buff *skb, const struct net6_neigh *neig
 	return 0;
 }
 
-/* Those of one interface, in the order of their last use. */
-static int net6_rt_neigh_dump_iface(struct net6_rt_dump *d, struct net6_iface *iface)
+static int net6_rt_neigh_dump_one(struct net6_rt_dump *d, struct net6_neigh *neigh)
 {
+	int err;
+
+	if (!net6_rt_dump_wants(d))
+		return 0;
+	spin_lock_bh(&neigh->lock);
+	err = net6_rt_neigh_fill(d->skb, neigh, NETLINK_CB(d->cb->skb).portid,
+				 d->cb->nlh->nlmsg_seq, RTM_NEWNEIGH, NLM_F_MULTI);
+	spin_unlock_bh(&neigh->lock);
+	return err;
+}
+
+/* Without the lock of the cache, which packets need. -EAGAIN: the table gets another size, and
+ * neither the old one nor the new one has all.
+ */
+static int net6_rt_neigh_walk(struct net6_rt_dump *d, struct net6_iface *iface)
+{
+	struct rhashtable_iter iter;
 	struct net6_neigh *neigh;
 	int err = 0;
 
+	rhashtable_walk_enter(&iface->neighs, &iter);
+	rhashtable_walk_start(&iter);
+	while (!err && !IS_ERR_OR_NULL(neigh = rhashtable_walk_next(&iter)))
+		err = net6_rt_neigh_dump_one(d, neigh);
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+	return err ?: PTR_ERR_OR_ZERO(neigh);
+}
+
+static int net6_rt_neigh_dump_iface(struct net6_rt_dump *d, struct net6_iface *iface)
+{
+	void *end = skb_tail_pointer(d->skb);
+	struct net6_neigh *neigh;
+	long before = d->idx;
+	int err;
+
+	err = net6_rt_neigh_walk(d, iface);
+	if (likely(err != -EAGAIN))
+		return err;
+	nlmsg_trim(d->skb, end);
+	d->idx = before;
+	err = 0;
 	spin_lock_bh(&iface->neigh_lock);
 	list_for_each_entry(neigh, &iface->neigh_lru, lru) {
-		if (!net6_rt_dump_wants(d))
-			continue;
-		spin_lock(&neigh->lock);
-		err = net6_rt_neigh_fill(d->skb, neigh, NETLINK_CB(d->cb->skb).portid,
-					 d->cb->nlh->nlmsg_seq, RTM_NEWNEIGH, NLM_F_MULTI);
-		spin_unlock(&neigh->lock);
+		err = net6_rt_neigh_dump_one(d, neigh);
 		if (err)
 			break;
 	}

@@ -60,6 +60,20 @@ def a_router_that_is_lost_is_not_replaced_by_a_refusal():
             ktap.equal(got.get("gateway"), router, f"the way to {to}")
 
 
+@ktap.test
+def neighbors_in_many_messages_are_listed_once_each():
+    far = ktap.Netns("W")
+    ktap.veth(far, "w0", ktap.Netns("X"), "x0")
+    made = [f"fd92::{number:x}" for number in range(1, 1001)]
+    with open("/tmp/neighbors", "w", encoding="ascii") as file:
+        file.writelines(f"neigh add {address} lladdr 02:00:00:00:00:01 dev w0\n"
+                        for address in made)
+    far.run("ip", "-6", "-batch", "/tmp/neighbors")
+    for _ in range(3):
+        listed = json.loads(far.run("ip", "-6", "-j", "neigh", "show", "nud", "permanent"))
+        ktap.equal(sorted(one["dst"] for one in listed), sorted(made), "neighbors")
+
+
 ip6views.tests()
 ip6asks.tests()
 ktap.main(setup=setup)
