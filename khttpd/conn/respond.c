@@ -477,17 +477,24 @@ static enum khttpd_verdict khttpd_respond_options(const struct khttpd_ask *ask)
 	return khttpd_reply_options(ask, path);
 }
 
+/* A rule blocks the client. That is counted once, however often the page for it is looked for. */
+static enum khttpd_verdict khttpd_respond_blocked(const struct khttpd_ask *ask)
+{
+	enum khttpd_verdict verdict = khttpd_respond_error(ask, 403);
+
+	if (verdict != KHTTPD_VERDICT_JOB && verdict != KHTTPD_VERDICT_FLUSH)
+		khttpd_count(access_refused);
+	return verdict;
+}
+
 /* By method. Methods that are not served here are the server's, or refused. */
 static enum khttpd_verdict khttpd_respond_method(const struct khttpd_ask *ask)
 {
 	struct khttpd_conn *conn = ask->conn;
 
 	conn->thread->wish.status = 0;
-	if (unlikely(khttpd_peer_blocked(ask->site->options.rules, conn->sock->sk, conn->client))) {
-		if (!conn->job)
-			khttpd_count(access_refused);
-		return khttpd_respond_error(ask, 403);
-	}
+	if (unlikely(khttpd_peer_blocked(ask->site->options.rules, conn->sock->sk, conn->client)))
+		return khttpd_respond_blocked(ask);
 	if (conn->server && (conn->req.flags & KHTTPD_REQ_WEBSOCKET ||
 			     !khttpd_request_bodiless(&conn->req)))
 		return KHTTPD_VERDICT_HANDOVER;
