@@ -5,6 +5,9 @@
  */
 #include "../unit.h"
 #include "../../../net6/transport/dgram_hash.c"
+#include "../../../net6/transport/dgram_lookup.c"
+#include "../../../net6/transport/dgram_port.c"
+#include "../../../net6/transport/dgram_walk.c"
 #include "kernel.h"
 
 #define MANY	4000
