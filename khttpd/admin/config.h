@@ -86,6 +86,13 @@ struct khttpd_listener_item {
 };
 
 extern struct mutex khttpd_config_lock;	/* all items */
+extern struct list_head khttpd_site_items;	/* all sites' directories; khttpd_config_lock */
+
+static inline struct khttpd_site_item *to_site(struct config_item *item)
+{
+	return container_of(to_config_group(item), struct khttpd_site_item,
+			    group);
+}
 
 /* dev.c */
 int khttpd_dev_init(void);
@@ -131,6 +138,15 @@ static inline unsigned long khttpd_stop_deadline(void)
 {
 	return jiffies + msecs_to_jiffies(READ_ONCE(khttpd_limits.stop_timeout));
 }
+
+/* site_life.c */
+void khttpd_site_life_stop(struct khttpd_site_item *item) __must_hold(&khttpd_config_lock);
+int khttpd_site_life_start(struct khttpd_site_item *item) __must_hold(&khttpd_config_lock);
+int khttpd_site_life_reload(struct khttpd_site_item *item) __must_hold(&khttpd_config_lock);
+
+/* site_attr.c */
+extern struct configfs_attribute *khttpd_site_attrs[];
+extern struct configfs_bin_attribute *khttpd_site_bin_attrs[];
 
 /* site_item.c */
 void khttpd_site_items_init(void);
