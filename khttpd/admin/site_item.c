@@ -37,7 +37,7 @@ static void khttpd_site_items_closed(void)
  */
 void khttpd_site_items_init(void)
 {
-	khttpd_attached_watch(khttpd_site_items_closed);
+	khttpd_interpose_watch(khttpd_site_items_closed);
 }
 
 /**

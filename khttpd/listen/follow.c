@@ -37,7 +37,7 @@ static void khttpd_follow_work(struct callback_head *work)
 {
 	struct khttpd_joiner *joiner = container_of(work, struct khttpd_joiner, work);
 
-	khttpd_interpose_join(sock_from_file(joiner->file));
+	khttpd_attach_join(sock_from_file(joiner->file));
 	fput(joiner->file);
 	kfree(joiner);
 	khttpd_interpose_leave();
@@ -55,7 +55,7 @@ void khttpd_follow(const struct sock *sk)
 	struct khttpd_joiner *joiner;
 
 	if (!sk->sk_reuseport || !sock || !sock->file || current->flags & PF_KTHREAD ||
-	    !khttpd_interpose_near(sk))
+	    !khttpd_attach_near(sk))
 		return;
 	joiner = kmalloc(sizeof(*joiner), GFP_ATOMIC);
 	if (!joiner) {

@@ -17,7 +17,9 @@ void khttpd_follow_exit(void);
 /* interpose.c */
 void khttpd_interpose_enter(void);
 void khttpd_interpose_leave(void);
-bool khttpd_interpose_near(const struct sock *sk);
-void khttpd_interpose_join(struct socket *sock);
+
+/* attach.c */
+bool khttpd_attach_near(const struct sock *sk);
+void khttpd_attach_join(struct socket *sock);
 
 #endif /* _KHTTPD_FOLLOW_H */

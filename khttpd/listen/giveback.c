@@ -137,7 +137,7 @@ static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *f
 	/* One that is over may have no port any more. */
 	if (READ_ONCE(sock->sk->sk_state) == TCP_CLOSE)
 		return -ENOTCONN;
-	if (!khttpd_interpose_bore(listener, sock))
+	if (!khttpd_attach_bore(listener, sock))
 		return -EINVAL;
 	/* The descriptor and we. */
 	if (!khttpd_giveback_alone(file, 1))
@@ -169,7 +169,7 @@ int khttpd_giveback(const struct socket *listening, int fd, u8 *head, u32 len)
 
 	if (!khttpd_giveback_head(head, len))
 		return -EINVAL;
-	listener = khttpd_interpose_find(listening);
+	listener = khttpd_attached_find(listening);
 	if (!listener)
 		return -ENOENT;
 	file = fget(fd);

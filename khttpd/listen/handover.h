@@ -25,13 +25,17 @@ void khttpd_handover_stop(struct khttpd_listener *listener);
 int khttpd_interpose_init(void);
 void khttpd_interpose_exit(void);
 const struct proto_ops *khttpd_interpose_orig(const struct socket *sock);
-struct khttpd_listener *khttpd_interpose_find(const struct socket *sock);
-bool khttpd_interpose_bore(const struct khttpd_listener *listener, const struct socket *sock);
+void khttpd_interpose_watch(void (*closed)(void));
+
+/* attach.c */
+bool khttpd_attach_bore(const struct khttpd_listener *listener, const struct socket *sock);
 int khttpd_attach(struct khttpd_site *site, struct socket *sock);
 int khttpd_detach(struct khttpd_site *site);
+
+/* attached.c */
+struct khttpd_listener *khttpd_attached_find(const struct socket *sock);
 unsigned int khttpd_attached(const struct khttpd_site *site);
 bool khttpd_attached_over(struct khttpd_site *site);
-void khttpd_attached_watch(void (*closed)(void));
 void khttpd_attached_set_site(struct khttpd_site *old, struct khttpd_site *site);
 struct khttpd_listener *
 khttpd_backend_get(const struct khttpd_listener *listener);
