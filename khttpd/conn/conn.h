@@ -454,15 +454,28 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *sock,
 			      struct khttpd_peer *peer, u8 *head, u32 len);
 void khttpd_conn_adopt(struct khttpd_conn *conn);
-void khttpd_conn_run(struct khttpd_conn *conn);
 void khttpd_conn_kick(struct khttpd_conn *conn);
-void khttpd_conn_expire(struct khttpd_conn *conn);
-void khttpd_conn_scan(struct khttpd_conn *conn, bool all);
+void khttpd_conn_release(struct khttpd_conn *conn);
+bool khttpd_conn_at_work(const struct khttpd_conn *conn);
+void khttpd_conn_bury(struct khttpd_conn *conn);
 void khttpd_conns_wait(void);
 void khttpd_conn_free(struct khttpd_conn *conn);
 int khttpd_conn_recv(struct khttpd_conn *conn, void *buf, size_t len, bool peek);
 u32 khttpd_conns_count(void);
 bool khttpd_conns_full(void);
+
+/* turn.c */
+void khttpd_turn(struct khttpd_conn *conn);
+void khttpd_turn_scan(struct khttpd_conn *conn, bool all);
+
+/* close.c */
+bool khttpd_close_offered(const struct khttpd_conn *conn);
+void khttpd_close(struct khttpd_conn *conn, bool abort);
+void khttpd_close_press(struct khttpd_conn *conn);
+void khttpd_close_end(struct khttpd_conn *conn);
+void khttpd_close_finish(struct khttpd_conn *conn);
+void khttpd_close_drain(struct khttpd_conn *conn);
+void khttpd_close_expire(struct khttpd_conn *conn);
 
 /* serve.c */
 enum khttpd_step khttpd_serve(struct khttpd_conn *conn);

@@ -183,7 +183,7 @@ static void khttpd_thread_run_ready(struct khttpd_thread *thread)
 		 * below.
 		 */
 		smp_mb__after_atomic();
-		khttpd_conn_run(conn);
+		khttpd_turn(conn);
 		cond_resched();
 	}
 }
@@ -196,7 +196,7 @@ static void khttpd_thread_run_scan(struct khttpd_thread *thread)
 	/* Pairs with the wake-up in khttpd_threads_scan(). */
 	smp_mb();
 	list_for_each_entry_safe(conn, next, &thread->conns, all)
-		khttpd_conn_scan(conn, READ_ONCE(khttpd_draining));
+		khttpd_turn_scan(conn, READ_ONCE(khttpd_draining));
 }
 
 static int khttpd_thread_main(void *data)

@@ -91,7 +91,7 @@ void khttpd_timers_run(struct khttpd_thread *thread)
 				khttpd_timer_arm(thread, conn->deadline);
 				break;
 			}
-			khttpd_conn_expire(conn);
+			khttpd_close_expire(conn);
 		}
 	}
 }
