@@ -1,0 +1,418 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+# The daemon of HTTPS: one that dies, certificates that are renewed, what khttpdctl says of it, what
+# its workers cannot do, who watches it; and daemons that lie.
+#
+#	[ clients, khttpd, khttpd-tlsd and server on lo ]
+#
+# timeout: 240
+# pylint: disable=missing-function-docstring
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import ssl
+import struct
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import https   # pylint: disable=wrong-import-position
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+GET = khttpd.get
+BEGIN, TAKE, DONE = 0xbc42, 0xc050bc43, 0x4010bc44
+WATCH, ASK = 0xc008bc46, 0x4004bc47
+
+
+@ktap.test
+def the_daemon_dies():
+    with https.connect() as kept:
+        reader = khttpd.Reader(kept)
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().status, 200, "before")
+        with https.counting(tls_lost=3, closed=3):
+            socks = [khttpd.V4.connect(https.PORT) for _ in range(3)]
+            ktap.wait_for(10, "three wait", lambda: khttpd.count("tls_pending") == 3)
+            old = https.workers()
+            https.DAEMON[0].kill()
+            https.DAEMON.pop().wait()
+            for worker in old:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+            for sock in socks:
+                ktap.true(https.ended(sock), "it went with the daemon")
+                sock.close()
+        ktap.wait_for(10, "no daemon", lambda: not khttpd.count("tls_daemons"))
+        with https.counting(tls_lost=1, closed=1):
+            ktap.true(https.refused(khttpd.V4), "without a daemon")
+        https.start_daemon()
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().status, 200, "after")
+    # One of its https.workers only: another takes its place.
+    worker = min(https.workers())
+    os.kill(worker, signal.SIGKILL)
+    ktap.wait_for(20, "another worker",
+                  lambda: khttpd.count("tls_daemons") == 2 and worker not in https.workers())
+    with https.connect() as sock:
+        https.fetches(sock)
+    https.at_rest()
+
+
+@ktap.test
+def a_certificate_is_renewed():
+    def serial(sock):
+        return sock.getpeercert()["serialNumber"]
+    with https.connect() as kept:
+        reader = khttpd.Reader(kept)
+        old, before = https.context(), https.workers()
+        https.certificate("a.example")
+
+        def renewed():
+            try:
+                with https.connect() as sock:
+                    return serial(sock) != serial(kept)
+            except ssl.SSLError:
+                return False
+        ktap.wait_for(30, "the new certificate", renewed)
+        # Until then both take connections.
+        ktap.wait_for(20, "the old workers end", lambda: not https.workers() & before)
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(reader.reply().status, 200, "a connection from before")
+        ktap.true(https.shunned(old), "the old one")
+    # One that is no good changes nothing.
+    os.rename(f"{https.DIR}/a.example.pem", f"{https.DIR}/kept")
+    ktap.wait_for(20, "it is seen", lambda: refusals() == 1)
+    https.DAEMON[0].send_signal(signal.SIGHUP)
+    ktap.wait_for(20, "it is tried", lambda: refusals() == 2)
+    with https.connect(ctx=https.context(name=None)) as sock:
+        https.fetches(sock)
+    os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.pem")
+
+
+def refusals():
+    with open(https.LOG, encoding="ascii") as file:
+        return file.read().count("the certificates are not changed")
+
+
+def status():
+    return json.loads(khttpd.ctl("tls", "status", "-j"))
+
+
+@ktap.test
+def khttpdctl_says_and_reloads():
+    with https.connect() as sock:
+        https.fetches(sock)
+    https.at_rest()
+    # Those of the last https.certificate end when their connections have.
+    ktap.wait_for(20, "two workers", lambda: status()["workers"] == 2)
+    now = status()
+    ktap.equal({name: now[name] for name in ("workers", "done", "waiting")},
+               {"workers": 2, "done": khttpd.count("tls_done"), "waiting": 0}, "counters")
+    site, = now["sites"]
+    ktap.equal((site["name"], site["certificate"], site["names"], "error" in site),
+               ("default", f"{https.DIR}/a.example.pem", ["a.example"], False), "certificate")
+    ktap.true(29 < (site["until"] - time.time()) / 86400 <= 30, f"end: {site}")
+    out = khttpd.ctl("tls", "status")
+    ktap.true("names a.example\n" in out and " 29 days\n" in out, out)
+    old = https.workers()
+    khttpd.ctl("tls", "reload")
+    new = https.workers() - old
+    ktap.equal(len(new), 2, "there are new workers at once")
+    ktap.wait_for(20, "the old ones end", lambda: https.workers() == new)
+    older = https.context()
+    https.certificate("a.example")
+    khttpd.ctl("tls", "reload")
+    ktap.true(https.shunned(older), "nobody has the old one after the call")
+    # What cannot be read is said, and nobody is told to read it.
+    os.rename(f"{https.DIR}/a.example.pem", f"{https.DIR}/kept")
+    out = khttpd.ctl("tls", "reload", check=False)
+    ktap.true("site default: " in out and "No such file" in out, out)
+    out = khttpd.ctl("tls", "status")
+    ktap.true("no good: No such file" in out, out)
+    with open(f"{https.DIR}/a.example.pem", "w", encoding="ascii") as file:
+        file.write(ktap.run("cat", f"{https.DIR}/b.example.pem"))
+    out = khttpd.ctl("tls", "reload", check=False)
+    ktap.true("the key is another certificate's" in out, out)
+    os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.pem")
+    https.stop_daemon()
+    out = khttpd.ctl("tls", "reload", check=False)
+    ktap.true("khttpd-tlsd does not run" in out, out)
+    https.start_daemon()
+
+
+class Traced:
+    """A worker that makes a system call for us, in place of the one in which it waits."""
+
+    REGISTERS = 27
+    RAX, RIP, ORIG_RAX = 10, 16, 15
+    ARGS = (14, 13, 12, 7, 9, 8)	# rdi, rsi, rdx, r10, r8, r9
+    ATTACH, DETACH, GET, SET, STEP = 16, 17, 12, 13, 9
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p,
+                                     ctypes.c_void_p)
+
+    def ptrace(self, what, registers=None):
+        if self.libc.ptrace(what, self.pid, None, registers):
+            raise OSError(ctypes.get_errno(), f"ptrace {what}")
+
+    def call(self, number, *args):
+        was = (ctypes.c_long * self.REGISTERS)()
+        now = (ctypes.c_long * self.REGISTERS)()
+        self.ptrace(self.GET, was)
+        ctypes.memmove(now, was, ctypes.sizeof(was))
+        # Back to the instruction in which it waits.
+        now[self.RIP] -= 2
+        now[self.RAX], now[self.ORIG_RAX] = number, -1
+        for place, arg in zip(self.ARGS, args):
+            now[place] = arg
+        self.ptrace(self.SET, now)
+        self.ptrace(self.STEP)
+        os.waitpid(self.pid, 0)
+        self.ptrace(self.GET, now)
+        self.ptrace(self.SET, was)
+        return now[self.RAX]
+
+    def __enter__(self):
+        self.ptrace(self.ATTACH)
+        os.waitpid(self.pid, 0)
+        return self
+
+    def __exit__(self, *_):
+        self.ptrace(self.DETACH)
+
+
+@ktap.test
+def a_worker_can_call_little():
+    with open("/proc/self/status", encoding="ascii") as file:
+        if "Seccomp_filters:" not in file.read() or os.uname().machine != "x86_64":
+            raise ktap.Skip("no seccomp, or another processor")
+    https.at_rest()
+    for pid in https.workers():
+        with Traced(pid) as worker:
+            ktap.equal(worker.call(39), pid, "getpid")
+            for name, number, *args in (
+                    ("socket", 41, socket.AF_INET, socket.SOCK_STREAM, 0),
+                    ("socket of x32", 1 << 30 | 41, socket.AF_UNIX, socket.SOCK_STREAM, 0),
+                    ("connect", 42, 0, 0, 0), ("openat", 257, -100, 0, 0), ("execve", 59, 0, 0, 0),
+                    ("kill", 62, pid, 0), ("ptrace", 101, 0, 0, 0), ("dup", 32, 2),
+                    ("ioctl", 16, 2, 0x5401, 0), ("BEGIN", 16, 2, BEGIN, 0),
+                    ("mmap of code", 9, 0, 4096, 5, 0x22, -1, 0)):
+                ktap.equal(worker.call(number, *args), -errno.EPERM, name)
+            ktap.equal(worker.call(16, 1000, TAKE, 0), -errno.EBADF, "TAKE")
+            ktap.true(worker.call(9, 0, 4096, 3, 0x22, -1, 0) > 0, "mmap")
+    for _ in range(4):
+        with https.connect() as sock:
+            https.fetches(sock)
+    https.at_rest()
+
+
+class Device:
+    """/dev/khttpd as a daemon that is not to be trusted uses it."""
+
+    def __init__(self, begin=True):
+        self.fd = os.open("/dev/khttpd", os.O_RDWR)
+        if begin:
+            fcntl.ioctl(self.fd, BEGIN)
+
+    def take(self):
+        ktap.true(select.select([self.fd], [], [], 20)[0], "a connection waits")
+        arg = fcntl.ioctl(self.fd, TAKE, bytes(80))
+        site, fd, number, left, _ = struct.unpack("64siIII", arg)
+        ktap.equal(site.rstrip(b"\0"), b"default", "site")
+        ktap.true(0 < left <= 10000 * ktap.SCALE, "time")
+        return fd, number
+
+    def done(self, fd, number, failed=0, flags=0):
+        fcntl.ioctl(self.fd, DONE, struct.pack("iIII", fd, number, failed, flags))
+
+    def refuses(self, error, *args):
+        ktap.raises(error, self.done, *args)
+
+
+@ktap.test
+def a_daemon_that_lies():
+    https.stop_daemon()
+    silent = Device(begin=False)
+    ktap.raises(errno.EPERM, fcntl.ioctl, silent.fd, TAKE, bytes(80))
+    ktap.raises(errno.EPERM, silent.done, 0, 1)
+    device, other = Device(), Device()
+    ktap.raises(errno.EBUSY, fcntl.ioctl, device.fd, BEGIN)
+    ktap.raises(errno.EAGAIN, fcntl.ioctl, device.fd, TAKE, bytes(80))
+    ktap.raises(errno.EINVAL, fcntl.ioctl, device.fd, TAKE, b"\xff" * 80)
+    socks = []
+
+    def fresh():
+        socks.append(khttpd.V4.connect(https.PORT))
+        return device.take()
+    with https.counting(tls_refused=6, tls_failed=1, tls_lost=2, tls_done=0, accepted=9, closed=9):
+        fd, number = fresh()
+        for wrong in (0, number + 1, 1 << 31):
+            device.refuses(errno.ENOENT, fd, wrong)
+        other.refuses(errno.ENOENT, fd, number)
+        device.refuses(errno.EINVAL, fd, number, 2)
+        device.refuses(errno.EINVAL, fd, number, 0, 1)
+        device.refuses(errno.EBADF, socks[-1].fileno(), number)
+        device.refuses(errno.ENOENT, fd, number)
+        os.close(fd)
+        fd, number = fresh()
+        device.refuses(errno.EBADF, -1, number)
+        os.close(fd)
+        # Nothing is on, or one direction is.
+        fd, number = fresh()
+        device.refuses(errno.EINVAL, fd, number)
+        ktap.raises(errno.EBADF, os.fstat, fd)
+        fd, number = fresh()
+        with socket.socket(fileno=os.dup(fd)) as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
+            sock.setsockopt(282, 1, key())
+        device.refuses(errno.EINVAL, fd, number)
+        # Somebody else has it, or watches it.
+        fd, number = fresh()
+        again = os.dup(fd)
+        device.refuses(errno.EBUSY, fd, number)
+        os.close(again)
+        fd, number = fresh()
+        with select.epoll() as epoll:
+            epoll.register(fd)
+            device.refuses(errno.EBUSY, fd, number)
+        fd, number = fresh()
+        device.done(fd, number, 1)
+        os.close(fd)
+        # It goes with what it has.
+        fd, number = fresh()
+        fresh()
+        os.close(device.fd)
+        other.refuses(errno.ENOENT, fd, number)
+    os.close(other.fd)
+    os.close(silent.fd)
+    for sock in socks:
+        sock.close()
+    https.at_rest()
+    https.start_daemon()
+
+
+class Watch:
+    """/dev/khttpd as the daemon's parent uses it."""
+
+    def __init__(self):
+        self.fd = os.open("/dev/khttpd", os.O_RDWR)
+        self.asked = 0
+        self.call()
+
+    def call(self, asked=None, failed=0):
+        arg = struct.pack("II", self.asked if asked is None else asked, failed)
+        self.asked, _ = struct.unpack("II", fcntl.ioctl(self.fd, WATCH, arg))
+
+    def told(self, timeout=20):
+        return bool(select.select([self.fd], [], [], timeout)[0])
+
+
+def ask(timeout=20_000):
+    device = os.open("/dev/khttpd", os.O_RDWR)
+    try:
+        fcntl.ioctl(device, ASK, struct.pack("I", timeout))
+    finally:
+        os.close(device)
+
+
+def asks(result):
+    """Ask in another thread, and note how that ends: 0 or an errno."""
+    def run():
+        try:
+            ask()
+            result.append(0)
+        except OSError as err:
+            result.append(err.errno)
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+@ktap.test
+def who_watches_is_told():
+    https.stop_daemon()
+    ask()
+    one, two = Watch(), Watch()
+    ktap.true(not one.told(0), "nothing yet")
+    ktap.raises(errno.ETIME, ask, 1)
+    for failed, error in ((0, 0), (1, errno.EKEYREJECTED)):
+        result = []
+        for watch in (one, two):
+            watch.call()
+        thread = asks(result)
+        for watch in (one, two):
+            ktap.true(watch.told(), "asked for")
+            watch.call()
+            ktap.true(not watch.told(0), "known")
+            ktap.equal(result, [], "all must have done it")
+            watch.call(failed=failed)
+        thread.join()
+        ktap.equal(result, [error], "answer")
+    # Who goes, or says what it was not asked for, keeps nobody.
+    result = []
+    one.call()
+    two.call(failed=0)
+    thread = asks(result)
+    ktap.true(one.told(), "asked for")
+    one.call()
+    ktap.raises(errno.EINVAL, one.call, one.asked + 1)
+    ktap.raises(errno.EINVAL, one.call, None, 2)
+    ktap.raises(errno.EBUSY, fcntl.ioctl, one.fd, BEGIN)
+    one.call(failed=0)
+    os.close(two.fd)
+    thread.join()
+    ktap.equal(result, [0], "answer")
+    device = Device()
+    ktap.raises(errno.EBUSY, fcntl.ioctl, device.fd, WATCH, bytes(8))
+    os.close(device.fd)
+    # A site that is changed or removed by hand.
+    khttpd.ctl("serve", "--site", "hand", "--docroot", khttpd.WWW, "--set", "behind=default")
+    ktap.true(one.told(), "a new site")
+    one.call()
+    one.call()
+    khttpd.ctl("stop", "--site", "hand")
+    ktap.true(one.told(), "one less")
+    os.close(one.fd)
+    https.start_daemon()
+
+
+def key():
+    """TLS 1.2, AES-GCM 128, a key of zeros (linux/tls.h)."""
+    return struct.pack("HH", 0x0303, 51) + bytes(8 + 16 + 4 + 8)
+
+
+@ktap.test
+def a_liar_with_keys_of_its_own():
+    """All is on, but nothing was agreed upon: what the client sends is no record."""
+    https.stop_daemon()
+    device = Device()
+    with https.counting(tls_done=1, closed=1):
+        with khttpd.V4.connect(https.PORT) as client:
+            fd, number = device.take()
+            with socket.socket(fileno=os.dup(fd)) as sock:
+                sock.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
+                sock.setsockopt(282, 1, key())
+                sock.setsockopt(282, 2, key())
+                # A socket that would make whoever closes it wait.
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                struct.pack("ii", 1, 1000))
+            device.done(fd, number)
+            client.sendall(GET("/a.txt"))
+            ktap.true(https.ended(client), "closed")
+    os.close(device.fd)
+    https.at_rest()
+    https.start_daemon()
+
+
+ktap.main(https.setup)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests of HTTPS share: certificates, khttpd-tlsd, a site with TLS, clients, and what is
+counted.
+"""
+
+# pylint: disable=missing-function-docstring
+import contextlib
+import os
+import signal
+import ssl
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+import khttpd  # pylint: disable=wrong-import-position
+import ktap    # pylint: disable=wrong-import-position
+
+GET = khttpd.get
+PORT = 8443
+DIR = "/tmp/tls"
+LOG = f"{DIR}/log"
+BIG = os.urandom(1_000_003)
+MID = BIG[:70_000]
+DAEMON = []
+
+
+def setup():
+    khttpd.fresh()
+    if ktap.CHECKING:
+        modprobe_never()
+    # A handshake of a slow guest has its time, too.
+    khttpd.limit("tls_timeout", 10000 * ktap.SCALE)
+    khttpd.write("a.txt", b"hello\n")
+    khttpd.write("big", BIG)
+    khttpd.write("mid", MID)
+    os.makedirs(DIR, exist_ok=True)
+    for name in ("a.example", "b.example"):
+        certificate(name)
+    start_daemon()
+    ktap.at_exit(stop_daemon)
+    serve()
+
+
+def modprobe_never():
+    """There each run takes seconds, and what TLS needs is built in, or not had at all."""
+    path = "/proc/sys/kernel/modprobe"
+    with open(path, encoding="ascii") as file:
+        ktap.at_exit(write_line, path, file.read().strip())
+    write_line(path, "")
+
+
+def write_line(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+
+
+def certificate(name):
+    """Made anew under another name first, as ACME clients do."""
+    ktap.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30", "-subj", f"/CN={name}",
+             "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{DIR}/new.key",
+             "-out", f"{DIR}/new.pem")
+    for kind in ("key", "pem"):
+        os.rename(f"{DIR}/new.{kind}", f"{DIR}/{name}.{kind}")
+
+
+def pem(name):
+    return ("--certificate", f"{DIR}/{name}.pem", "--key", f"{DIR}/{name}.key")
+
+
+def serve():
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{PORT},tls",
+               "--listen", f"[::1]:{PORT},tls", "--listen", "127.0.0.1:8080",
+               *pem("a.example"))
+    # The daemon knows the site before it listens. Workers that do not know it take no more.
+    connect().close()
+    ktap.wait_for(20, "they have gone", lambda: khttpd.count("tls_daemons") == 2)
+    at_rest()
+
+
+def start_daemon(workers=2):
+    # pylint: disable-next=consider-using-with
+    with open(LOG, "a", encoding="ascii") as log:
+        DAEMON.append(subprocess.Popen([f"{khttpd.TOP}/tools/khttpd-tlsd", "--workers",
+                                        str(workers)], stderr=log))
+    # The first one has modules loaded, which takes long on a machine that does other things.
+    ktap.wait_for(120, "khttpd-tlsd is there",
+                  lambda: khttpd.count("tls_daemons") == workers)
+
+
+def processes():
+    """Process id, name, and what /proc/PID/stat has behind it: each pgrep costs seconds on the
+    checking kernel.
+    """
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            name, fields = file.read().split("(", 1)[1].rsplit(")", 1)
+            yield int(pid), name, fields.split()
+
+
+def workers():
+    return {pid for pid, _, fields in processes() if int(fields[1]) == DAEMON[0].pid}
+
+
+def stop_daemon(how=signal.SIGTERM):
+    while DAEMON:
+        daemon = DAEMON.pop()
+        daemon.send_signal(how)
+        daemon.wait()
+    ktap.wait_for(30, "khttpd-tlsd has gone", lambda: not khttpd.count("tls_daemons"))
+
+
+def at_rest():
+    for name in ("tls_pending", "connections"):
+        ktap.wait_for(20, f"no {name}", lambda n=name: not khttpd.count(n))
+
+
+@contextlib.contextmanager
+def limits(**values):
+    old = {name: khttpd.limit(name, value) for name, value in values.items()}
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            khttpd.limit(name, value)
+
+
+@contextlib.contextmanager
+def counting(**wanted):
+    """By how much these counters grow, sooner or later, and no more."""
+    before = khttpd.counters()
+
+    def grown():
+        now = khttpd.counters()
+        return {name: now[name] - before[name] for name in wanted}
+    yield
+    with contextlib.suppress(ktap.Fail):
+        ktap.wait_for(20, "counters", lambda: grown() == wanted)
+    ktap.equal(grown(), wanted, "counters")
+
+
+def context(version=None, alpn=("http/1.1",), name="a.example"):
+    ctx = ssl.create_default_context(cafile=f"{DIR}/{name}.pem" if name else f"{DIR}/kept")
+    if version:
+        ctx.minimum_version = ctx.maximum_version = version
+    ctx.set_alpn_protocols(alpn)
+    return ctx
+
+
+def connect(place=khttpd.V4, ctx=None, name="a.example"):
+    sock = place.connect(PORT)
+    return (ctx or context()).wrap_socket(sock, server_hostname=name,
+                                          suppress_ragged_eofs=False)
+
+
+def shunned(ctx):
+    """One of both sides does not want to talk like that."""
+    try:
+        connect(ctx=ctx).close()
+    except ssl.SSLError:
+        return True
+    return False
+
+
+def fetches(sock, large=False):
+    """Several requests on one connection, one by one and together."""
+    reader = khttpd.Reader(sock)
+    sock.sendall(GET("/a.txt"))
+    ktap.equal(reader.reply().body, b"hello\n", "small")
+    if large:
+        sock.sendall(GET("/big"))
+        ktap.true(reader.reply().body == BIG, "1 MB")
+    sock.sendall(GET("/big", "Range: bytes=16000-17000\r\n"))
+    ktap.true(reader.reply().body == BIG[16000:17001], "range")
+    sock.sendall(GET("/a.txt", method="HEAD"))
+    ktap.equal(reader.reply(head_only=True).fields["content-length"], "6", "HEAD")
+    sock.sendall(GET("/no"))
+    ktap.equal(reader.reply().status, 404, "none")
+    sock.sendall(GET("/a.txt") * 5 + GET("/mid") + GET("/a.txt", "Connection: close\r\n"))
+    for _ in range(5):
+        ktap.equal(reader.reply().body, b"hello\n", "pipelined")
+    ktap.true(reader.reply().body == MID, "pipelined, of several records")
+    ktap.equal(reader.reply().body, b"hello\n", "last")
+    # Without close_notify this is an error here.
+    ktap.equal(sock.recv(1), b"", "end")
+
+
+def refused(place):
+    try:
+        with place.connect(PORT) as sock:
+            return ended(sock)
+    except ConnectionResetError:
+        return True
+
+
+def ended(sock):
+    try:
+        while sock.recv(1000):
+            pass
+    except ConnectionError:
+        pass
+    return True
