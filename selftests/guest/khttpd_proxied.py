@@ -146,6 +146,7 @@ def on_net6():
 def rules_block_clients_not_the_proxy():
     with site(), counted("access_refused", 1):
         attribute("rules", "block 192.0.2.1\n")
+        attribute("enabled", "1")
         for header, status in ((version1("192.0.2.1"), 403), (version1("192.0.2.9"), 200)):
             with khttpd.V4.connect() as sock:
                 sock.sendall(header + GET("/a.txt"))
