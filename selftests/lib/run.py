@@ -449,6 +449,8 @@ def main():
     if args.full:
         os.environ["NET6_FULL"] = "1"
     only = {os.path.basename(file) for file in args.files}
+    for name in sorted(only - set(os.listdir(TESTS))):
+        sys.exit(f"there is no selftests/guest/{name}")
     kernels = {"stock": args.stock,
                "checking": os.path.join(args.checking, "build"),
                "newer": os.path.join(args.newer, "build")}
