@@ -129,6 +129,9 @@ class Ktap:
                 total.ok(name)
             self.notes = []
         elif re.match(r"^1\.\.\d+", line):
+            if self.plan is not None:
+                self.failed += 1
+                total.fail(self.name, "a second plan: two programs in one stream")
             self.plan = int(re.match(r"^1\.\.(\d+)", line).group(1))
             why = re.search(r"#\s*SKIP\s*(.*)", line, re.IGNORECASE)
             if self.plan == 0:
@@ -169,6 +172,21 @@ def command(name, *args, env=None):
     return True
 
 
+def streams(lines, what):
+    """Reads the streams of several programs, each begun by '# NAME'; the last is not ended."""
+    ktap = None
+    for line in lines:
+        line = line.rstrip()
+        name = re.match(r"^# ([\w/]+_test)$", line)
+        if name or not ktap:
+            if ktap:
+                ktap.end(0)
+            ktap = Ktap(name.group(1) if name else what)
+        if not name:
+            ktap.line(line)
+    return ktap
+
+
 def user_space(folder, what, *args):
     """KTAP of all programs of a folder: '# NAME' starts a new stream."""
     if not [f for f in os.listdir(os.path.join(TOP, folder))
@@ -180,16 +198,7 @@ def user_space(folder, what, *args):
                           cwd=TOP, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT,
                           stdin=subprocess.DEVNULL) as process:
-        ktap = None
-        for line in process.stdout:
-            line = line.rstrip()
-            name = re.match(r"^# (\w+_test)$", line)
-            if name or not ktap:
-                if ktap:
-                    ktap.end(0)
-                ktap = Ktap(name.group(1) if name else what)
-            if not name:
-                ktap.line(line)
+        ktap = streams(process.stdout, what)
         if ktap:
             ktap.end(process.wait())
 
