@@ -53,7 +53,6 @@ static int __net_init net6_net_init(struct net *net)
 
 	nn->net = net;
 	spin_lock_init(&nn->lock);
-	hash_init(nn->iface_hash);
 	hash_init(nn->proxy_hash);
 	INIT_LIST_HEAD(&nn->ifaces);
 	get_random_bytes(&nn->secret, sizeof(nn->secret));
@@ -67,9 +66,12 @@ static int __net_init net6_net_init(struct net *net)
 	nn->wq = alloc_ordered_workqueue("net6", 0);
 	if (!nn->wq)
 		goto err_mib;
-	err = net6_addr_net_init(nn);
+	err = net6_iface_net_init(nn);
 	if (err)
 		goto err_wq;
+	err = net6_addr_net_init(nn);
+	if (err)
+		goto err_iface;
 	err = net6_accept_net_init(nn);
 	if (err)
 		goto err_addr;
@@ -94,13 +96,8 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_nf_net_init(nn);
 	if (err)
 		goto err_tunnels;
-	err = net6_iface_net_init(nn);
-	if (err)
-		goto err_nf;
 	return 0;
 
-err_nf:
-	net6_nf_net_exit(nn);
 err_tunnels:
 	net6_tunnel_net_exit(nn);
 err_tcp:
@@ -118,6 +115,8 @@ err_accept:
 	net6_accept_net_exit(nn);
 err_addr:
 	net6_addr_net_exit(nn);
+err_iface:
+	net6_iface_net_free(nn);
 err_wq:
 	destroy_workqueue(nn->wq);
 err_mib:
@@ -152,6 +151,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	net6_claim_net_exit(nn);
 	net6_accept_net_exit(nn);
 	net6_addr_net_exit(nn);
+	net6_iface_net_free(nn);
 	rcu_barrier();
 	free_percpu(nn->mib);
 }

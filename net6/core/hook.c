@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The ways into net6_rcv(). Beside the native stack there is a netdev ingress hook on each
  * device. It takes unicast packets for our addresses away, so that native never sees them, and
- * copies what is for our groups. Without a native stack: a packet handler. Packets shorter than
- * an IPv6 header are left to native, which counts them.
+ * copies what is for our groups. Without a native stack: a packet handler of each device. Packets
+ * shorter than an IPv6 header are left to native, which counts them.
  */
 #include <linux/if_vlan.h>
 #include <linux/ipv6.h>
@@ -118,30 +118,31 @@ static void net6_hook_unregister_ingress(struct net6_iface *iface)
 static int net6_hook_packet(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
 			    struct net_device *orig_dev)
 {
-	struct net6_iface *iface;
+	struct net6_iface *iface = container_of(pt, struct net6_iface, packet);
 
-	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_LOOPBACK) {
+	/* The kernel shows it to the handler of a VLAN's parent, too. */
+	if (dev != iface->dev || skb->pkt_type == PACKET_OTHERHOST ||
+	    skb->pkt_type == PACKET_LOOPBACK) {
 		consume_skb(skb);
 		return NET_RX_DROP;
 	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;
-	iface = net6_iface_find(net6_pernet(dev_net(dev)), dev->ifindex);
-	if (iface)
-		net6_rcv(iface, skb);
-	else
-		consume_skb(skb);
+	net6_rcv(iface, skb);
 	return NET_RX_SUCCESS;
 }
 
-static struct packet_type net6_packet_type __read_mostly = {
-	.type	= cpu_to_be16(ETH_P_IPV6),
-	.func	= net6_hook_packet,
-};
-
-/* Interfaces that the packet handler serves; under RTNL. */
-static unsigned int net6_packet_users;
+/* One for each interface, so that the packet need not look for it. */
+static void net6_hook_register_packet(struct net6_iface *iface)
+{
+	iface->packet = (struct packet_type) {
+		.type	= htons(ETH_P_IPV6),
+		.dev	= iface->dev,
+		.func	= net6_hook_packet,
+	};
+	dev_add_pack(&iface->packet);
+}
 
 /**
  * net6_hook_register() - let an interface receive
@@ -159,8 +160,7 @@ int net6_hook_register(struct net6_iface *iface)
 	if (iface->ops->flags & NET6_LINK_DIRECT)
 		return 0;
 	if (!ipv6_mod_enabled()) {
-		if (!net6_packet_users++)
-			dev_add_pack(&net6_packet_type);
+		net6_hook_register_packet(iface);
 	} else {
 		err = net6_hook_register_ingress(iface);
 		if (err)
@@ -184,6 +184,6 @@ void net6_hook_unregister(struct net6_iface *iface)
 		return;
 	if (ipv6_mod_enabled())
 		net6_hook_unregister_ingress(iface);
-	else if (!--net6_packet_users)
-		dev_remove_pack(&net6_packet_type);
+	else
+		__dev_remove_pack(&iface->packet);
 }

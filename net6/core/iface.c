@@ -7,6 +7,7 @@
 
 #include <linux/moduleparam.h>
 #include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -28,27 +29,25 @@ static bool net6_attach_auto __read_mostly;
 /* The module is being unloaded: no device gets an interface any more. Under RTNL. */
 static bool net6_iface_stopped;
 
-static struct hlist_head *net6_iface_bucket(struct net6_net *nn, int ifindex)
-{
-	return &nn->iface_hash[hash_32(ifindex, NET6_IFACE_HASH_BITS)];
-}
+static const struct rhashtable_params net6_iface_params = {
+	.nelem_hint		= 2,
+	.key_len		= sizeof_field(struct net6_iface, ifindex),
+	.key_offset		= offsetof(struct net6_iface, ifindex),
+	.head_offset		= offsetof(struct net6_iface, index_node),
+	.automatic_shrinking	= true,
+};
 
 /**
  * net6_iface_find() - an interface by its index
  * @nn: namespace
  * @ifindex: index
  *
+ * One look-up, however many interfaces there are. Flattened, so that the hash is computed here.
  * Context: RCU read lock or RTNL held. Return: borrowed interface or NULL.
  */
-struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex)
+__flatten struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex)
 {
-	struct net6_iface *iface;
-
-	hlist_for_each_entry_rcu(iface, net6_iface_bucket(nn, ifindex), hash_node,
-				 lockdep_rtnl_is_held())
-		if (iface->ifindex == ifindex)
-			return iface;
-	return NULL;
+	return rhashtable_lookup_fast(&nn->by_index, &ifindex, net6_iface_params);
 }
 
 /**
@@ -198,11 +197,13 @@ int net6_iface_attach(struct net_device *dev)
 		if (err)
 			goto err_nf;
 	}
+	err = rhashtable_insert_fast(&nn->by_index, &iface->index_node, net6_iface_params);
+	if (err)
+		goto err_hook;
 
 	if (net6_iface_private(ops))
 		net6_iface_keep_native_off(dev);
 	netdev_hold(dev, &iface->dev_tracker, GFP_KERNEL);
-	hlist_add_head_rcu(&iface->hash_node, net6_iface_bucket(nn, iface->ifindex));
 	list_add_tail_rcu(&iface->list, &nn->ifaces);
 	if (net6_iface_is_loopback(iface))
 		WRITE_ONCE(nn->loopback, iface);
@@ -212,6 +213,9 @@ int net6_iface_attach(struct net_device *dev)
 	net6_iface_tell_attached(iface);
 	return 0;
 
+err_hook:
+	net6_hook_unregister(iface);
+	synchronize_net();
 err_nf:
 	net6_nf_iface_exit(iface);
 err_neigh:
@@ -245,7 +249,7 @@ void net6_iface_detach(struct net_device *dev)
 	spin_unlock_bh(&nn->lock);
 	net6_iface_tell_detached(iface);
 	net6_hook_unregister(iface);
-	hlist_del_rcu(&iface->hash_node);
+	rhashtable_remove_fast(&nn->by_index, &iface->index_node, net6_iface_params);
 	list_del_rcu(&iface->list);
 	if (nn->loopback == iface)
 		WRITE_ONCE(nn->loopback, NULL);
@@ -413,13 +417,13 @@ static struct notifier_block net6_iface_notifier = {
  * @nn: namespace
  *
  * Its devices are reported by the notifier: lo comes later than this.
- * Context: process. Return: 0.
+ * Context: process. Return: 0 or -ENOMEM.
  */
 int net6_iface_net_init(struct net6_net *nn)
 {
 	net6_param_net_init(nn);
 	INIT_WORK(&nn->rescan, net6_iface_rescan);
-	return 0;
+	return rhashtable_init(&nn->by_index, &net6_iface_params);
 }
 
 /**
@@ -432,6 +436,17 @@ void net6_iface_net_exit(struct net6_net *nn)
 {
 	cancel_work_sync(&nn->rescan);
 	WARN_ON_ONCE(!list_empty(&nn->ifaces));
+}
+
+/**
+ * net6_iface_net_free() - end of the table
+ * @nn: namespace; nobody looks any more
+ *
+ * Context: process, sleeps.
+ */
+void net6_iface_net_free(struct net6_net *nn)
+{
+	rhashtable_destroy(&nn->by_index);
 }
 
 /**

@@ -41,11 +41,12 @@ enum {
  * @ops: link layer
  * @ref: references; the tables hold one until NETDEV_UNREGISTER
  * @rcu: freed after a grace period
- * @hash_node: in nn->iface_hash; @list: in nn->ifaces (RTNL to write, RCU to read)
+ * @index_node: in nn->by_index; @list: in nn->ifaces (RTNL to write, RCU to read)
  * @flags: NET6_IFACE_* bits
  * @ifindex: dev->ifindex
  * @lladdr: own link-layer address, @ops->addr_len bytes
  * @hook: netdev ingress hook; its priv points to this interface
+ * @packet: packet handler, where there is no native stack; one of both is registered
  * @mtu: bytes of IPv6 packet that fit the link, at most dev->mtu, lowered by the
  *	RA's MTU option, never below 1280 (RFC 8200 5)
  * @cur_hop_limit: for unicast we send, RFC 4861 6.3.2 CurHopLimit
@@ -161,8 +162,9 @@ struct net6_iface {
 	struct net6_iface_mib __percpu	*mib;
 
 	struct nf_hook_ops		hook;
+	struct packet_type		packet;
 	netdevice_tracker		dev_tracker;
-	struct hlist_node		hash_node;
+	struct rhash_head		index_node;
 	struct list_head		list;
 	refcount_t			ref;
 	struct rcu_head			rcu;
@@ -230,6 +232,7 @@ void net6_hook_unregister(struct net6_iface *iface);
 
 int net6_iface_net_init(struct net6_net *nn);
 void net6_iface_net_exit(struct net6_net *nn);
+void net6_iface_net_free(struct net6_net *nn);
 int net6_iface_init(void);
 void net6_iface_exit(void);
 

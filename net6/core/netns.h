@@ -16,7 +16,6 @@
 #include "param.h"
 #include "trie.h"
 
-#define NET6_IFACE_HASH_BITS	5
 #define NET6_PROXY_HASH_BITS	8
 
 /* What a namespace begins with, and the most that a user namespace's root may ask for. The
@@ -58,7 +57,7 @@ struct net6_settings {
  * @lock: protects writes to the interface parameters, address, accept, prefix
  *	and router tables and, below it, nothing else. BH-safe; taken in softirq.
  *	Order: RTNL, @lock, neigh->lock. Readers use RCU.
- * @iface_hash: interfaces by ifindex; written under RTNL, read under RCU
+ * @by_index: interfaces by ifindex; written under RTNL, read under RCU
  * @ifaces: all interfaces, same rules
  * @loopback: the pseudo-loopback interface; lives as long as the namespace's lo, so
  *	NULL at the very beginning and end (READ_ONCE)
@@ -98,7 +97,7 @@ struct net6_settings {
 struct net6_net {
 	struct net		*net;
 	spinlock_t		lock;
-	DECLARE_HASHTABLE(iface_hash, NET6_IFACE_HASH_BITS);
+	struct rhashtable	by_index;
 	struct list_head	ifaces;
 	struct net6_iface	*loopback;
 	struct rhashtable	addrs;
