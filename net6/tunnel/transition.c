@@ -108,12 +108,10 @@ static struct net6_tunnel *net6_transition_next_6over4(struct net6_net *nn,
 						       bool (*test)(struct net6_tunnel *t))
 {
 	struct net6_tunnel *t;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(nn->tunnels->hash); i++)
-		hlist_for_each_entry(t, &nn->tunnels->hash[i], node)
-			if (t->kind == NET6_TUNNEL_6OVER4 && test(t))
-				return t;
+	list_for_each_entry(t, &nn->tunnels->sixover4, sixover4)
+		if (test(t))
+			return t;
 	return NULL;
 }
 

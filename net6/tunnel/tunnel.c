@@ -7,6 +7,7 @@
 
 #include <linux/if_arp.h>
 #include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
 #include <net/ip_tunnels.h>
 #include <net/rtnetlink.h>
@@ -19,12 +20,13 @@
 #define NET6_TUNNEL_MTU		1480	/* bytes: Ethernet's less an IPv4 header */
 #define NET6_TUNNEL_MAX_MTU	(65535 - NET6_TUNNEL_IPV4)
 
-static struct hlist_head *net6_tunnel_bucket(struct net6_net *nn, __be32 remote, __be32 local)
-{
-	u32 key = (__force u32)remote ^ ror32((__force u32)local, 16);
-
-	return &nn->tunnels->hash[hash_32(key, NET6_TUNNEL_HASH_BITS)];
-}
+static const struct rhashtable_params net6_tunnel_params = {
+	.nelem_hint		= 2,
+	.key_len		= offsetofend(struct net6_tunnel_ends, local),
+	.key_offset		= offsetof(struct net6_tunnel_ends, remote),
+	.head_offset		= offsetof(struct net6_tunnel_ends, node),
+	.automatic_shrinking	= true,
+};
 
 /**
  * net6_tunnel_find() - the tunnel of exactly these ends
@@ -32,17 +34,16 @@ static struct hlist_head *net6_tunnel_bucket(struct net6_net *nn, __be32 remote,
  * @remote: far end, 0 for 6over4
  * @local: our end, 0 for a tunnel without a fixed one
  *
+ * Up to three look-ups are on a packet's way. Flattened, so that the hash is computed here.
  * Context: RCU read lock or RTNL held. Return: borrowed tunnel or NULL.
  */
-struct net6_tunnel *net6_tunnel_find(struct net6_net *nn, __be32 remote, __be32 local)
+__flatten struct net6_tunnel *net6_tunnel_find(struct net6_net *nn, __be32 remote, __be32 local)
 {
-	struct net6_tunnel *t;
+	const __be32 key[] = { remote, local };
+	const struct net6_tunnel_ends *ends;
 
-	hlist_for_each_entry_rcu(t, net6_tunnel_bucket(nn, remote, local), node,
-				 lockdep_rtnl_is_held())
-		if (READ_ONCE(t->parms.remote) == remote && READ_ONCE(t->parms.local) == local)
-			return t;
-	return NULL;
+	ends = rhashtable_lookup_fast(&nn->tunnels->by_ends, key, net6_tunnel_params);
+	return ends ? ends->tunnel : NULL;
 }
 
 /**
@@ -259,13 +260,23 @@ err_tstats:
 	return err;
 }
 
+static void net6_tunnel_unhash(struct net6_tunnel_net *tn, struct net6_tunnel_ends *ends)
+{
+	rhashtable_remove_fast(&tn->by_ends, &ends->node, net6_tunnel_params);
+}
+
 /* RTNL held; a grace period follows before the destructor. */
 static void net6_tunnel_dev_uninit(struct net_device *dev)
 {
 	struct net6_tunnel_net *tn = net6_pernet(dev_net(dev))->tunnels;
 	struct net6_tunnel *t = netdev_priv(dev);
 
-	hlist_del_init_rcu(&t->node);
+	if (t->known) {
+		net6_tunnel_unhash(tn, t->known);
+		t->known = NULL;
+		if (t->kind == NET6_TUNNEL_6OVER4)
+			list_del_rcu(&t->sixover4);
+	}
 	if (tn->automatic == t)
 		WRITE_ONCE(tn->automatic, NULL);
 	net6_6over4_leave_groups(t);
@@ -413,15 +424,39 @@ static void net6_tunnel_set_addrs(struct net6_tunnel *t)
 	memcpy(t->dev->broadcast, &t->parms.remote, sizeof(t->parms.remote));
 }
 
-static void net6_tunnel_hash(struct net6_tunnel *t)
+/* In the place that is free: the old one is known until then. If it fails, nothing is changed. */
+static int net6_tunnel_hash(struct net6_tunnel *t, const struct net6_tunnel_parms *parms)
 {
-	struct net6_net *nn = net6_tunnel_nn(t);
+	struct net6_tunnel_net *tn = net6_tunnel_nn(t)->tunnels;
+	struct net6_tunnel_ends *ends = &t->ends[t->known == &t->ends[0]];
+	int err;
 
-	if (t->kind == NET6_TUNNEL_AUTOMATIC)
-		WRITE_ONCE(nn->tunnels->automatic, t);
-	else
-		hlist_add_head_rcu(&t->node,
-				   net6_tunnel_bucket(nn, t->parms.remote, t->parms.local));
+	ends->remote = parms->remote;
+	ends->local = parms->local;
+	ends->tunnel = t;
+	err = rhashtable_insert_fast(&tn->by_ends, &ends->node, net6_tunnel_params);
+	if (err)
+		return err;
+	if (t->known)
+		net6_tunnel_unhash(tn, t->known);
+	t->known = ends;
+	return 0;
+}
+
+/* A new tunnel begins to receive. */
+static int net6_tunnel_publish(struct net6_tunnel *t)
+{
+	struct net6_tunnel_net *tn = net6_tunnel_nn(t)->tunnels;
+	int err;
+
+	if (t->kind == NET6_TUNNEL_AUTOMATIC) {
+		WRITE_ONCE(tn->automatic, t);
+		return 0;
+	}
+	err = net6_tunnel_hash(t, &t->parms);
+	if (!err && t->kind == NET6_TUNNEL_6OVER4)
+		list_add_tail_rcu(&t->sixover4, &tn->sixover4);
+	return err;
 }
 
 /**
@@ -457,7 +492,6 @@ int net6_tunnel_add(struct net *net, const char *name, enum net6_tunnel_kind kin
 	t->kind = kind;
 	t->parms = *parms;
 	t->wanted = true;
-	INIT_HLIST_NODE(&t->node);
 	INIT_LIST_HEAD(&t->groups);
 	spin_lock_init(&t->group_lock);
 	if (kind == NET6_TUNNEL_CONFIGURED)
@@ -471,8 +505,9 @@ int net6_tunnel_add(struct net *net, const char *name, enum net6_tunnel_kind kin
 		return err;
 	}
 	dev_set_mtu(dev, net6_tunnel_initial_mtu(t));
-	net6_tunnel_hash(t);
-	err = dev_open(dev, extack);
+	err = net6_tunnel_publish(t);
+	if (!err)
+		err = dev_open(dev, extack);
 	if (err) {
 		unregister_netdevice(dev);
 		return err;
@@ -490,7 +525,7 @@ int net6_tunnel_add(struct net *net, const char *name, enum net6_tunnel_kind kin
  *
  * Addresses, sockets and routes of the interface stay. The MTU stays, too, unless @parms begins
  * or ends to follow the path's.
- * Context: process, RTNL held. Return: 0, -EINVAL or -EEXIST.
+ * Context: process, RTNL held. Return: 0, -EINVAL, -EEXIST or -ENOMEM; then nothing is changed.
  */
 int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *parms,
 		       struct netlink_ext_ack *extack)
@@ -501,14 +536,15 @@ int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *pa
 	int err;
 
 	ASSERT_RTNL();
-	err = net6_tunnel_check_parms(dev_net(t->dev), t->kind, parms, t, extack);
+	err = net6_tunnel_check_parms(dev_net(t->dev), t->kind, parms, t, extack) ?:
+	      net6_tunnel_hash(t, parms);
 	if (err)
 		return err;
 	if (iface && t->parms.router) {
 		net6_configured_router(t->parms.remote, &router);
 		net6_router_update(iface, &router, &NET6_ROUTE_BY_HAND(0), 0);
 	}
-	hlist_del_init_rcu(&t->node);
+	/* Nobody is at the place in the table that it has left. */
 	synchronize_net();
 	WRITE_ONCE(t->parms.remote, parms->remote);
 	WRITE_ONCE(t->parms.local, parms->local);
@@ -517,7 +553,6 @@ int net6_tunnel_change(struct net6_tunnel *t, const struct net6_tunnel_parms *pa
 	WRITE_ONCE(t->parms.pmtu, parms->pmtu);
 	t->parms.router = parms->router;
 	net6_tunnel_set_addrs(t);
-	net6_tunnel_hash(t);
 	dst_cache_reset(&t->dst_cache);
 	if (new_mtu)
 		dev_set_mtu(t->dev, net6_tunnel_initial_mtu(t));
@@ -581,9 +616,19 @@ int net6_tunnel_net_init(struct net6_net *nn)
 	if (!nn->tunnels)
 		return -ENOMEM;
 	nn->tunnels->nn = nn;
+	INIT_LIST_HEAD(&nn->tunnels->sixover4);
+	err = rhashtable_init(&nn->tunnels->by_ends, &net6_tunnel_params);
+	if (err)
+		goto err_free;
 	err = net6_transition_net_init(nn);
 	if (err)
-		kfree(nn->tunnels);
+		goto err_table;
+	return 0;
+
+err_table:
+	rhashtable_destroy(&nn->tunnels->by_ends);
+err_free:
+	kfree(nn->tunnels);
 	return err;
 }
 
@@ -595,12 +640,12 @@ int net6_tunnel_net_init(struct net6_net *nn)
  */
 void net6_tunnel_net_exit(struct net6_net *nn)
 {
-	size_t i;
+	struct net6_tunnel_net *tn = nn->tunnels;
 
 	net6_transition_net_exit(nn);
-	for (i = 0; i < ARRAY_SIZE(nn->tunnels->hash); i++)
-		WARN_ON_ONCE(!hlist_empty(&nn->tunnels->hash[i]));
-	kfree(nn->tunnels);
+	WARN_ON_ONCE(!list_empty(&tn->sixover4) || atomic_read(&tn->by_ends.nelems));
+	rhashtable_destroy(&tn->by_ends);
+	kfree(tn);
 }
 
 /**

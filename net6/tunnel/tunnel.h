@@ -6,13 +6,13 @@
 #define _NET6_TUNNEL_H
 
 #include <linux/netdevice.h>
+#include <linux/rhashtable-types.h>
 #include <net/dst_cache.h>
 
 #include "../core/iface.h"
 #include "tunnel_rules.h"
 
 #define NET6_TUNNEL_HEADER	4	/* bytes: the IPv4 address that the packet goes to */
-#define NET6_TUNNEL_HASH_BITS	6
 
 /* As in ip(8): the outer traffic class is the inner one. */
 #define NET6_TUNNEL_TOS_INHERIT	1
@@ -68,6 +68,20 @@ struct net6_tunnel_parms {
 };
 
 /**
+ * struct net6_tunnel_ends - between which addresses a tunnel is
+ * @remote: far end, 0 for 6over4; @local: our end, 0 for a tunnel without a fixed one. Both are
+ *	the key, constant while it is in the table
+ * @tunnel: which
+ * @node: in nn->tunnels->by_ends, written under RTNL, read under RCU
+ */
+struct net6_tunnel_ends {
+	__be32			remote;
+	__be32			local;
+	struct net6_tunnel	*tunnel;
+	struct rhash_head	node;
+};
+
+/**
  * struct net6_tunnel - private part of a tunnel's device
  * @dev: the device
  * @kind: enum net6_tunnel_kind
@@ -77,7 +91,9 @@ struct net6_tunnel_parms {
  *	packet's sender is told
  * @dst_cache: IPv4 route to the far end
  * @counters: per CPU
- * @node: in nn->tunnels->hash, written under RTNL, read under RCU
+ * @ends: one is in the table; while they are changed both are
+ * @known: which of @ends that is, NULL: none is; under RTNL
+ * @sixover4: of a 6over4 tunnel, in nn->tunnels->sixover4; same rules
  * @groups: 6over4, struct net6_6over4_group
  * @group_lock: protects @groups; taken with BH disabled
  */
@@ -89,7 +105,9 @@ struct net6_tunnel {
 	unsigned long				error_at;
 	struct dst_cache			dst_cache;
 	struct net6_tunnel_counters __percpu	*counters;
-	struct hlist_node			node;
+	struct net6_tunnel_ends			ends[2];
+	struct net6_tunnel_ends			*known;
+	struct list_head			sixover4;
 	struct list_head			groups;
 	spinlock_t				group_lock;
 };
@@ -111,7 +129,8 @@ struct net6_transition_addrs {
 
 /**
  * struct net6_tunnel_net - a namespace's tunnels
- * @hash: by remote and local address
+ * @by_ends: struct net6_tunnel_ends, all but the automatic one's
+ * @sixover4: 6over4 tunnels: one for each of @addrs; written under RTNL, RCU
  * @automatic: the device of automatic tunnels or NULL; written under RTNL, RCU
  * @work: what wants RTNL: IPv4 groups, and what follows from IPv4 addresses
  * @nn: namespace
@@ -121,7 +140,8 @@ struct net6_transition_addrs {
  * @sysctl: net.net6.*
  */
 struct net6_tunnel_net {
-	struct hlist_head	hash[1 << NET6_TUNNEL_HASH_BITS];
+	struct rhashtable	by_ends;
+	struct list_head	sixover4;
 	struct net6_tunnel	*automatic;
 	struct work_struct	work;
 	struct net6_net		*nn;

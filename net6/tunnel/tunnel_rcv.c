@@ -137,26 +137,26 @@ static int net6_tunnel_rcv_own(struct net6_net *nn, struct sk_buff *skb)
 	return 0;
 }
 
-/* Each 6over4 interface on the device that the packet came in on hears it. */
+/* Each 6over4 interface on the device that the packet came in on hears it. There are
+ * NET6_TRANSITION_MAX in a namespace.
+ */
 static int net6_tunnel_rcv_group(struct net6_net *nn, struct sk_buff *skb)
 {
-	int link = skb->dev->ifindex, i;
+	int link = skb->dev->ifindex;
 	struct net6_tunnel *t, *last = NULL;
 	struct sk_buff *clone;
 
 	if (skb->pkt_type == PACKET_LOOPBACK)
 		return net6_tunnel_rcv_own(nn, skb);
-	for (i = 0; i < ARRAY_SIZE(nn->tunnels->hash); i++) {
-		hlist_for_each_entry_rcu(t, &nn->tunnels->hash[i], node) {
-			if (t->kind != NET6_TUNNEL_6OVER4 || t->parms.link != link)
-				continue;
-			if (last) {
-				clone = skb_clone(skb, GFP_ATOMIC);
-				if (clone)
-					net6_tunnel_receive(last, clone);
-			}
-			last = t;
+	list_for_each_entry_rcu(t, &nn->tunnels->sixover4, sixover4) {
+		if (t->parms.link != link)
+			continue;
+		if (last) {
+			clone = skb_clone(skb, GFP_ATOMIC);
+			if (clone)
+				net6_tunnel_receive(last, clone);
 		}
+		last = t;
 	}
 	if (!last)
 		return -ENOENT;
