@@ -4,6 +4,9 @@
  */
 #include "engine.h"
 
+/* Segments looked at for one DSACK. It reports one packet, which GRO may have made of 64 KB. */
+#define NET6_TCP_DSACK_WALK	128
+
 struct net6_tcp_block {
 	u32	start;
 	u32	end;
@@ -197,6 +200,33 @@ static struct sk_buff *net6_tcp_find(struct sock *sk, u32 seq)
 	return found;
 }
 
+/* A sacked segment knows how far behind it all is sacked, or less. It is in ack_seq, which means
+ * nothing in a segment that was sent.
+ */
+static u32 net6_tcp_sacked_to(const struct sk_buff *skb)
+{
+	return TCP_SKB_CB(skb)->ack_seq;
+}
+
+/* The first segment behind @skb and those that are sacked with it; NULL if @end comes before. Each
+ * one that is visited learns what the next one knows. So a peer that has sacked N segments makes us
+ * visit O(N log N) of them, however many blocks it sends.
+ */
+static struct sk_buff *net6_tcp_skip_sacked(struct sock *sk, struct sk_buff *skb, u32 end)
+{
+	struct sk_buff *next;
+
+	while (before(net6_tcp_sacked_to(skb), end)) {
+		next = net6_tcp_sacked_to(skb) == TCP_SKB_CB(skb)->end_seq ? skb_rb_next(skb) :
+		       net6_tcp_find(sk, net6_tcp_sacked_to(skb));
+		if (!next || !(TCP_SKB_CB(next)->sacked & TCPCB_SACKED_ACKED))
+			return next;
+		TCP_SKB_CB(skb)->ack_seq = net6_tcp_sacked_to(next);
+		skb = next;
+	}
+	return NULL;
+}
+
 /* Segments of the block @b from @start on, what begins at @end or behind it left out. */
 static void net6_tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st,
 				const struct net6_tcp_block *b, u32 start, u32 end)
@@ -206,18 +236,20 @@ static void net6_tcp_mark_range(struct sock *sk, struct net6_tcp_ack_state *st,
 	int covered;
 
 	for (skb = net6_tcp_find(sk, start); skb; skb = skb_rb_next(skb)) {
-		struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+		struct tcp_skb_cb *cb;
 
-		if (!before(cb->seq, end))
+		if (TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_ACKED)
+			skb = net6_tcp_skip_sacked(sk, skb, end);
+		if (!skb || !before(TCP_SKB_CB(skb)->seq, end))
 			break;
-		if (cb->sacked & TCPCB_SACKED_ACKED)
-			continue;
 		covered = net6_tcp_match_block(sk, skb, b);
 		if (covered < 0)
 			break;
 		if (!covered)
 			continue;
+		cb = TCP_SKB_CB(skb);
 		cb->sacked = net6_tcp_sack_segment(sk, st, skb);
+		cb->ack_seq = cb->end_seq;
 		net6_tcp_rate_delivered(sk, skb, &st->rs);
 		list_del_init(&skb->tcp_tsorted_anchor);
 		if (!before(cb->seq, tcp_highest_sack_seq(tp)))
@@ -249,17 +281,20 @@ static void net6_tcp_mark_new(struct sock *sk, struct net6_tcp_ack_state *st,
 	net6_tcp_mark_range(sk, st, b, from, b->end);
 }
 
-/* A DSACK inside the window: the retransmission was not needed. */
+/* A DSACK inside the window: the retransmission was not needed. If it is longer than any can be,
+ * what is behind is left as it is.
+ */
 static void net6_tcp_mark_dsack(struct sock *sk, struct net6_tcp_ack_state *st, u32 start, u32 end)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	int left = NET6_TCP_DSACK_WALK;
 	struct sk_buff *skb;
 
 	for (skb = net6_tcp_find(sk, start); skb; skb = skb_rb_next(skb)) {
 		struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 		int segs = tcp_skb_pcount(skb);
 
-		if (!before(cb->seq, end))
+		if (!before(cb->seq, end) || !left--)
 			break;
 		if (before(cb->seq, start) || after(cb->end_seq, end))
 			continue;

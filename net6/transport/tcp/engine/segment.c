@@ -120,6 +120,9 @@ static void net6_tcp_fragment_cb(struct sk_buff *skb, struct sk_buff *rest, u32 
 	a->tcp_flags = flags & ~(TCPHDR_FIN | TCPHDR_PSH);
 	b->tcp_flags = flags;
 	b->sacked = a->sacked;
+	/* What is sacked behind it (sack.c). */
+	a->ack_seq = a->end_seq;
+	b->ack_seq = b->end_seq;
 	b->ip_dsfield = a->ip_dsfield;
 	b->eor = a->eor;
 	a->eor = 0;
