@@ -77,6 +77,37 @@ TEST(fo__the_one_used_least_lately_gives_way)
 	}
 }
 
+/* The worst: somebody knows the sets of addresses under one key, and has the client ask servers of
+ * one set. Under another key they are spread, so each set keeps what it had.
+ */
+TEST(fo__addresses_of_one_set_are_spread_under_another_key)
+{
+	struct in6_addr us = addr("2001:db8::1"), own = addr("2001:db8:1::1"), to[64];
+	unsigned int kept = 0, key;
+	int i;
+
+	memset(&cache, 0, sizeof(cache));
+	for (i = 0; i < ARRAY_SIZE(to); i++)
+		to[i] = server(i);
+	for (key = 1; key <= 100; key++) {
+		memset(&cache, 0, sizeof(cache));
+		cache.key.key[0] = key;
+		net6_tcp_fo_enter(&cache, &us, &own, 1);
+		for (i = 0; i < ARRAY_SIZE(to); i++)
+			net6_tcp_fo_enter(&cache, &us, &to[i], 2);
+		kept += !!net6_tcp_fo_find(&cache, &us, &own);
+	}
+	/* One server is expected in its set; with four it is lost, in 2 of 100. */
+	EXPECT_TRUE(kept > 90);
+	printf("# kept under %u of 100 keys\n", kept);
+	/* Under the key that they were chosen for it is lost if it shares the set. */
+	memset(&cache, 0, sizeof(cache));
+	net6_tcp_fo_enter(&cache, &us, &to[0], 1);
+	for (i = 1; i <= NET6_TCP_FO_WAYS; i++)
+		net6_tcp_fo_enter(&cache, &us, &to[i], 2);
+	EXPECT_TRUE(!net6_tcp_fo_find(&cache, &us, &to[0]));
+}
+
 TEST(fo__off_for_an_hour_then_longer)
 {
 	struct net6_tcp_opts o = {};

@@ -4,6 +4,7 @@
  * tells what has arrived. If the SYN is lost, or the server does not take data, the connection is
  * an ordinary one with something to send.
  */
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/inet_common.h>
 
@@ -48,6 +49,7 @@ static struct net6_tcp_fo_client *net6_tcp_fo_client(struct sock *sk, bool make)
 	if (!client)
 		return NULL;
 	spin_lock_init(&client->lock);
+	get_random_bytes(&client->cache.key, sizeof(client->cache.key));
 	other = cmpxchg(&tn->fo_client, NULL, client);
 	if (!other)
 		return client;

@@ -2,6 +2,7 @@
 /* A small associative memory of Fast Open cookies: bounded, the entry used least lately
  * gives way. Pure logic: no lock, no clock; also compiled in user space.
  */
+#include <linux/siphash.h>
 #include <linux/string.h>
 
 #include "focache.h"
@@ -9,12 +10,9 @@
 static struct net6_tcp_fo_peer *net6_tcp_fo_set(struct net6_tcp_fo_cache *cache,
 						const struct in6_addr *daddr)
 {
-	u32 hash = 0;
-	int i;
+	u64 hash = siphash(daddr, sizeof(*daddr), &cache->key);
 
-	for (i = 0; i < 16; i++)
-		hash = hash * 31 + daddr->s6_addr[i];
-	return cache->peer[(hash ^ hash >> 16) & (NET6_TCP_FO_SETS - 1)];
+	return cache->peer[hash & (NET6_TCP_FO_SETS - 1)];
 }
 
 static bool net6_tcp_fo_same(const struct net6_tcp_fo_peer *peer, const struct in6_addr *saddr,

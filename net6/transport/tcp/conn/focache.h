@@ -6,6 +6,7 @@
 #define _NET6_TCP_FOCACHE_H
 
 #include <linux/in6.h>
+#include <linux/siphash.h>
 #include <linux/types.h>
 
 #include "../engine/options.h"
@@ -44,9 +45,11 @@ struct net6_tcp_fo_peer {
 
 /**
  * struct net6_tcp_fo_cache - a namespace's cookies
+ * @key: random, so that nobody can choose addresses of one set
  * @peer: a server's are in the set that its address names
  */
 struct net6_tcp_fo_cache {
+	siphash_key_t		key;
 	struct net6_tcp_fo_peer	peer[NET6_TCP_FO_SETS][NET6_TCP_FO_WAYS];
 };
 
