@@ -7,6 +7,7 @@
 #include <linux/file.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
+#include <linux/mutex.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include "../compat/shrinker.h"
@@ -19,6 +20,8 @@
 #define KHTTPD_SWEEP_INTERVAL	(2 * HZ)
 /* Entries looked at for one that has not been used lately. */
 #define KHTTPD_EVICT_SCAN	16
+/* Entries looked at in one piece, when all are. */
+#define KHTTPD_PRUNE_PIECE	64
 /* Files that are remembered to have been asked for once, by a hash. */
 #define KHTTPD_SEEN_BITS	12
 
@@ -33,6 +36,9 @@ static struct rhashtable khttpd_cache;
 static DEFINE_SPINLOCK(khttpd_cache_lock);	/* list, count, entry->dead */
 static LIST_HEAD(khttpd_cache_list);
 static u32 khttpd_cache_count;
+/* In the list, but no entry: what is in front of it has been looked at. One looks at a time. */
+static LIST_HEAD(khttpd_cache_place);
+static DEFINE_MUTEX(khttpd_cache_pruning);
 /* How often an entry has left the table; a wrap takes longer than any entry is known. */
 static atomic_long_t khttpd_cache_left;
 
@@ -72,6 +78,18 @@ static const struct rhashtable_params khttpd_cache_params = {
 	.obj_cmpfn = khttpd_cache_cmp,
 	.automatic_shrinking = true,
 };
+
+/* The entry behind a place in the list, or NULL. */
+static struct khttpd_entry *khttpd_cache_next(const struct list_head *place)
+	__must_hold(&khttpd_cache_lock)
+{
+	const struct list_head *next = place->next;
+
+	lockdep_assert_held(&khttpd_cache_lock);
+	if (next == &khttpd_cache_place)
+		next = next->next;
+	return next == &khttpd_cache_list ? NULL : list_entry(next, struct khttpd_entry, lru);
+}
 
 /* Mark an entry as removed and take it out of the list.
  * Return: false if somebody else did.
@@ -297,8 +315,7 @@ static struct khttpd_entry *khttpd_cache_victim(void)
 
 	spin_lock(&khttpd_cache_lock);
 	for (i = 0; i < KHTTPD_EVICT_SCAN; i++) {
-		entry = list_first_entry_or_null(&khttpd_cache_list,
-						 struct khttpd_entry, lru);
+		entry = khttpd_cache_next(&khttpd_cache_list);
 		if (!entry || time_after(jiffies, READ_ONCE(entry->used) + HZ))
 			break;
 		list_move_tail(&entry->lru, &khttpd_cache_list);
@@ -407,25 +424,61 @@ static void khttpd_cache_drop_all(struct list_head *out)
 	}
 }
 
-/* Collect and remove entries of @site (NULL: of any) that are not wanted. */
-static void khttpd_cache_prune(const struct khttpd_site *site)
+static bool khttpd_cache_wants(const struct khttpd_entry *entry, const struct khttpd_site *site)
 {
 	unsigned long idle = msecs_to_jiffies(READ_ONCE(khttpd_limits.cache_idle));
-	struct khttpd_entry *entry, *next;
-	LIST_HEAD(out);
+
+	if (site)
+		return entry->site != site;
+	return !khttpd_cache_is_gone(entry) &&
+	       time_before(jiffies, READ_ONCE(entry->used) + idle);
+}
+
+/* Look at some entries more, and put those that are not wanted into @out.
+ * Return: false at the end of the list.
+ */
+static bool khttpd_cache_prune_some(const struct khttpd_site *site, struct list_head *out)
+{
+	struct khttpd_entry *entry = NULL;
+	int i;
 
 	spin_lock(&khttpd_cache_lock);
-	list_for_each_entry_safe(entry, next, &khttpd_cache_list, lru) {
-		if (site ? entry->site != site :
-		    !khttpd_cache_is_gone(entry) &&
-		    time_before(jiffies, READ_ONCE(entry->used) + idle))
+	for (i = 0; i < KHTTPD_PRUNE_PIECE; i++) {
+		entry = khttpd_cache_next(&khttpd_cache_place);
+		if (!entry)
+			break;
+		list_move(&khttpd_cache_place, &entry->lru);
+		if (khttpd_cache_wants(entry, site))
 			continue;
 		khttpd_cache_unlist(entry);
-		list_add(&entry->lru, &out);
+		list_add(&entry->lru, out);
 		khttpd_count(cache_evicted);
 	}
 	spin_unlock(&khttpd_cache_lock);
-	khttpd_cache_drop_all(&out);
+	return entry;
+}
+
+/* Remove entries of @site (NULL: of any) that are not wanted. The lock is held for a few at a time:
+ * requests wait for it. What comes in, or gets a second chance, does so at the end.
+ */
+static void khttpd_cache_prune(const struct khttpd_site *site)
+{
+	LIST_HEAD(out);
+	bool more;
+
+	mutex_lock(&khttpd_cache_pruning);
+	spin_lock(&khttpd_cache_lock);
+	list_add(&khttpd_cache_place, &khttpd_cache_list);
+	spin_unlock(&khttpd_cache_lock);
+	do {
+		more = khttpd_cache_prune_some(site, &out);
+		khttpd_cache_drop_all(&out);
+		cond_resched();
+	} while (more);
+	spin_lock(&khttpd_cache_lock);
+	list_del_init(&khttpd_cache_place);
+	spin_unlock(&khttpd_cache_lock);
+	mutex_unlock(&khttpd_cache_pruning);
 }
 
 static unsigned long khttpd_cache_shrinkable(struct shrinker *shrinker,
@@ -447,8 +500,7 @@ static unsigned long khttpd_cache_shrink(struct shrinker *shrinker,
 		return SHRINK_STOP;
 	spin_lock(&khttpd_cache_lock);
 	for (; n < control->nr_to_scan; n++) {
-		entry = list_first_entry_or_null(&khttpd_cache_list,
-						 struct khttpd_entry, lru);
+		entry = khttpd_cache_next(&khttpd_cache_list);
 		if (!entry)
 			break;
 		khttpd_cache_unlist(entry);

@@ -211,6 +211,33 @@ def unused_files_are_let_go():
 
 
 @ktap.test
+def of_many_files_the_unused_ones_are_let_go():
+    """More than are looked at in one piece, and used ones among them."""
+    names = [f"swept/{n}" for n in range(300)]
+    serve()
+    for name in names:
+        khttpd.write(name, b"x")
+    khttpd.let_files_settle()
+    idle = khttpd.limit("cache_idle", 3600 * 1000)
+    try:
+        warm(*names)
+        ktap.true(entries() >= len(names), f"{entries()} files are in the cache")
+        used = names[7::70]
+        clients = khttpd.Clients(khttpd.V4, [(f"/{name}", (b"x",)) for name in used])
+        try:
+            khttpd.limit("cache_idle", 3000 * ktap.SCALE)
+            ktap.wait_for(30, "the others are let go", lambda: entries() == len(used))
+            misses = khttpd.count("cache_misses")
+            warm(*used)
+            ktap.equal(khttpd.count("cache_misses"), misses, "misses")
+        finally:
+            clients.stop()
+    finally:
+        khttpd.limit("cache_idle", idle)
+        khttpd.ctl("stop")
+
+
+@ktap.test
 def network_namespace_goes_away_under_load():
     for family, listen, address in ((socket.AF_INET, "127.0.0.1:8080", "127.0.0.1"),
                                     (socket.AF_INET6, "[::1]:8080", "::1")):
