@@ -164,13 +164,18 @@ static u32 net6_dest_route_mtu(const struct net6_nexthop *nh)
 	return nh->mtu ? max_t(u32, nh->mtu, NET6_MIN_MTU) : U32_MAX;
 }
 
-/* A link without addresses brings all to its other end. What is reached directly has one neighbor
- * there, ::. Else each destination that a stranger names would make one.
+/* A link without addresses brings all to its other end, and so does a tunnel with one far end. What
+ * is reached directly has one neighbor there, ::. Else each destination that a stranger names would
+ * make one.
  */
 static const struct in6_addr *net6_dest_neigh_addr(const struct net6_nexthop *nh)
 {
-	if ((nh->iface->ops->flags & NET6_LINK_RAW) &&
-	    (nh->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
+	u32 flags = nh->iface->ops->flags;
+
+	if ((nh->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)) && (flags & NET6_LINK_RAW))
+		return &in6addr_any;
+	if ((nh->flags & NET6_DEST_ONLINK) && (flags & NET6_LINK_POINTOPOINT) &&
+	    !(flags & NET6_LINK_ND))
 		return &in6addr_any;
 	return &nh->addr;
 }

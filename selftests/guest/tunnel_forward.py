@@ -22,6 +22,7 @@ from cloud import ADDRESS_A, ADDRESS_B, ctl, show, tunnel  # pylint: disable=wro
 NET6_A, NET6_B, FAR_B = "2001:db8:1::a", "2001:db8:1::b", "2001:db8:ffff::b"
 ROUTER, HOST = "2001:db8:c::1", "2001:db8:c::c"
 C = ktap.later("C")
+NAMED = 300		# destinations
 
 
 def setup():
@@ -62,6 +63,21 @@ def tcp_and_udp_from_behind_the_router():
     fits(1480)
     cloud.tcp(cloud.net6(cloud.B), cloud.net6(C), HOST)
     cloud.udp(cloud.net6(C, 2), cloud.net6(cloud.B, 2), FAR_B)
+
+
+@ktap.test
+def destinations_are_no_neighbors_of_their_own():
+    """What strangers name on the tunnel's prefix costs neighbors no memory: all is the far end's."""
+    def neighbors():
+        return {n["address"] for n in show(cloud.A, "neighbors", "dev", "t0")}
+    before, received = neighbors(), tunnel(cloud.B, "t0")["rx_packets"]
+    for ns in (C, cloud.A):
+        with cloud.net6(ns, socket.SOCK_DGRAM) as sock:
+            for i in range(NAMED):
+                sock.sendto(b"x", (f"2001:db8:1::{i:x}:{ns.name[-1].lower()}", 9))
+    ktap.wait_for(10, "all have come to the far end",
+                  lambda: tunnel(cloud.B, "t0")["rx_packets"] >= received + 2 * NAMED)
+    ktap.equal(neighbors() - before, {"::"} - before, "neighbors")
 
 
 @ktap.test
