@@ -2,8 +2,7 @@
 /* First-hop router selection by source address, RFC 8028. Default routers remember the prefixes
  * that they have told, and a packet goes to one that has told its source's. The network behind
  * another one may filter it (BCP 38). Nothing of this is looked at while a namespace has one
- * default router only. With more of them each look-up for a source that is settled goes through
- * all that they have told.
+ * default router only. With more of them each look-up for a source that is settled asks each.
  */
 #include <linux/rculist.h>
 #include <net/ipv6.h>
@@ -13,6 +12,7 @@
 /**
  * struct net6_told - a prefix in a router's advertisements
  * @life: in router->told: its valid lifetime
+ * @item: alone in a node of router->by_prefix
  * @router: who has told it
  * @prefix: bits beyond @plen zero
  * @plen: 0..128
@@ -20,6 +20,7 @@
  */
 struct net6_told {
 	struct net6_life	life;
+	struct list_head	item;
 	struct net6_router	*router;
 	struct in6_addr		prefix;
 	u8			plen;
@@ -30,7 +31,9 @@ struct net6_told {
 static void net6_told_free(struct net6_told *told)
 	__must_hold(&told->router->iface->nn->lock)
 {
-	list_del_rcu(&told->life.list);
+	list_del_rcu(&told->item);
+	net6_trie_prune(&told->router->by_prefix, &told->prefix, told->plen);
+	list_del(&told->life.list);
 	told->router->n_told--;
 	net6_dest_flush(told->router->iface->nn);
 	kfree_rcu(told, rcu);
@@ -46,12 +49,9 @@ static struct net6_told *net6_told_find(struct net6_router *router, const struct
 					u8 plen)
 	__must_hold(&router->iface->nn->lock)
 {
-	struct net6_told *told;
+	struct net6_trie_node *node = net6_trie_find(&router->by_prefix, prefix, plen);
 
-	list_for_each_entry(told, &router->told, life.list)
-		if (told->plen == plen && ipv6_addr_equal(&told->prefix, prefix))
-			return told;
-	return NULL;
+	return node ? list_first_entry_or_null(&node->items, struct net6_told, item) : NULL;
 }
 
 /* nn->lock held. */
@@ -60,20 +60,27 @@ static void net6_told_new(struct net6_router *router, const struct in6_addr *pre
 	__must_hold(&router->iface->nn->lock)
 {
 	struct net6_net *nn = router->iface->nn;
+	struct net6_trie_node *node;
 	struct net6_told *told;
 
 	if (router->n_told >= READ_ONCE(nn->limits.max_prefixes)) {
 		NET6_INC(nn, NdPrefixLimit);
 		return;
 	}
-	told = kzalloc(sizeof(*told), GFP_ATOMIC);
+	told = kzalloc(sizeof(*told), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!told)
 		return;
+	node = net6_trie_insert(&router->by_prefix, prefix, plen);
+	if (!node) {
+		kfree(told);
+		return;
+	}
 	told->router = router;
 	told->prefix = *prefix;
 	told->plen = plen;
 	net6_life_set(&told->life, valid_lft);
-	list_add_tail_rcu(&told->life.list, &router->told);
+	list_add_tail(&told->life.list, &router->told);
+	list_add_rcu(&told->item, &node->items);
 	router->n_told++;
 	net6_dest_flush(nn);
 }
@@ -146,12 +153,7 @@ void net6_told_forget(struct net6_router *router)
  */
 bool net6_router_told(const struct net6_router *router, const struct in6_addr *addr)
 {
-	const struct net6_told *told;
-
-	list_for_each_entry_rcu(told, &router->told, life.list)
-		if (ipv6_prefix_equal(&told->prefix, addr, told->plen))
-			return true;
-	return false;
+	return net6_trie_first(&router->by_prefix, addr);
 }
 
 /**

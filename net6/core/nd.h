@@ -20,6 +20,7 @@
  * @neigh: its neighbor entry, reference held
  * @id: of the namespace's routers, never 0; another one's when it comes back
  * @told: prefixes that it has told (core/first_hop.c); @n_told: how many
+ * @by_prefix: the same, each in the node of its prefix
  * @rcu: freed after a grace period
  */
 struct net6_router {
@@ -30,6 +31,7 @@ struct net6_router {
 	u32			id;
 	u32			n_told;
 	struct list_head	told;
+	struct net6_trie	by_prefix;
 	struct net6_life	life;
 	struct rcu_head		rcu;
 };
