@@ -17,57 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/findings.h"
 #include "ctl.h"
 
-/* No clock that was ever set shows a time before this page was written. */
-#define YOUNGEST	1764201600	/* 2025-11-27 */
 #define CONFIG_MAX	1048576
 
-static bool as_json;
-static unsigned int errors, notes;
 static struct utsname kernel;
 static char *config;		/* the kernel's configuration, NULL if it cannot be read */
 static char module_file[PATH_MAX];
 static bool loaded, takeover;
-
-static void vtell(bool error, const char *about, const char *format, va_list args)
-{
-	char text[512];
-
-	vsnprintf(text, sizeof(text), format, args);
-	if (as_json) {
-		printf("%s{\"level\":\"%s\",\"about\":\"%s\",\"text\":", errors + notes ? "," : "",
-		       error ? "error" : "note", about);
-		print_json_string(text);
-		putchar('}');
-	} else {
-		printf("%s: %s: %s\n", error ? "error" : "note", about, text);
-	}
-	if (error)
-		errors++;
-	else
-		notes++;
-}
-
-/* It does not work as long as this is so. */
-static void __attribute__((format(printf, 2, 3))) error(const char *about, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vtell(true, about, format, args);
-	va_end(args);
-}
-
-/* It works, but perhaps not as somebody expects. */
-static void __attribute__((format(printf, 2, 3))) note(const char *about, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vtell(false, about, format, args);
-	va_end(args);
-}
 
 /* The first line of a small file, without its end; "" if there is none. */
 static char *line_of(char *line, size_t size, const char *format, ...)
@@ -138,13 +96,13 @@ static void check_kernel(void)
 	}
 	for (i = 0; i < ARRAY_SIZE(needed); i++)
 		if (option_of(needed[i]) == 'n')
-			error("kernel", "%s was built without CONFIG_%s", kernel.release,
+			fault("kernel", "%s was built without CONFIG_%s", kernel.release,
 			      needed[i]);
 	if (option_of("IPV6") != 'y')
-		error("kernel", "CONFIG_IPV6 is %c in %s: net6 needs what is built in with =y",
+		fault("kernel", "CONFIG_IPV6 is %c in %s: net6 needs what is built in with =y",
 		      option_of("IPV6"), kernel.release);
 	if (option_of("NETFILTER_INGRESS") != 'y' && !takeover)
-		error("kernel", "no CONFIG_NETFILTER_INGRESS in %s: net6 works with "
+		fault("kernel", "no CONFIG_NETFILTER_INGRESS in %s: net6 works with "
 		      "ipv6.disable=1 only",
 		      kernel.release);
 	if (option_of("INET_TUNNEL") == 'n')
@@ -199,7 +157,7 @@ static void check_signature(void)
 		 strstr(lockdown, "[confidentiality]");
 	/* A compressed module cannot be looked into; modprobe says it then. */
 	if (wanted && *module_file && dot && !strcmp(dot, ".ko") && !is_signed())
-		error("module", "%s is not signed, and this kernel takes signed modules only "
+		fault("module", "%s is not signed, and this kernel takes signed modules only "
 		      "(Secure Boot)",
 		      module_file);
 }
@@ -218,14 +176,14 @@ static void check_module(void)
 		return;
 	}
 	if (*module_file)
-		error("module", "net6 is not loaded (modprobe net6)");
+		fault("module", "net6 is not loaded (modprobe net6)");
 	else
-		error("module", "net6 is neither loaded nor installed for %s "
+		fault("module", "net6 is neither loaded nor installed for %s "
 		      "(make install)",
 		      kernel.release);
 	line_of(word, sizeof(word), "/proc/sys/kernel/modules_disabled");
 	if (*word == '1')
-		error("module", "kernel.modules_disabled is 1: no module can be loaded until the "
+		fault("module", "kernel.modules_disabled is 1: no module can be loaded until the "
 		      "next boot");
 	check_signature();
 }
@@ -255,7 +213,7 @@ static void check_native(void)
 		return;
 	fd = socket(AF_NET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		error("sockets", "no socket of AF_NET6: %s", strerror(errno));
+		fault("sockets", "no socket of AF_NET6: %s", strerror(errno));
 	else
 		close(fd);
 }
@@ -270,7 +228,7 @@ static void check_clock(void)
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	if (!strcmp(source, "hpet") || !strcmp(source, "acpi_pm") || !strcmp(source, "jiffies"))
 		note("clock", "the clock source is %s, which makes each packet slower", source);
-	if (now >= YOUNGEST || !gmtime_r(&now, &tm))
+	if (now >= FINDINGS_YOUNGEST || !gmtime_r(&now, &tm))
 		return;
 	strftime(date, sizeof(date), "%Y-%m-%d", &tm);
 	note("clock", "it is said to be %s: the clock was never set", date);
@@ -311,7 +269,7 @@ static void on_addr(uint8_t cmd, const struct nlattr **attrs)
 
 	if (cmd == NET6_CMD_ADDR_GET &&
 	    ctl_u32(attrs[NET6_A_ADDR_STATE]) == NET6_ADDR_STATE_DUPLICATE)
-		error("address", "%s is another node's, too: it is not used",
+		fault("address", "%s is another node's, too: it is not used",
 		      inet_ntop(AF_INET6, &address, text, sizeof(text)));
 }
 
@@ -357,14 +315,14 @@ static void check_bare(const char *dev)
 		note("device", "%s serves other devices (macvlan or the like): net6 runs on those",
 		     dev);
 	else if (atoi(mtu) < 1280)
-		error("device", "the MTU of %s is %s, IPv6 wants 1280 (RFC 8200 section 5)", dev,
+		fault("device", "the MTU of %s is %s, IPv6 wants 1280 (RFC 8200 section 5)", dev,
 		      mtu);
 	else if (!strcmp(attach, "manual"))
 		note("device", "net6 does not run on %s, it was loaded with attach=manual "
 		     "(net6ctl attach dev %s)",
 		     dev, dev);
 	else
-		error("device", "net6 does not run on %s (net6ctl attach dev %s says why)", dev,
+		fault("device", "net6 does not run on %s (net6ctl attach dev %s says why)", dev,
 		      dev);
 }
 
@@ -374,7 +332,7 @@ static void check_device(const char *dev)
 	char flags[16], type[16];
 
 	if (s && s->disabled)
-		error("device", "IPv6 is off on %s (net6ctl set dev %s disable-ipv6 off); a "
+		fault("device", "IPv6 is off on %s (net6ctl set dev %s disable-ipv6 off); a "
 		      "duplicate address does that, too",
 		      dev, dev);
 	if (s && s->ignores_ra)
@@ -417,12 +375,11 @@ static bool own_sys(void)
 void doctor(int argc, char **argv, bool json, bool netns)
 {
 	char disabled[8];
+	bool errors;
 
 	if (argc)
 		die("'%s' does not belong here", *argv);
-	as_json = json;
-	if (json)
-		putchar('[');
+	findings_begin(json ? print_json_string : NULL);
 	uname(&kernel);
 	line_of(disabled, sizeof(disabled), "/sys/module/ipv6/parameters/disable");
 	takeover = *disabled == '1';
@@ -433,10 +390,7 @@ void doctor(int argc, char **argv, bool json, bool netns)
 	check_clock();
 	if (loaded && (!netns || own_sys()))
 		check_devices();
-	if (json)
-		puts("]");
-	else if (!errors)
-		puts("nothing is in the way");
+	errors = findings_end();
 	if (fflush(stdout) || ferror(stdout))
 		die("cannot write: %s", strerror(errno));
 	exit(errors ? 1 : 0);

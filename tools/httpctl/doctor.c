@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* khttpdctl doctor: what is in the way of khttpd and its sites, a line each. */
+#include "../lib/findings.h"
 #include "httpctl.h"
 #include <arpa/inet.h>
 #include <linux/net6.h>
@@ -7,9 +8,6 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
-
-/* No clock that was ever set shows a time before this file was written. */
-#define YOUNGEST	1764201600	/* 2025-11-27 */
 
 /* File systems whose files may change elsewhere, which no notification tells. */
 static const struct {
@@ -21,50 +19,6 @@ static const struct {
 	{ 0x5346414f, "AFS" }, { 0x01161970, "GFS2" }, { 0x7461636f, "OCFS2" },
 	{ 0x0bd00bd0, "Lustre" },
 };
-
-static bool as_json;
-static int errors, notes;
-
-static void vtell(bool error, const char *about, const char *format, va_list args)
-{
-	char text[PATH_MAX + 512];
-
-	vsnprintf(text, sizeof(text), format, args);
-	if (as_json) {
-		printf("%s{\"level\":\"%s\",\"about\":", errors + notes ? "," : "",
-		       error ? "error" : "note");
-		print_json(about, strlen(about));
-		printf(",\"text\":");
-		print_json(text, strlen(text));
-		putchar('}');
-	} else {
-		printf("%s: %s: %s\n", error ? "error" : "note", about, text);
-	}
-	if (error)
-		errors++;
-	else
-		notes++;
-}
-
-/* It does not work as long as this is so. */
-static void __attribute__((format(printf, 2, 3))) error(const char *about, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vtell(true, about, format, args);
-	va_end(args);
-}
-
-/* It works, but perhaps not as somebody expects. */
-static void __attribute__((format(printf, 2, 3))) note(const char *about, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vtell(false, about, format, args);
-	va_end(args);
-}
 
 /* As the site's user: the first part of the path that it may not use, else that of the index
  * file. The result is written to @to, with an errno in front.
@@ -120,7 +74,7 @@ static void check_docroot(const char *site, const char *docroot, const char *ind
 	}
 	close(ends[0]);
 	if (len > 0 && sscanf(found, "%d", &err) == 1)
-		error(site, "user %u cannot use %s: %s", uid, strchr(found, ' ') + 1,
+		fault(site, "user %u cannot use %s: %s", uid, strchr(found, ' ') + 1,
 		      strerror(err));
 }
 
@@ -149,7 +103,7 @@ static void check_port(const char *site, const char *family, const char *address
 	fd = socket(four ? AF_INET : !strcmp(family, "net6") ? AF_NET6 : AF_INET6,
 		    SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
-		error(site, "no socket of family %s: %s%s", family, strerror(errno),
+		fault(site, "no socket of family %s: %s%s", family, strerror(errno),
 		      strcmp(family, "net6") ? "" : " (modprobe net6)");
 		return;
 	}
@@ -161,7 +115,7 @@ static void check_port(const char *site, const char *family, const char *address
 	if (!err)
 		err = listen(fd, 1);
 	if (err)
-		error(site, "%s port %s: %s%s", address, port, strerror(errno),
+		fault(site, "%s port %s: %s%s", address, port, strerror(errno),
 		      errno == EADDRINUSE ? " (ss -tlnp says by whom; attach goes before it)" : "");
 	close(fd);
 }
@@ -204,13 +158,13 @@ static int check_site(const char *path, const char *name, void *data)
 	get(path, "gid", gid, sizeof(gid));
 	get(path, "behind", behind, sizeof(behind));
 	if (has(path, "enabled", "0"))
-		error(name, "the site is not enabled");
+		fault(name, "the site is not enabled");
 	else if (has(path, "pending", "1"))
 		note(name, "what was written is not in force yet (write 1 to enabled)");
 	if (!*docroot || stat(docroot, &st)) {
-		error(name, "%s: %s", *docroot ? docroot : "no docroot", strerror(errno));
+		fault(name, "%s: %s", *docroot ? docroot : "no docroot", strerror(errno));
 	} else if (!S_ISDIR(st.st_mode)) {
-		error(name, "%s is no folder", docroot);
+		fault(name, "%s is no folder", docroot);
 	} else {
 		check_docroot(name, docroot, index, strtoul(uid, NULL, 10),
 			      strtoul(gid, NULL, 10));
@@ -218,7 +172,7 @@ static int check_site(const char *path, const char *name, void *data)
 	}
 	each_dir(path, check_listener, &site);
 	if (!site.listeners && !*behind && has(path, "attached", "0"))
-		error(name, "it has no listener and is attached to none: its server is gone, or "
+		fault(name, "it has no listener and is attached to none: its server is gone, or "
 		      "was never attached");
 	return 0;
 }
@@ -237,10 +191,10 @@ static bool check_module(void)
 	}
 	uname(&kernel);
 	snprintf(path, sizeof(path), "/lib/modules/%s", kernel.release);
-	error("module", "khttpd is not loaded (modprobe khttpd%s)", access(path, F_OK) ?
+	fault("module", "khttpd is not loaded (modprobe khttpd%s)", access(path, F_OK) ?
 	      "; nothing is installed for this kernel" : "");
 	if (has("/proc/sys/kernel", "modules_disabled", "1"))
-		error("module", "kernel.modules_disabled is 1: no module can be loaded until the "
+		fault("module", "kernel.modules_disabled is 1: no module can be loaded until the "
 		      "next boot");
 	return false;
 }
@@ -251,31 +205,25 @@ static void check_clock(void)
 	char date[32];
 	struct tm tm;
 
-	if (now >= YOUNGEST || !gmtime_r(&now, &tm))
+	if (now >= FINDINGS_YOUNGEST || !gmtime_r(&now, &tm))
 		return;
 	strftime(date, sizeof(date), "%Y-%m-%d", &tm);
-	error("clock", "it is said to be %s: dates of replies are wrong", date);
+	fault("clock", "it is said to be %s: dates of replies are wrong", date);
 }
 
 int doctor(const struct options *opt)
 {
 	int sites = 0;
 
-	as_json = opt->json;
-	if (as_json)
-		putchar('[');
+	findings_begin(opt->json ? print_json_text : NULL);
 	check_clock();
 	if (check_module()) {
 		if (access(ROOT, F_OK) && mount("configfs", CONFIG, "configfs", 0, NULL))
-			error("configfs", "it is not mounted on " CONFIG);
+			fault("configfs", "it is not mounted on " CONFIG);
 		else
 			each_dir(ROOT, check_site, &sites);
 		if (!sites)
 			note("sites", "there is no site (khttpdctl load, serve or attach)");
 	}
-	if (as_json)
-		puts("]");
-	else if (!errors)
-		puts("nothing is in the way");
-	return errors ? -1 : 0;
+	return findings_end() ? -1 : 0;
 }

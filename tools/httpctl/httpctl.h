@@ -147,6 +147,7 @@ int detach(const struct options *opt);
 /* status.c */
 int status(const struct options *opt);
 void print_json(const char *text, size_t len);
+void print_json_text(const char *text);
 
 /* tls.c */
 void tls_tell(void);

@@ -30,7 +30,7 @@ void print_json(const char *text, size_t len)
 	putchar('"');
 }
 
-static void print_name(const char *text)
+void print_json_text(const char *text)
 {
 	print_json(text, strlen(text));
 }
@@ -45,9 +45,9 @@ static int report_listener(const char *path, const char *name, void *data)
 	get(path, "port", port, sizeof(port));
 	if (report->json) {
 		printf("%s{\"name\":", report->count++ ? "," : "");
-		print_name(name);
+		print_json_text(name);
 		printf(",\"family\":\"%s\",\"address\":", family);
-		print_name(address);
+		print_json_text(address);
 		printf(",\"port\":%s}", port);
 	} else {
 		printf("  %-8s %s port %s\n", family, address, port);
@@ -65,9 +65,9 @@ static int report_site(const char *path, const char *name, void *data)
 	get(path, "enabled", enabled, sizeof(enabled));
 	if (report->json) {
 		printf("%s{\"name\":", report->count++ ? "," : "");
-		print_name(name);
+		print_json_text(name);
 		printf(",\"docroot\":");
-		print_name(docroot);
+		print_json_text(docroot);
 		printf(",\"enabled\":%s,\"attached\":%s,\"listeners\":[",
 		       enabled[0] == '1' ? "true" : "false", attached);
 		each_dir(path, report_listener, &listeners);
