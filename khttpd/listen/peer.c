@@ -7,11 +7,11 @@
 #include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/ipv6.h>
 #include "../http/access.h"
 #include "../http/proxyhead.h"
 #include "../http/rate.h"
 #include "../limits.h"
+#include "../observe/far.h"
 #include "../observe/stats.h"
 #include "peer.h"
 
@@ -158,10 +158,7 @@ struct khttpd_peer *khttpd_peer_get(const struct sock *sk, bool tls)
 
 	if (likely(!khttpd_peers_limited(tls)))
 		return NULL;
-	if (sk->sk_family == AF_INET)
-		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
-	else
-		address = sk->sk_v6_daddr;
+	khttpd_far(sk, &address);
 	return khttpd_peer_count(sock_net(sk), &address);
 }
 
@@ -261,10 +258,8 @@ bool khttpd_peer_blocked(const struct khttpd_rules *rules, const struct sock *sk
 		return false;
 	if (client)
 		memcpy(&address, client->address, sizeof(address));
-	else if (sk->sk_family == AF_INET)
-		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
 	else
-		address = sk->sk_v6_daddr;
+		khttpd_far(sk, &address);
 	return khttpd_access_refuses(rules, address.s6_addr);
 }
 

@@ -11,6 +11,7 @@
 #include "../conn/conn.h"
 #include "../conn/ktls.h"
 #include "../files/site.h"
+#include "../observe/far.h"
 #include "peer.h"
 #include "proxied.h"
 
@@ -18,10 +19,7 @@ static void khttpd_proxied_far(struct khttpd_endpoint *end, const struct sock *s
 {
 	struct in6_addr address;
 
-	if (sk->sk_family == AF_INET)
-		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
-	else
-		address = sk->sk_v6_daddr;
+	khttpd_far(sk, &address);
 	memcpy(end->address, &address, sizeof(end->address));
 	end->port = ntohs(sk->sk_dport);
 }

@@ -10,8 +10,8 @@
 #include <linux/net6.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <net/ipv6.h>
 #include <net/sock.h>
+#include "far.h"
 #include "log.h"
 #include "stats.h"
 
@@ -60,10 +60,7 @@ static void khttpd_log_peer(struct khttpd_log_record *record, const struct sock 
 		record->port = client->port;
 		return;
 	}
-	if (sk->sk_family == AF_INET)
-		ipv6_addr_set_v4mapped(sk->sk_daddr, &address);
-	else
-		address = sk->sk_v6_daddr;
+	khttpd_far(sk, &address);
 	memcpy(record->address, &address, sizeof(address));
 	record->port = ntohs(sk->sk_dport);
 }
