@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "../http/parse.h"
+#include "../http/proxyhead.h"
 #include "../listen/giveback.h"
 #include "config.h"
 
@@ -19,7 +20,8 @@ static long khttpd_backdev_give(const struct khttpd_giveback *arg)
 	u8 *head;
 	int err;
 
-	if (arg->flags || !arg->head_len || arg->head_len > KHTTPD_HEAD_MAX)
+	if (arg->flags || !arg->head_len ||
+	    arg->head_len > KHTTPD_PROXYHEAD_MAX + KHTTPD_HEAD_MAX)
 		return -EINVAL;
 	head = memdup_user(u64_to_user_ptr(arg->head), arg->head_len);
 	if (IS_ERR(head))

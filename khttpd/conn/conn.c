@@ -156,18 +156,15 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 /**
  * khttpd_conn_create_given() - a connection that a server gives back
  * @listener: where it came from, attached
- * @sock: the socket; the connection's on success
- * @peer: its client, or NULL; the connection's on success
- * @head: a request that is to be answered first (kmalloc); the connection's on success
- * @len: its length
+ * @given: what there is of it; the connection's on success
  *
  * Context: process.
  * Return: false without memory.
  */
-bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *sock,
-			      struct khttpd_peer *peer, u8 *head, u32 len)
+bool khttpd_conn_create_given(struct khttpd_listener *listener, const struct khttpd_given *given)
 {
-	struct khttpd_conn *conn = khttpd_conn_alloc(listener, sock, khttpd_thread_choose(), peer);
+	struct khttpd_conn *conn = khttpd_conn_alloc(listener, given->sock,
+						     khttpd_thread_choose(), given->peer);
 
 	if (!conn)
 		return false;
@@ -175,9 +172,11 @@ bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *s
 	conn->given = true;
 	/* It was, when its head came. */
 	conn->counted = true;
-	conn->buf = head;
-	conn->buf_size = len;
-	conn->buf_len = len;
+	conn->client = given->client;
+	conn->first = given->first;
+	conn->buf = given->head;
+	conn->buf_size = given->len;
+	conn->buf_len = given->len;
 	khttpd_conn_kick(conn);
 	return true;
 }

@@ -174,6 +174,24 @@ struct khttpd_job {
 	u8 *data;
 };
 
+/**
+ * struct khttpd_given - what there is of a connection that a server gives back
+ * @sock: its socket
+ * @peer: its client, or NULL
+ * @client: for whom a trusted proxy speaks, or NULL (kmalloc)
+ * @first: the header in which that one said so, or NULL; charged to the socket
+ * @head: a request that is to be answered first (kmalloc)
+ * @len: its length
+ */
+struct khttpd_given {
+	struct socket *sock;
+	struct khttpd_peer *peer;
+	struct khttpd_endpoint *client;
+	struct sk_buff *first;
+	u8 *head;
+	u32 len;
+};
+
 enum khttpd_conn_state {
 	KHTTPD_CONN_NEW,	/* accepted, not yet seen by its thread */
 	KHTTPD_CONN_PROXY,	/* the same, from a proxy that has something to say first */
@@ -451,8 +469,8 @@ void khttpd_conns_exit(void);
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
 			struct khttpd_endpoint *client, enum khttpd_conn_state state);
-bool khttpd_conn_create_given(struct khttpd_listener *listener, struct socket *sock,
-			      struct khttpd_peer *peer, u8 *head, u32 len);
+bool khttpd_conn_create_given(struct khttpd_listener *listener,
+			      const struct khttpd_given *given);
 void khttpd_conn_adopt(struct khttpd_conn *conn);
 void khttpd_conn_kick(struct khttpd_conn *conn);
 void khttpd_conn_release(struct khttpd_conn *conn);

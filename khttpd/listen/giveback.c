@@ -2,7 +2,8 @@
 /* A server gives a connection back, with the head of a request that is to be answered first: it has
  * read that from the connection, and decided that a file is the answer. The connection leaves the
  * server's file, as one leaves khttpd-tlsd's. Nobody else may have the file then: a process in a
- * call on the socket would find it without a sock.
+ * call on the socket would find it without a sock. Where a proxy has to say for whom it speaks, the
+ * server gives that back, too: nobody here has kept it.
  */
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -16,6 +17,7 @@
 #include "handover.h"
 #include "listener.h"
 #include "peer.h"
+#include "proxied.h"
 
 /* Is it a head that leaves nothing to be read behind it? */
 static bool khttpd_giveback_head(const u8 *head, u32 len)
@@ -23,6 +25,8 @@ static bool khttpd_giveback_head(const u8 *head, u32 len)
 	struct khttpd_request *req;
 	bool good;
 
+	if (len > KHTTPD_HEAD_MAX)
+		return false;
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
 		return false;
@@ -31,6 +35,14 @@ static bool khttpd_giveback_head(const u8 *head, u32 len)
 	       khttpd_request_bodiless(req) && !(req->flags & KHTTPD_REQ_WEBSOCKET);
 	kfree(req);
 	return good;
+}
+
+/* Length of what a proxy said, in front of the head; 0 if there is nothing like that. */
+static u32 khttpd_giveback_header(struct khttpd_proxyhead *proxy, const u8 *text, u32 len)
+{
+	if (khttpd_proxyhead_parse(proxy, text, len) != KHTTPD_PROXYHEAD_DONE)
+		memset(proxy, 0, sizeof(*proxy));
+	return proxy->len;
 }
 
 /* Has nobody the file but us and @others? */
@@ -47,16 +59,26 @@ static bool khttpd_giveback_alone(struct file *file, int others)
 	return alone;
 }
 
-/* Is it a connection that nobody has taken over? What the server has set for its own waiting ends.
+/* How many bytes the server has read, and not been given again. */
+static u64 khttpd_giveback_read(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->bytes_received - (tp->rcv_nxt - tp->copied_seq);
+}
+
+/* Is it a connection that nobody has taken over, of which @header bytes can be put back? What the
+ * server has set for its own waiting ends.
  */
-static int khttpd_giveback_ready(struct sock *sk)
+static int khttpd_giveback_ready(struct sock *sk, u32 header)
 {
 	int err = 0;
 
 	lock_sock(sk);
 	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_CLOSE_WAIT)
 		err = -ENOTCONN;
-	else if (inet_csk(sk)->icsk_ulp_ops || sk->sk_user_data || sk->sk_shutdown & SEND_SHUTDOWN)
+	else if (inet_csk(sk)->icsk_ulp_ops || sk->sk_user_data ||
+		 sk->sk_shutdown & SEND_SHUTDOWN || khttpd_giveback_read(sk) < header)
 		err = -EINVAL;
 	else
 		WRITE_ONCE(sk->sk_rcvlowat, 1);
@@ -89,45 +111,57 @@ static void khttpd_giveback_move(struct file *file, struct socket *sock)
 	khttpd_giveback_uncork(sock);
 }
 
+/* What was got for a connection goes. */
+static void khttpd_giveback_forget(struct khttpd_given *given, struct sock *sk)
+{
+	if (given->first)
+		khttpd_transport_forget(sk, given->first);
+	khttpd_peer_put(given->peer);
+	kfree(given->client);
+}
+
+/* The connection stays the server's. Return: @err */
+static int khttpd_giveback_drop(struct khttpd_given *given, struct sock *sk, int err)
+{
+	khttpd_giveback_forget(given, sk);
+	sock_release(given->sock);
+	return err;
+}
+
 /* Take it from descriptor @fd, which is @file's, and serve it. Return: 0 or a negative errno. */
 static int khttpd_giveback_take(struct khttpd_listener *listener, struct file *file, int fd,
-				u8 *head, u32 len)
+				struct khttpd_given *given, const struct khttpd_proxyhead *proxy)
 	__must_hold(&listener->accept_lock)
 {
 	struct sock *sk = sock_from_file(file)->sk;
-	struct khttpd_peer *peer;
-	struct socket *sock;
 	int err;
 
 	if (listener->stopped)
 		return -ESHUTDOWN;
 	if (khttpd_conns_full())
 		return -ENOBUFS;
-	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol, &sock);
+	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol, &given->sock);
 	if (err)
 		return err;
-	peer = khttpd_peer_get(sk, false);
-	if (IS_ERR(peer)) {
-		sock_release(sock);
-		return -EUSERS;
-	}
+	err = khttpd_proxied_given(given, sk, proxy);
+	if (err)
+		return khttpd_giveback_drop(given, sk, err);
+	given->len -= proxy->len;
+	memmove(given->head, given->head + proxy->len, given->len);
 	close_fd(fd);
-	if (!khttpd_giveback_alone(file, 0)) {
-		khttpd_peer_put(peer);
-		sock_release(sock);
-		return -ECANCELED;
-	}
-	khttpd_giveback_move(file, sock);
-	if (khttpd_conn_create_given(listener, sock, peer, head, len))
+	if (!khttpd_giveback_alone(file, 0))
+		return khttpd_giveback_drop(given, sk, -ECANCELED);
+	khttpd_giveback_move(file, given->sock);
+	if (khttpd_conn_create_given(listener, given))
 		return 0;
 	khttpd_count(no_memory);
-	khttpd_peer_put(peer);
-	khttpd_transport_close(sock, true);
+	khttpd_giveback_forget(given, sk);
+	khttpd_transport_close(given->sock, true);
 	return -ENOMEM;
 }
 
 static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *file, int fd,
-				u8 *head, u32 len)
+				struct khttpd_given *given, const struct khttpd_proxyhead *proxy)
 {
 	struct socket *sock = sock_from_file(file);
 	int err;
@@ -142,11 +176,14 @@ static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *f
 	/* The descriptor and we. */
 	if (!khttpd_giveback_alone(file, 1))
 		return -EBUSY;
-	err = khttpd_giveback_ready(sock->sk);
+	/* As with a new connection: a trusted proxy says for whom it speaks, and nobody else. */
+	if (khttpd_proxied_trusts(listener, sock->sk) != !!proxy->len)
+		return -EINVAL;
+	err = khttpd_giveback_ready(sock->sk, proxy->len);
 	if (err)
 		return err;
 	mutex_lock(&listener->accept_lock);
-	err = khttpd_giveback_take(listener, file, fd, head, len);
+	err = khttpd_giveback_take(listener, file, fd, given, proxy);
 	khttpd_listener_unlock(listener);
 	return err;
 }
@@ -155,7 +192,8 @@ static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *f
  * khttpd_giveback() - a server gives a connection back
  * @listening: the server's listening socket; the caller holds its file
  * @fd: descriptor of a connection that it has accepted there
- * @head: a request (kmalloc); the connection's on success
+ * @head: a request, behind what a trusted proxy has said of its client (kmalloc); the
+ *	connection's on success
  * @len: its length
  *
  * Context: process, the server's.
@@ -163,18 +201,22 @@ static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *f
  */
 int khttpd_giveback(const struct socket *listening, int fd, u8 *head, u32 len)
 {
+	struct khttpd_given given = { .head = head, .len = len };
 	struct khttpd_listener *listener;
+	struct khttpd_proxyhead proxy;
 	struct file *file;
 	int err = -EBADF;
+	u32 header;
 
-	if (!khttpd_giveback_head(head, len))
+	header = khttpd_giveback_header(&proxy, head, len);
+	if (!khttpd_giveback_head(head + header, len - header))
 		return -EINVAL;
 	listener = khttpd_attached_find(listening);
 	if (!listener)
 		return -ENOENT;
 	file = fget(fd);
 	if (file) {
-		err = khttpd_giveback_file(listener, file, fd, head, len);
+		err = khttpd_giveback_file(listener, file, fd, &given, &proxy);
 		fput(file);
 	}
 	khttpd_listener_put(listener);

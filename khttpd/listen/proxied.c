@@ -59,29 +59,21 @@ bool khttpd_proxied_trusts(const struct khttpd_listener *listener, const struct 
 	return trusts;
 }
 
-/* Limits by address are the client's from now on. Return: false if it is to be closed. */
-static bool khttpd_proxied_meet(struct khttpd_conn *conn, const struct khttpd_proxyhead *head)
+/* Limits by address are the client's. @client is set on failure, too, if it can be. Return: its
+ * peer, which may be NULL, or an error.
+ */
+static struct khttpd_peer *khttpd_proxied_meet(const struct sock *sk,
+					       const struct khttpd_proxyhead *head, bool tls,
+					       struct khttpd_endpoint **client)
 {
-	const struct sock *sk = conn->sock->sk;
-	bool tls = conn->listener->tls;
-	struct khttpd_peer *peer;
-
-	if (head->named) {
-		conn->client = kmemdup(&head->client, sizeof(head->client), GFP_KERNEL);
-		if (!conn->client) {
-			khttpd_count(no_memory);
-			return false;
-		}
-		peer = khttpd_peer_get_for(sk, head->client.address, tls);
-	} else {
-		peer = khttpd_peer_get(sk, tls);
+	if (!head->named)
+		return khttpd_peer_get(sk, tls);
+	*client = kmemdup(&head->client, sizeof(head->client), GFP_KERNEL);
+	if (!*client) {
+		khttpd_count(no_memory);
+		return ERR_PTR(-ENOMEM);
 	}
-	if (IS_ERR(peer)) {
-		khttpd_count(address_full);
-		return false;
-	}
-	conn->peer = peer;
-	return true;
+	return khttpd_peer_get_for(sk, head->client.address, tls);
 }
 
 /* The header is whole, in the thread's buffer: take it out of the socket. */
@@ -89,6 +81,7 @@ static enum khttpd_step khttpd_proxied_take(struct khttpd_conn *conn,
 					    const struct khttpd_proxyhead *head)
 {
 	u8 *buf = conn->thread->buf;
+	struct khttpd_peer *peer;
 
 	if (conn->listener->attached) {
 		conn->first = khttpd_transport_hold(conn->sock->sk, buf, head->len);
@@ -102,8 +95,13 @@ static enum khttpd_step khttpd_proxied_take(struct khttpd_conn *conn,
 		return KHTTPD_STEP_CLOSE;
 	}
 	conn->proxy = false;
-	if (!khttpd_proxied_meet(conn, head))
+	peer = khttpd_proxied_meet(conn->sock->sk, head, conn->listener->tls, &conn->client);
+	if (IS_ERR(peer)) {
+		if (peer == ERR_PTR(-EUSERS))
+			khttpd_count(address_full);
 		return KHTTPD_STEP_ABORT;
+	}
+	conn->peer = peer;
 	khttpd_count(proxied);
 	return conn->listener->tls ? KHTTPD_STEP_SHAKE : KHTTPD_STEP_WAIT;
 }
@@ -153,6 +151,37 @@ enum khttpd_step khttpd_proxied_begin(struct khttpd_conn *conn)
 	default:
 		return khttpd_proxied_bad();
 	}
+}
+
+/**
+ * khttpd_proxied_given() - a server gives a connection back with what a proxy said in front of it
+ * @given: the connection; its peer, client and first bytes are set, with an error perhaps some
+ * @sk: the same
+ * @head: what the proxy said; of length 0 if none is trusted there
+ *
+ * The header is in front of @given->head. A server to which the connection comes again reads it
+ * again, as with each connection.
+ *
+ * Context: process.
+ * Return: 0, -ENOMEM, or -EUSERS: the client must not have one more connection.
+ */
+int khttpd_proxied_given(struct khttpd_given *given, struct sock *sk,
+			 const struct khttpd_proxyhead *head)
+{
+	struct khttpd_peer *peer;
+
+	if (head->len) {
+		given->first = khttpd_transport_hold(sk, given->head, head->len);
+		if (!given->first) {
+			khttpd_count(no_memory);
+			return -ENOMEM;
+		}
+	}
+	peer = khttpd_proxied_meet(sk, head, false, &given->client);
+	if (IS_ERR(peer))
+		return PTR_ERR(peer);
+	given->peer = peer;
+	return 0;
 }
 
 /**

@@ -7,6 +7,8 @@
 
 bool khttpd_proxied_trusts(const struct khttpd_listener *listener, const struct sock *sk);
 enum khttpd_step khttpd_proxied_begin(struct khttpd_conn *conn);
+int khttpd_proxied_given(struct khttpd_given *given, struct sock *sk,
+			 const struct khttpd_proxyhead *head);
 bool khttpd_proxied_announce(struct khttpd_conn *conn);
 
 #endif /* _KHTTPD_PROXIED_H */

@@ -22,6 +22,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
+import uring   # pylint: disable=wrong-import-position
 
 sys.path.insert(0, f"{khttpd.TOP}/tools/giveback")
 import example  # pylint: disable=wrong-import-position
@@ -157,6 +158,15 @@ def bytes_before_and_behind():
                        [b"secret", b"public", b"secret", b""], place.name)
 
 
+@contextlib.contextmanager
+def limited(name, value):
+    old = khttpd.limit(name, value)
+    try:
+        yield
+    finally:
+        khttpd.limit(name, old)
+
+
 @ktap.test
 def what_is_refused():
     for place in (khttpd.V4, PLACE):
@@ -170,6 +180,17 @@ def what_is_refused():
                 ktap.raises(errno.EINVAL, give, server, conn, bad)
             with socket.socket(fileno=os.dup(conn.fileno())):
                 ktap.raises(errno.EBUSY, give, server, conn, head)
+            one, other = socket.socketpair()
+            with one, other:
+                # In flight: its sender may have closed its own.
+                socket.send_fds(one, [b"x"], [conn.fileno()])
+                ktap.raises(errno.EBUSY, give, server, conn, head)
+                os.close(socket.recv_fds(other, 1, 1)[1][0])
+            ring = uring.Uring()
+            ring.register_files(conn.fileno())
+            ktap.raises(errno.EBUSY, give, server, conn, head)
+            ring.unregister_files()
+            ring.close()
             with select.epoll() as epoll:
                 epoll.register(conn, select.EPOLLIN)
                 ktap.raises(errno.EBUSY, give, server, conn, head)
@@ -185,15 +206,13 @@ def what_is_refused():
             gone = socket.socket()
             gone.detach()
             ktap.raises(errno.EBADF, give, server, gone, head)
-            for name, value, number in (("max_connections", 1, errno.ENOBUFS),):
-                with place.connect(PORT) as filler:
+            for name, number in (("max_connections", errno.ENOBUFS),
+                                 ("max_per_address", errno.EUSERS)):
+                with limited(name, 1), place.connect(PORT) as filler:
                     filler.sendall(GET("/a.txt"))
                     khttpd.Reader(filler).reply()
-                    old = khttpd.limit(name, value)
-                    try:
-                        ktap.raises(number, give, server, conn, head)
-                    finally:
-                        khttpd.limit(name, old)
+                    ktap.raises(number, give, server, conn, head)
+                ktap.wait_for(10, "it has gone", lambda: not khttpd.count("connections"))
             given = khttpd.count("given_back")
             give(server, conn, head)
             ktap.equal(khttpd.Reader(sock).reply().body, b"secret", "after all that")
@@ -220,6 +239,31 @@ def what_is_refused():
         khttpd.ctl("detach", "--site", "front")
         ktap.raises(errno.ENOENT, give, server, conn, head)
         conn.close()
+
+
+@ktap.test
+def while_the_listener_is_detached():
+    """That gives an idle connection to the server, and waits until it is taken."""
+    for place in (khttpd.V4, PLACE):
+        with fronted(place) as server, place.connect(PORT) as sock, place.connect(PORT) as idle:
+            sock.sendall(GET("/private/a"))
+            conn, head = accepted(server)
+            idle.sendall(GET("/a.txt"))
+            ktap.equal(khttpd.Reader(idle).reply().status, 200, "before it is idle")
+            detach = threading.Thread(target=khttpd.ctl, args=("detach", "--site", "front"))
+            detach.start()
+            ktap.true(select.select([server.sock], [], [], khttpd.TIMEOUT)[0], "it is the server's")
+            result = 0
+            try:
+                give(server, conn, head)
+            except OSError as error:
+                result = error.errno
+            server.accept().close()
+            detach.join()
+            ktap.equal(result, errno.ESHUTDOWN, place.name)
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nme")
+            ktap.equal(khttpd.Reader(sock).reply().body, b"me", "it is the server's still")
+            conn.close()
 
 
 @ktap.test

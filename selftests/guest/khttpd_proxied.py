@@ -23,11 +23,11 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
+from proxyhead import SIGNATURE, version1, version2  # pylint: disable=wrong-import-position
 
 PORT, TLS, PROXIED = 8090, 8443, 8091
 DIR = "/tmp/proxied"
 GET = khttpd.get
-SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 PLACE = khttpd.net6_later()
 
 
@@ -37,19 +37,6 @@ def setup():
     khttpd.write("a.txt", b"file")
     khttpd.let_files_settle()
     os.makedirs(DIR, exist_ok=True)
-
-
-def version1(client, port=1025):
-    kind, server = ("TCP6", "2001:db8::2") if ":" in client else ("TCP4", "192.0.2.2")
-    return f"PROXY {kind} {client} {server} {port} 80\r\n".encode()
-
-
-def version2(client, port=1025, more=b"", command=0x21):
-    v6 = ":" in client
-    family, server = (socket.AF_INET6, "2001:db8::2") if v6 else (socket.AF_INET, "192.0.2.2")
-    block = socket.inet_pton(family, client) + socket.inet_pton(family, server) + \
-        struct.pack(">HH", port, 80) + more
-    return SIGNATURE + struct.pack(">BBH", command, 0x21 if v6 else 0x11, len(block)) + block
 
 
 # What a proxy says, and the address of the client in it.

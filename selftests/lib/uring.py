@@ -14,7 +14,8 @@ SETUP, ENTER, REGISTER = 425, 426, 427
  OP_SENDMSG_ZC) = (0, 1, 2, 4, 5, 6, 7, 9, 10, 13, 14, 15, 16, 19, 22, 23, 26, 27, 30, 31, 34,
                    45, 47, 48)
 OP_URING_CMD, OP_READ_MULTISHOT, OP_BIND, OP_LISTEN = 46, 49, 56, 57	# 6.1, 6.7, 6.11, 6.11
-REGISTER_BUFFERS, UNREGISTER_BUFFERS, REGISTER_FILES, REGISTER_PBUF_RING = 0, 1, 2, 22
+REGISTER_BUFFERS, UNREGISTER_BUFFERS, REGISTER_FILES, UNREGISTER_FILES = 0, 1, 2, 3
+REGISTER_PBUF_RING = 22
 FIXED_FILE, LINK, ASYNC, BUFFER_SELECT = 1, 4, 16, 32	# flags of a request
 POLL_FIRST, RECV_MULTISHOT, FIXED_BUF = 1, 2, 4		# its ioprio: sends and receives
 ACCEPT_MULTISHOT = 1					# its ioprio: accept
@@ -109,6 +110,9 @@ class Uring:
     def register_files(self, *fds):
         """Fixed files; -1 is an empty place."""
         self.register(REGISTER_FILES, struct.pack(f"{len(fds)}i", *fds), len(fds))
+
+    def unregister_files(self):
+        self.register(UNREGISTER_FILES, None, 0)
 
     def accept(self, fd):
         """Asks for the next connection of a listener."""

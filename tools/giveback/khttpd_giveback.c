@@ -12,10 +12,31 @@
 
 #define DEVICE		"/dev/khttpd_giveback"
 #define HEAD_MAX	8192
+/* haproxy's proxy-protocol.txt: section 2.1, and 2.2 with the length at 14; longest that is read */
+#define PROXY1		"PROXY "
+#define PROXY2		"\r\n\r\n\0\r\nQUIT\n"
+#define PROXY2_LEN	16
+#define PROXY_MAX	4096
+
+/* Length of what a proxy says in front of a head. More than @len: not all of it is there. */
+static size_t proxy_len(const char *text, size_t len)
+{
+	const unsigned char *u = (const unsigned char *)text;
+	const char *end;
+
+	if (len >= PROXY2_LEN && !memcmp(text, PROXY2, sizeof(PROXY2) - 1))
+		return PROXY2_LEN + (u[14] << 8 | u[15]);
+	if (len < PROXY2_LEN && !memcmp(text, PROXY2, len < 12 ? len : 12))
+		return PROXY2_LEN;
+	if (len < sizeof(PROXY1) || memcmp(text, PROXY1, sizeof(PROXY1) - 1))
+		return 0;
+	end = memchr(text, '\n', len);
+	return end ? (size_t)(end + 1 - text) : len + 1;
+}
 
 ssize_t khttpd_giveback_read(int connection, char *head, size_t size)
 {
-	size_t seen = 0;
+	size_t seen = 0, skip;
 	const char *end;
 	ssize_t n;
 
@@ -23,7 +44,8 @@ ssize_t khttpd_giveback_read(int connection, char *head, size_t size)
 		n = recv(connection, head, size, MSG_PEEK);
 		if (n <= 0)
 			return n;
-		end = memmem(head, n, "\r\n\r\n", 4);
+		skip = proxy_len(head, n);
+		end = skip < (size_t)n ? memmem(head + skip, n - skip, "\r\n\r\n", 4) : NULL;
 		if (end)
 			return recv(connection, head, end + 4 - head, MSG_WAITALL);
 		if ((size_t)n == size) {
@@ -64,11 +86,14 @@ int khttpd_giveback_file(int listener, int connection, const char *head, size_t 
 			 const char *path)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	const char *target = memchr(head, ' ', len), *rest;
-	char text[HEAD_MAX];
-	size_t at, rest_len;
+	size_t skip = proxy_len(head, len), at, rest_len;
+	char text[PROXY_MAX + HEAD_MAX];
+	const char *target, *rest;
 
 	errno = EINVAL;
+	if (skip >= len)
+		return -1;
+	target = memchr(head + skip, ' ', len - skip);
 	if (!target || *path != '/')
 		return -1;
 	at = target + 1 - head;

@@ -9,9 +9,10 @@
 
 #include <sys/types.h>
 
-/* Read the head of a request, and nothing behind it. The connection blocks, or the head is there
- * already. Return: its length, its empty line included; 0 if there is none any more; -1, with
- * errno EMSGSIZE if it is longer than @size.
+/* Read the head of a request, and nothing behind it. What a trusted proxy says comes first and
+ * belongs to it (proxy_protocol of the site): all of it is to be given back. The connection blocks,
+ * or the head is there already. Return: its length, its empty line included; 0 if there is none any
+ * more; -1, with errno EMSGSIZE if it is longer than @size.
  */
 ssize_t khttpd_giveback_read(int connection, char *head, size_t size);
 

@@ -115,19 +115,25 @@ struct khttpd_tls_watch {
  * @listener: descriptor of the listening socket, to which a site is attached
  * @fd: a connection that was accepted from it; closed, if the connection is khttpd's again
  * @head: address of the head of a request: GET or HEAD, no content, its empty line included
- * @head_len: its length, at most 8192
+ * @head_len: its length, at most 8192 without what a proxy says
  * @flags: must be 0
  *
  * khttpd answers the head as if it had just come, and goes on with the connection. What the client
  * sends next is still in the socket. Paths that a rule passes to the server are files here.
  *
+ * Where the site trusts a proxy (proxy_protocol), the server has read a header of the PROXY
+ * protocol first. It stands in front of the head here, as it was read, at most 4096 bytes. So
+ * limits, rules and the log see the proxy's client again, and a server that gets the connection
+ * once more reads the header once more.
+ *
  * The call is made on /dev/khttpd_giveback, for which no privilege is needed: a server has its own
- * sockets. EINVAL: no such head, or not a connection of that listener's. ENOENT: no site is
- * attached to the listener. EBUSY: the connection has other descriptors, is watched by epoll, or
- * used by another thread. ESHUTDOWN: the listener is being detached. ENOTCONN: it is not connected,
- * or one of its halves has ended here. EUSERS, ENOBUFS: over a limit. With these @fd is as it was.
- * ENOMEM and, if another thread uses @fd in this very moment, ECANCELED: it may be closed, and the
- * connection lost.
+ * sockets. EINVAL: no such head, or not a connection of that listener's; no header of a trusted
+ * proxy, one of another, or one that was not read. ENOENT: no site is attached to the listener.
+ * EBUSY: the connection has other descriptors, is watched by epoll, or used by another thread.
+ * ESHUTDOWN: the listener is being detached. ENOTCONN: it is not connected, or one of its halves
+ * has ended here. EUSERS, ENOBUFS: over a limit. With these @fd is as it was. ENOMEM and, if
+ * another thread uses @fd in this very moment, ECANCELED: it may be closed, and the connection
+ * lost.
  */
 struct khttpd_giveback {
 	__s32 listener;
