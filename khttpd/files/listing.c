@@ -10,7 +10,9 @@
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/stat.h>
 #include "../compat/fs.h"
+#include "../http/date.h"
 #include "../http/hidden.h"
 #include "resolve.h"
 #include "walk.h"
@@ -20,6 +22,22 @@
 #define KHTTPD_LISTING_BYTES	(256 * 1024)
 /* Longest that a byte of a name can become: "&quot;". */
 #define KHTTPD_LISTING_GROWTH	6
+/* Longest that is written beside a name: all of a line of JSON. */
+#define KHTTPD_LISTING_LINE	128
+
+/**
+ * struct khttpd_listed - a name, and what there is
+ * @at: offset of the name in the listing's bytes
+ * @mode: its type; 0: there is nothing any more
+ * @mtime: when it was changed, seconds since 1970
+ * @size: in bytes
+ */
+struct khttpd_listed {
+	u32 at;
+	umode_t mode;
+	s64 mtime;
+	u64 size;
+};
 
 /**
  * struct khttpd_listing - names while they are collected
@@ -27,15 +45,15 @@
  * @count: how many
  * @used: bytes of @bytes used
  * @full: there are more
- * @at: offset of each name in @bytes
- * @bytes: a type ('/' or NUL), the name and a NUL, one behind the other
+ * @item: what is known of each name
+ * @bytes: a name and a NUL, one behind the other
  */
 struct khttpd_listing {
 	struct dir_context ctx;
 	unsigned int count;
 	size_t used;
 	bool full;
-	u32 at[KHTTPD_LISTING_NAMES];
+	struct khttpd_listed item[KHTTPD_LISTING_NAMES];
 	char bytes[KHTTPD_LISTING_BYTES];
 };
 
@@ -44,27 +62,39 @@ static bool khttpd_listing_add(struct dir_context *ctx, const char *name,
 {
 	struct khttpd_listing *list = container_of(ctx, struct khttpd_listing,
 						   ctx);
-	char *to = list->bytes + list->used;
+	struct khttpd_listed *item;
 
 	if (len <= 0 || (type == DT_DIR ? name[0] == '.' : khttpd_hidden(name, len)))
 		return true;
 	list->full = list->count == KHTTPD_LISTING_NAMES ||
-		     list->used + len + 2 > sizeof(list->bytes);
+		     list->used + len + 1 > sizeof(list->bytes);
 	if (list->full)
 		return false;
-	list->at[list->count++] = list->used;
-	to[0] = type == DT_DIR ? '/' : '\0';
-	memcpy(to + 1, name, len);
-	to[len + 1] = '\0';
-	list->used += len + 2;
+	item = &list->item[list->count++];
+	item->at = list->used;
+	item->mode = type == DT_DIR ? S_IFDIR : S_IFREG;
+	memcpy(list->bytes + list->used, name, len);
+	list->bytes[list->used + len] = '\0';
+	list->used += len + 1;
 	return true;
 }
 
 static int khttpd_listing_cmp(const void *a, const void *b, const void *data)
 {
+	const struct khttpd_listed *one = a, *other = b;
 	const char *bytes = data;
 
-	return strcmp(bytes + *(const u32 *)a + 1, bytes + *(const u32 *)b + 1);
+	return strcmp(bytes + one->at, bytes + other->at);
+}
+
+/* As nginx has it: directories first. */
+static int khttpd_listing_cmp_json(const void *a, const void *b, const void *data)
+{
+	const struct khttpd_listed *one = a, *other = b;
+
+	if (S_ISDIR(one->mode) != S_ISDIR(other->mode))
+		return S_ISDIR(one->mode) ? -1 : 1;
+	return khttpd_listing_cmp(a, b, data);
 }
 
 /* Read the directory's names, as the site's user. */
@@ -93,6 +123,58 @@ static int khttpd_listing_read(struct khttpd_site *site, const char *name,
 	revert_creds(old);
 	path_put(&path);
 	return err;
+}
+
+/* What is at a path. A link is followed, as when it is asked for. */
+static void khttpd_listing_stat(struct khttpd_site *site, const char *path,
+				struct khttpd_listed *item)
+{
+	const struct cred *old;
+	struct kstat stat;
+	struct path found;
+	int err;
+
+	item->mode = 0;
+	err = khttpd_walk(site, path, 0, &found);
+	if (err)
+		return;
+	old = override_creds(site->cred);
+	err = vfs_getattr(&found, &stat, STATX_TYPE | STATX_SIZE | STATX_MTIME,
+			  AT_STATX_SYNC_AS_STAT);
+	revert_creds(old);
+	path_put(&found);
+	if (err)
+		return;
+	item->mode = stat.mode & S_IFMT;
+	item->mtime = stat.mtime.tv_sec;
+	item->size = stat.size;
+}
+
+/* Look at each name; those at which there is nothing to be seen go. */
+static int khttpd_listing_stats(struct khttpd_site *site, const char *dir,
+				struct khttpd_listing *list)
+{
+	size_t len = strlen(dir);
+	unsigned int i, left = 0;
+	char *path;
+
+	path = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (!path)
+		return -ENOMEM;
+	for (i = 0; i < list->count; i++) {
+		struct khttpd_listed item = list->item[i];
+
+		if (snprintf(path, PATH_MAX, "%s%s%s", dir, len ? "/" : "",
+			     list->bytes + item.at) >= PATH_MAX)
+			continue;
+		khttpd_listing_stat(site, path, &item);
+		if (item.mode)
+			list->item[left++] = item;
+		cond_resched();
+	}
+	list->count = left;
+	kfree(path);
+	return 0;
 }
 
 /**
@@ -204,35 +286,49 @@ static void khttpd_listing_html(struct khttpd_writer *to, const char *dir,
 	if (*dir)
 		khttpd_put(to, "<li><a href=\"../\">../</a>\n");
 	for (i = 0; i < list->count; i++) {
-		const char *item = list->bytes + list->at[i];
-		const char *slash = item[0] ? "/" : "";
+		const char *name = list->bytes + list->item[i].at;
+		const char *slash = S_ISDIR(list->item[i].mode) ? "/" : "";
 
 		khttpd_put(to, "<li><a href=\"");
-		khttpd_put_link(to, item + 1);
+		khttpd_put_link(to, name);
 		khttpd_put(to, slash);
 		khttpd_put(to, "\">");
-		khttpd_put_html(to, item + 1);
+		khttpd_put_html(to, name);
 		khttpd_put(to, slash);
 		khttpd_put(to, "</a>\n");
 	}
 	khttpd_put(to, list->full ? "</ul><p>and more\n" : "</ul>\n");
 }
 
+static const char *khttpd_listing_type(umode_t mode)
+{
+	return S_ISDIR(mode) ? "directory" : S_ISREG(mode) ? "file" : "other";
+}
+
+/* As nginx's autoindex_format json has it. */
 static void khttpd_listing_json(struct khttpd_writer *to,
 				const struct khttpd_listing *list)
 {
+	char line[KHTTPD_LISTING_LINE], date[KHTTPD_DATE_LEN];
 	unsigned int i;
 
 	khttpd_put(to, "[");
 	for (i = 0; i < list->count; i++) {
-		const char *item = list->bytes + list->at[i];
+		const struct khttpd_listed *item = &list->item[i];
 
-		khttpd_put(to, i ? ",\n{\"name\":\"" : "\n{\"name\":\"");
-		khttpd_put_json(to, item + 1);
-		khttpd_put(to, item[0] ? "\",\"type\":\"directory\"}" :
-					 "\",\"type\":\"file\"}");
+		khttpd_put(to, i ? ",\r\n{ \"name\":\"" : "\r\n{ \"name\":\"");
+		khttpd_put_json(to, list->bytes + item->at);
+		khttpd_date_format(date, item->mtime);
+		snprintf(line, sizeof(line), "\", \"type\":\"%s\", \"mtime\":\"%.*s\"",
+			 khttpd_listing_type(item->mode), KHTTPD_DATE_LEN, date);
+		khttpd_put(to, line);
+		if (S_ISREG(item->mode)) {
+			snprintf(line, sizeof(line), ", \"size\":%llu", item->size);
+			khttpd_put(to, line);
+		}
+		khttpd_put(to, " }");
 	}
-	khttpd_put(to, "\n]\n");
+	khttpd_put(to, "\r\n]");
 }
 
 /**
@@ -258,18 +354,20 @@ int khttpd_listing(struct khttpd_site *site, const struct khttpd_wish *wish,
 	err = -ENOMEM;
 	if (!dir || !list)
 		goto out;
-	memset(list, 0, offsetof(struct khttpd_listing, at));
+	memset(list, 0, offsetof(struct khttpd_listing, item));
 	list->ctx.actor = khttpd_listing_add;
 	err = khttpd_listing_read(site, dir, list);
+	if (!err && wish->json)
+		err = khttpd_listing_stats(site, dir, list);
 	if (err)
 		goto out;
-	sort_r(list->at, list->count, sizeof(list->at[0]), khttpd_listing_cmp,
-	       NULL, list->bytes);
+	sort_r(list->item, list->count, sizeof(list->item[0]),
+	       wish->json ? khttpd_listing_cmp_json : khttpd_listing_cmp, NULL, list->bytes);
 
 	err = -ENOMEM;
 	to.len = 0;
 	to.size = 256 + 2 * KHTTPD_LISTING_GROWTH * strlen(dir) +
-		  64 * list->count + (KHTTPD_LISTING_GROWTH + 3) * list->used;
+		  KHTTPD_LISTING_LINE * list->count + (KHTTPD_LISTING_GROWTH + 3) * list->used;
 	to.text = kvmalloc(to.size, GFP_KERNEL);
 	if (!to.text)
 		goto out;
