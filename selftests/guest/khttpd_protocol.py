@@ -20,8 +20,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-import khttpd  # pylint: disable=wrong-import-position
-import ktap    # pylint: disable=wrong-import-position
+import khttpd      # pylint: disable=wrong-import-position
+import khttpfiles  # pylint: disable=wrong-import-position
+import ktap        # pylint: disable=wrong-import-position
 
 DATA = os.urandom(300_007)
 RULES = """
@@ -182,19 +183,6 @@ def a_file_rewritten_at_once_has_another_tag_or_a_weak_one():
         200, "/quick").fields["etag"].startswith("W/"))
 
 
-@contextlib.contextmanager
-def mounted(name, *what):
-    """A file system below the document root."""
-    path = f"{khttpd.WWW}/{name}"
-    os.makedirs(path, exist_ok=True)
-    ktap.run("mount", *what, path)
-    try:
-        os.chmod(path, 0o755)
-        yield path
-    finally:
-        ktap.run("umount", "-l", path)
-
-
 def strong(path):
     """The tag, once it is a strong one."""
     return ktap.wait_for(10, "the tag is strong", lambda: next(
@@ -209,17 +197,8 @@ def whole_seconds():
     ktap.kmod("loop", "ext4")
     ktap.run("truncate", "-s", "8M", "/srv/seconds")
     ktap.run("mkfs.ext4", "-q", "-I", "128", "/srv/seconds")
-    with mounted("seconds", "-o", "loop", "/srv/seconds"):
+    with khttpfiles.mounted("seconds", "-o", "loop", "/srv/seconds"):
         yield
-
-
-@contextlib.contextmanager
-def clock_set_back(seconds):
-    time.clock_settime(time.CLOCK_REALTIME, time.time() - seconds)
-    try:
-        yield
-    finally:
-        time.clock_settime(time.CLOCK_REALTIME, time.time() + seconds)
 
 
 @ktap.test
@@ -240,9 +219,9 @@ def a_weak_tag_is_not_that_of_other_content():
 @ktap.test
 def a_file_of_the_future_settles():
     """The clock was set back: downloads can be resumed, and a change is seen all the same."""
-    with mounted("ram", "-t", "ramfs", "none"):
+    with khttpfiles.mounted("ram", "-t", "ramfs", "none"):
         path = khttpd.write("ram/x", b"0123456789")
-        with clock_set_back(3600):
+        with khttpfiles.clock_set_back(3600):
             tag = strong("/ram/x")
             ktap.true(os.stat(path).st_ctime > time.time() + 3500, "it is in the future")
             ktap.equal(expect(206, "/ram/x", "Range: bytes=3-", f"If-Range: {tag}").body,
@@ -254,31 +233,13 @@ def a_file_of_the_future_settles():
         ktap.equal(expect(200, "/ram/x").body, b"9876543210", "with the clock set right")
 
 
-@contextlib.contextmanager
-def overlay(kind, *options):
-    """At /over/, with both layers on a new file system of that kind."""
-    ktap.kmod("loop", "overlay")
-    disk = f"/srv/{kind}"
-    ktap.run("truncate", "-s", "8M", disk)
-    ktap.run(f"mkfs.{kind}", *options, disk)
-    with mounted("below", "-t", kind, "-o", "loop", disk) as below:
-        for name in ("lower", "upper", "work"):
-            os.mkdir(f"{below}/{name}")
-            os.chmod(f"{below}/{name}", 0o755)
-        khttpd.write("below/lower/y", b"first")
-        layers = ",".join(f"{what}dir={below}/{what}" for what in ("lower", "upper", "work"))
-        with mounted("over", "-t", "overlay", "-o", layers, "none"):
-            khttpd.write("over/x", b"first")
-            yield
-
-
 @ktap.test
 def a_file_of_an_overlay_that_is_written_by_a_mapping():
     """The overlay's times do not change, and the file system below may have no counter."""
     if not os.path.exists("/sbin/mkfs.ext4"):
         raise ktap.Skip("no mkfs.ext4")
     ktap.kmod("ext4")
-    with overlay("ext4", "-q"):
+    with khttpfiles.overlay("ext4", "-q"):
         for name in ("x", "y"):		# y is copied up when it is opened
             written_by_a_mapping(name)
             mode_and_times(name)
@@ -289,7 +250,7 @@ def the_same_without_a_change_counter():
     if not os.path.exists("/sbin/mkfs.minix") or subprocess.run(
             ["modprobe", "-q", "minix"], check=False).returncode:
         raise ktap.Skip("no minix file system")
-    with overlay("minix", "-3"):
+    with khttpfiles.overlay("minix", "-3"):
         written_by_a_mapping("x")
         mode_and_times("x")
 
@@ -365,7 +326,7 @@ def a_tag_stays_as_long_as_the_content_does():
 
 @ktap.test
 def a_time_that_is_set_back_makes_no_old_tag_if_that_is_wanted():
-    with mounted("ram", "-t", "ramfs", "none"), versioned():
+    with khttpfiles.mounted("ram", "-t", "ramfs", "none"), versioned():
         tags = []
         for body in (b"old", b"new"):
             path = khttpd.write("ram/x", body)
