@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 # A server behind khttpd gives connections back, to have a file sent: what its client gets, what
-# comes next on the connection, what is refused, and by whom it may be done. The C library and the
-# example in Python.
+# comes next on the connection, what is refused, and by whom it may be done. The C library, the
+# example in Python and the adapter for WSGI.
 #
 #	[ clients and server on lo, net6 between two namespaces ]
 #
@@ -347,6 +347,49 @@ def the_example_and_a_user_without_privileges():
         finally:
             program.kill()
     khttpd.ctl("stop", "--site", "example", check=False)
+
+
+PROGRAM = """def application(environ, start_response):
+    path = environ["PATH_INFO"]
+    if "key=secret" in environ.get("HTTP_COOKIE", ""):
+        start_response("200 OK", [("X-Accel-Redirect", path.replace("/private/to/", "/private/"))])
+        return [b"not seen"]
+    start_response("403 Forbidden", [("Content-Length", "2")])
+    return [b"no"]
+"""
+
+
+@ktap.test
+def an_accel_redirect_of_a_program():
+    with open("/srv/program.py", "w", encoding="ascii") as file:
+        file.write(PROGRAM)
+    with subprocess.Popen([sys.executable, f"{khttpd.TOP}/tools/giveback/accel.py", "8096",
+                           "program"], cwd="/srv", stderr=subprocess.DEVNULL) as program:
+        try:
+            ktap.wait_for(60, "it listens", lambda: ktap.run(
+                "ss", "-Htln", "sport = 8096") or program.poll() is not None)
+            khttpd.ctl("attach", "--site", "accel", "--pid", str(program.pid), "--port", "8096",
+                       "--docroot", khttpd.WWW, "--set", "rules=pass /private/")
+            given, cookie = khttpd.count("given_back"), "Cookie: key=secret\r\n"
+            with socket.create_connection(("127.0.0.1", 8096)) as sock:
+                sock.settimeout(khttpd.TIMEOUT)
+                reader = khttpd.Reader(sock)
+                sock.sendall(GET("/private/to/a", cookie) + GET("/a.txt"))
+                ktap.equal([reader.reply().body for _ in range(2)], [b"secret", b"public"],
+                           "the file, and what came behind")
+                sock.sendall(GET("/private/a", cookie + "Range: bytes=1-2\r\n"))
+                ktap.equal(reader.reply().body, b"ec", "a part")
+            ktap.equal(khttpd.count("given_back"), given + 2, "counted")
+            for path, more, status in (("/private/a", "", b"403"),
+                                       ("/private/to/%20", cookie, b"500"),
+                                       ("/private/none", cookie, b"404")):
+                with socket.create_connection(("127.0.0.1", 8096)) as sock:
+                    sock.settimeout(khttpd.TIMEOUT)
+                    sock.sendall(GET(path, more))
+                    ktap.equal(sock.recv(4096).split()[1], status, path)
+        finally:
+            program.kill()
+    khttpd.ctl("stop", "--site", "accel", check=False)
 
 
 ktap.main(setup)
