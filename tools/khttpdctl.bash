@@ -2,6 +2,10 @@
 # Bash completion of khttpdctl: its commands and their options are what its help says.
 # shellcheck shell=bash
 
+# Attributes of a site for --set, but those that have an option.
+_khttpdctl_set="behind certificate etag_version gid hsts key listing names precompressed
+	proxy_protocol rules send_proxy types uid until_closed"
+
 # The commands, or with one as $1 its options.
 _khttpdctl_words() {
 	khttpdctl --help 2>/dev/null | awk -v command="$1" '
@@ -39,7 +43,9 @@ _khttpdctl() {
 		COMPREPLY=("${COMPREPLY[@]%/}") ;;
 	--user)	mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
 	tls)	mapfile -t COMPREPLY < <(compgen -W "status reload" -- "$cur") ;;
-	--pid|--port|--fd|--listen|--index|--set|--interval|--count|--rotate|--keep) ;;
+	--set)	compopt -o nospace
+		mapfile -t COMPREPLY < <(compgen -S = -W "$_khttpdctl_set" -- "$cur") ;;
+	--pid|--port|--fd|--listen|--index|--interval|--count|--rotate|--keep) ;;
 	*)	words=$(_khttpdctl_words "${COMP_WORDS[1]}")
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
 	esac

@@ -628,6 +628,13 @@ def the_shell_completes_commands_and_options():
     ktap.equal(completed("load", "/etc/hostn"), {"/etc/hostname"}, "files")
     load(ONE)
     ktap.equal(completed("stop", "--site", ""), {"one"}, "sites")
+    ktap.equal(completed("serve", "--set", "pre"), {"precompressed="}, "attributes")
+    site = f"{khttpd.CONFIG}/one"
+    writable = {name + "=" for name in os.listdir(site) if os.path.isfile(f"{site}/{name}") and
+                os.stat(f"{site}/{name}").st_mode & 0o200}
+    ktap.equal(writable - completed("serve", "--set", ""), {"docroot=", "enabled=", "index="},
+               "attributes that are not set so")
+    ktap.equal(completed("serve", "--set", "") - writable, set(), "no others")
     khttpd.ctl("stop", "--all")
 
 
