@@ -65,6 +65,7 @@ struct khttpd_options {
  * @served: a server has been attached to it; interpose lock
  * @vhosts: sites that stand behind this one (vhost.c), RCU
  * @index: their names, RCU; NULL: there are few, or there is no memory for it
+ * @judges: one behind it may refuse clients by their addresses
  * @rcu: for its end
  */
 struct khttpd_site {
@@ -78,6 +79,7 @@ struct khttpd_site {
 	bool served;
 	struct list_head vhosts;
 	struct khttpd_vhost_index __rcu *index;
+	bool judges;
 	struct rcu_head rcu;
 };
 

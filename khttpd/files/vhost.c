@@ -57,6 +57,24 @@ static u32 khttpd_vhost_count(const struct khttpd_site *front)
 	return count;
 }
 
+/* One that may refuse clients is known as such before it is seen. */
+static void khttpd_vhost_foretell(struct khttpd_site *front, const struct khttpd_site *site)
+{
+	if (khttpd_access_judges(site->options.rules))
+		WRITE_ONCE(front->judges, true);
+}
+
+static bool khttpd_vhost_judges(const struct khttpd_site *front)
+{
+	const struct khttpd_vhost *vhost;
+
+	list_for_each_entry(vhost, &front->vhosts, node) {
+		if (khttpd_access_judges(vhost->site->options.rules))
+			return true;
+	}
+	return false;
+}
+
 /* Without memory each request goes through the list. */
 static void khttpd_vhost_reindex(struct khttpd_site *front)
 {
@@ -73,6 +91,7 @@ static void khttpd_vhost_reindex(struct khttpd_site *front)
 	index = rcu_replace_pointer(front->index, index, true);
 	if (index)
 		kvfree_rcu(index, rcu);
+	WRITE_ONCE(front->judges, khttpd_vhost_judges(front));
 }
 
 static struct khttpd_vhost *khttpd_vhost_of(const struct khttpd_site *front,
@@ -94,6 +113,7 @@ static int khttpd_vhost_list(struct khttpd_site *front, struct khttpd_site *site
 
 	if (!vhost)
 		return -ENOMEM;
+	khttpd_vhost_foretell(front, site);
 	list_add_tail_rcu(&vhost->node, &front->vhosts);
 	return 0;
 }
@@ -156,6 +176,7 @@ int khttpd_vhost_replace(struct khttpd_site *front, struct khttpd_site *old,
 	vhost = khttpd_vhost_alloc(site);
 	if (!vhost)
 		return -ENOMEM;
+	khttpd_vhost_foretell(front, site);
 	list_replace_rcu(&is->node, &vhost->node);
 	khttpd_vhost_reindex(front);
 	khttpd_vhost_free(is);

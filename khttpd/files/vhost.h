@@ -4,6 +4,7 @@
 #define _KHTTPD_VHOST_H
 
 #include <linux/rculist.h>
+#include "../http/access.h"
 #include "../http/path.h"
 #include "site.h"
 
@@ -26,6 +27,12 @@ static inline struct khttpd_site *khttpd_vhost_find(struct khttpd_site *front,
 {
 	return likely(list_empty(&front->vhosts)) ? front :
 	       khttpd_vhost_search(front, host, len);
+}
+
+/* May a site, or one behind it, refuse clients by their addresses? */
+static inline bool khttpd_vhosts_judge(const struct khttpd_site *front)
+{
+	return unlikely(READ_ONCE(front->judges)) || khttpd_access_judges(front->options.rules);
 }
 
 #endif /* _KHTTPD_VHOST_H */

@@ -303,8 +303,8 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 	const struct khttpd_listener *listener = soft->listener;
 	enum khttpd_soft_verdict theirs, verdict;
 	struct khttpd_request *req = &work->req;
-	struct khttpd_site *site;
-	bool plain;
+	struct khttpd_site *front, *site;
+	bool plain, over;
 	u32 len;
 
 	len = soft->net6.peek_copy(conn->sk, 0, work->head,
@@ -315,16 +315,22 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 	/* A server behind an own listener takes from threads. */
 	theirs = listener->attached ? KHTTPD_SOFT_SERVER : KHTTPD_SOFT_GIVE;
 	plain = khttpd_request_plain(req, conn->unread);
-	rcu_read_lock();
-	site = khttpd_vhost_find(rcu_dereference(listener->site), work->head + req->host,
-				 req->host_len);
 	/* One that is plain is not foreign. */
+	over = !plain && (theirs == KHTTPD_SOFT_GIVE || khttpd_request_foreign(req));
+	rcu_read_lock();
+	front = rcu_dereference(listener->site);
+	if (over && !khttpd_vhosts_judge(front)) {
+		verdict = theirs;
+		goto out;
+	}
+	site = khttpd_vhost_find(front, work->head + req->host, req->host_len);
 	if (khttpd_peer_blocked(site->options.rules, conn->sk, NULL))
 		verdict = KHTTPD_SOFT_GIVE;
-	else if (!plain && (theirs == KHTTPD_SOFT_GIVE || khttpd_request_foreign(req)))
+	else if (over)
 		verdict = theirs;
 	else
 		verdict = khttpd_softreply_request(soft, conn, site, work, known, plain, theirs);
+out:
 	rcu_read_unlock();
 	if (verdict == KHTTPD_SOFT_SERVER && !khttpd_peer_request(conn->peer))
 		return KHTTPD_SOFT_GIVE;

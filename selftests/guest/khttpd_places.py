@@ -285,6 +285,58 @@ def clients_by_address():
         ktap.equal(from_address(khttpd.V4, address, heads[0], GUARDED).status, status, "nginx")
 
 
+@contextlib.contextmanager
+def behind(front, number, rules=""):
+    """A virtual host."""
+    site = f"behind-{number}"
+    khttpd.ctl("serve", "--site", site, "--docroot", khttpd.WWW, "--set", f"behind={front}",
+               "--set", f"names=h{number}.example", *(("--set", f"rules={rules}") if rules else ()))
+    try:
+        yield site
+    finally:
+        khttpd.ctl("stop", "--site", site)
+
+
+def to_host(number, method="POST"):
+    return f"{method} /a.txt HTTP/1.1\r\nHost: h{number}.example\r\n\r\n".encode()
+
+
+def reaches(place, server, head):
+    with place.connect(8096) as sock:
+        sock.sendall(head)
+        with server.accept() as conn:
+            ktap.equal(ktap.take(conn, len(head)), head, f"{place.name}: the server's")
+
+
+@ktap.test
+def a_virtual_host_of_which_some_are_blocked():
+    """What is the server's at once is not, as long as one of the sites blocks clients: few names
+    and many, a site that comes, changes its rules and goes.
+    """
+    for place, net in ((khttpd.V4, "127.0.0.0/8"), (PLACE, "fd02::/16")):
+        for many in (0, 8):
+            with contextlib.ExitStack() as stack, khttpd.Server(place, 8096, "front") as server:
+                for number in range(10, 10 + many):
+                    stack.enter_context(behind("front", number))
+                reaches(place, server, to_host(1))
+                with behind("front", 1, f"block {net}") as site:
+                    for head in (to_host(1), to_host(1, "GET")):
+                        ktap.equal(khttpd.exchange(place, head, 8096).status, 403,
+                                   f"{place.name} {many} {head[:4]}")
+                    reaches(place, server, to_host(2))
+                    for rules, status in (("pass /x/", None), (f"block {net}", 403)):
+                        for name, value in (("rules", rules), ("enabled", "1")):
+                            with open(f"{khttpd.CONFIG}/{site}/{name}", "w",
+                                      encoding="ascii") as file:
+                                file.write(value)
+                        if status:
+                            ktap.equal(khttpd.exchange(place, to_host(1), 8096).status, status,
+                                       f"{place.name} {many}: changed")
+                        else:
+                            reaches(place, server, to_host(1))
+                reaches(place, server, to_host(1))
+
+
 @ktap.test
 def what_is_no_rule_is_refused():
     for rule in ("redirect 301 /a //b", "rewrite /a /b/../c", "block 1.2.3", "header /a Date: x",
