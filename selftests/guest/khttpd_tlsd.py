@@ -97,6 +97,41 @@ def a_certificate_is_renewed():
     os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.pem")
 
 
+@ktap.test
+def a_worker_that_cannot_begin_is_tried_again():
+    """Not so a certificate that is no good, above: nothing changes here meanwhile."""
+    group = f"{pids_cgroup()}/tlsd"
+    os.mkdir(group)
+    https.write_line(f"{group}/cgroup.procs", str(https.DAEMON[0].pid))
+    https.write_line(f"{group}/pids.max", "1")
+    before, seen = https.workers(), refusals()
+    https.certificate("a.example")
+    ktap.wait_for(20, "no new worker", lambda: refusals() > seen)
+    ktap.equal(https.workers(), before, "the old ones go on")
+    ktap.true(https.shunned(https.context()), "with the old certificate")
+    https.write_line(f"{group}/pids.max", "max")
+    ktap.wait_for(20, "the new certificate", lambda: not https.shunned(https.context()))
+    ktap.wait_for(20, "the old workers end", lambda: not https.workers() & before)
+    with https.connect() as sock:
+        https.fetches(sock)
+    https.stop_daemon()
+    ktap.wait_for(20, "all have gone", lambda: not ktap.failing(os.rmdir, group))
+    https.start_daemon()
+
+
+def pids_cgroup():
+    """The root of cgroup2, whose groups can have few processes."""
+    root = ktap.CGROUPS[0]
+    os.makedirs(root, exist_ok=True)
+    ktap.run("mount", "-t", "cgroup2", "none", root)
+    ktap.at_exit(ktap.run, "umount", root)
+    try:
+        https.write_line(f"{root}/cgroup.subtree_control", "+pids")
+    except OSError as error:
+        raise ktap.Skip("no controller of processes") from error
+    return root
+
+
 def refusals():
     with open(https.LOG, encoding="ascii") as file:
         return file.read().count("the certificates are not changed")

@@ -36,7 +36,9 @@ struct parent {
 	gid_t gid;
 	uint32_t ciphers;	/* KHTTPD_TLS_* */
 	uint64_t mark;		/* of the certificates that the workers have */
-	uint64_t bad;		/* of those with which they could not begin */
+	uint64_t bad;		/* of those that are no good: they are not tried again */
+	bool failed;		/* the last ones that were tried are not used */
+	bool unfit;		/* a worker that did not begin could not use its certificates */
 	int device;		/* tells when sites change */
 	uint32_t asked;		/* how often it did */
 	int signals;
@@ -115,13 +117,14 @@ static void run_worker(const struct parent *parent, int ready)
 }
 
 /* Return: the process, which takes connections now, and its pipe; or -1. */
-static pid_t start_worker(const struct parent *parent, int *end)
+static pid_t start_worker(struct parent *parent, int *end)
 {
 	struct pollfd wait = { .events = POLLIN };
-	int ready[2];
+	int ready[2], status;
 	pid_t pid;
 	char byte;
 
+	parent->unfit = false;
 	if (pipe2(ready, O_CLOEXEC))
 		return -1;
 	pid = fork();
@@ -134,7 +137,9 @@ static pid_t start_worker(const struct parent *parent, int *end)
 		return pid;
 	if (pid > 0) {
 		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+		if (waitpid(pid, &status, 0) == pid)
+			parent->unfit = WIFEXITED(status) &&
+					WEXITSTATUS(status) == EXIT_CERTIFICATES;
 	}
 	close(ready[0]);
 	return -1;
@@ -184,7 +189,7 @@ static void retire(const pid_t *worker, const int *end, int workers)
 }
 
 /* Workers with the certificates of now take the place of the others. Return: -1 if one cannot
- * begin: then the others go on.
+ * begin: then the others go on. What is not the certificates' fault is tried again.
  */
 static int renew(struct parent *parent)
 {
@@ -199,7 +204,8 @@ static int renew(struct parent *parent)
 		if (fresh[i] > 0)
 			continue;
 		retire(fresh, end, i);
-		parent->bad = mark;
+		parent->bad = parent->unfit ? mark : 0;
+		parent->failed = true;
 		return -1;
 	}
 	retire(parent->worker, parent->pipe, parent->workers);
@@ -207,10 +213,11 @@ static int renew(struct parent *parent)
 	memcpy(parent->pipe, end, sizeof(end));
 	parent->mark = mark;
 	parent->bad = 0;
+	parent->failed = false;
 	return 0;
 }
 
-/* Are the certificates others than those that were tried last? */
+/* Are the certificates others than the workers', and than those that are no good? */
 static bool changed(const struct parent *parent)
 {
 	struct site *sites = read_sites();
@@ -240,7 +247,7 @@ static void bury(struct parent *parent)
 /* All that was asked for is done. Return: true if it was asked for again meanwhile. */
 static bool answer(struct parent *parent)
 {
-	struct khttpd_tls_watch watch = { .asked = parent->asked, .failed = !!parent->bad };
+	struct khttpd_tls_watch watch = { .asked = parent->asked, .failed = parent->failed };
 	uint32_t before = parent->asked;
 
 	if (ioctl(parent->device, KHTTPD_IOC_TLS_WATCH, &watch))
