@@ -94,7 +94,9 @@ def a_certificate_is_renewed():
     ktap.wait_for(20, "it is tried", lambda: refusals() == 2)
     with https.connect(ctx=https.context(name=None)) as sock:
         https.fetches(sock)
+    before = https.workers()
     os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.pem")
+    ktap.wait_for(20, "workers with the good one", lambda: not https.workers() & before)
 
 
 @ktap.test
@@ -109,6 +111,8 @@ def a_worker_that_cannot_begin_is_tried_again():
     ktap.wait_for(20, "no new worker", lambda: refusals() > seen)
     ktap.equal(https.workers(), before, "the old ones go on")
     ktap.true(https.shunned(https.context()), "with the old certificate")
+    ktap.wait_for(30, "it is tried again", lambda: processes_refused(group) > 2)
+    ktap.equal(refusals(), seen + 1, "it is said once")
     https.write_line(f"{group}/pids.max", "max")
     ktap.wait_for(20, "the new certificate", lambda: not https.shunned(https.context()))
     ktap.wait_for(20, "the old workers end", lambda: not https.workers() & before)
@@ -130,6 +134,11 @@ def pids_cgroup():
     except OSError as error:
         raise ktap.Skip("no controller of processes") from error
     return root
+
+
+def processes_refused(group):
+    with open(f"{group}/pids.events", encoding="ascii") as file:
+        return int(file.read().split()[1])
 
 
 def refusals():

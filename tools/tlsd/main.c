@@ -29,6 +29,8 @@
 #define READY		10000
 /* How often files are looked at, in ms. */
 #define LOOK		1000
+/* In place of a process: it said that its certificates are no good. */
+#define UNFIT		(-2)
 
 struct parent {
 	int workers;
@@ -38,7 +40,6 @@ struct parent {
 	uint64_t mark;		/* of the certificates that the workers have */
 	uint64_t bad;		/* of those that are no good: they are not tried again */
 	bool failed;		/* the last ones that were tried are not used */
-	bool unfit;		/* a worker that did not begin could not use its certificates */
 	int device;		/* tells when sites change */
 	uint32_t asked;		/* how often it did */
 	int signals;
@@ -116,15 +117,16 @@ static void run_worker(const struct parent *parent, int ready)
 	_exit(work(sites, device, ready) ? 1 : 0);
 }
 
-/* Return: the process, which takes connections now, and its pipe; or -1. */
-static pid_t start_worker(struct parent *parent, int *end)
+/* Return: the process, which takes connections now, and its pipe; -1, or UNFIT if it could not use
+ * its certificates.
+ */
+static pid_t start_worker(const struct parent *parent, int *end)
 {
 	struct pollfd wait = { .events = POLLIN };
+	pid_t pid, none = -1;
 	int ready[2], status;
-	pid_t pid;
 	char byte;
 
-	parent->unfit = false;
 	if (pipe2(ready, O_CLOEXEC))
 		return -1;
 	pid = fork();
@@ -137,12 +139,12 @@ static pid_t start_worker(struct parent *parent, int *end)
 		return pid;
 	if (pid > 0) {
 		kill(pid, SIGKILL);
-		if (waitpid(pid, &status, 0) == pid)
-			parent->unfit = WIFEXITED(status) &&
-					WEXITSTATUS(status) == EXIT_CERTIFICATES;
+		if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		    WEXITSTATUS(status) == EXIT_CERTIFICATES)
+			none = UNFIT;
 	}
 	close(ready[0]);
-	return -1;
+	return none;
 }
 
 /* What can the kernel go on with? It may look for modules now, and nobody waits for a worker. */
@@ -204,7 +206,7 @@ static int renew(struct parent *parent)
 		if (fresh[i] > 0)
 			continue;
 		retire(fresh, end, i);
-		parent->bad = parent->unfit ? mark : 0;
+		parent->bad = fresh[i] == UNFIT ? mark : 0;
 		parent->failed = true;
 		return -1;
 	}
@@ -271,7 +273,7 @@ static int wait_for_news(const struct parent *parent, int timeout)
 
 static void supervise(struct parent *parent)
 {
-	bool again = false;
+	bool again = false, told;
 	int i, sig;
 
 	for (;;) {
@@ -280,7 +282,9 @@ static void supervise(struct parent *parent)
 		if (sig == SIGTERM || sig == SIGINT)
 			return;
 		bury(parent);
-		if ((sig == SIGHUP || changed(parent)) && renew(parent))
+		/* One that is tried each second is told of once. */
+		told = parent->failed && !parent->bad && sig != SIGHUP;
+		if ((sig == SIGHUP || changed(parent)) && renew(parent) && (parent->bad || !told))
 			say("the certificates are not changed");
 		for (i = 0; i < parent->workers && !sig; i++) {
 			if (parent->worker[i] < 0)
