@@ -14,7 +14,6 @@ import resource
 import socket
 import struct
 import sys
-import time
 import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -30,16 +29,7 @@ numbers = itertools.count(1)
 
 
 def least(call):
-    """Nanoseconds of virtual time of a call: the least of many batches."""
-    best = None
-    for _ in range(BATCHES):
-        wire.flush()
-        start = time.perf_counter_ns()
-        for _ in range(CALLS):
-            call()
-        took = time.perf_counter_ns() - start
-        best = took if best is None else min(best, took)
-    return best / CALLS
+    return ktap.least(call, BATCHES, CALLS, wire.flush)
 
 
 def flat(few, many, what):

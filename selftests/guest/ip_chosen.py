@@ -14,7 +14,6 @@ import ipaddress
 import os
 import socket
 import sys
-import time
 import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
@@ -65,15 +64,7 @@ def frames():
 
 
 def least(call):
-    """Nanoseconds of virtual time of a call: the least of many batches."""
-    best = None
-    for _ in range(BATCHES):
-        start = time.perf_counter_ns()
-        for _ in range(CALLS):
-            call()
-        took = time.perf_counter_ns() - start
-        best = took if best is None else min(best, took)
-    return best / CALLS
+    return ktap.least(call, BATCHES, CALLS)
 
 
 def bound():

@@ -158,15 +158,6 @@ def bytes_before_and_behind():
                        [b"secret", b"public", b"secret", b""], place.name)
 
 
-@contextlib.contextmanager
-def limited(name, value):
-    old = khttpd.limit(name, value)
-    try:
-        yield
-    finally:
-        khttpd.limit(name, old)
-
-
 @ktap.test
 def what_is_refused():
     for place in (khttpd.V4, PLACE):
@@ -208,7 +199,7 @@ def what_is_refused():
             ktap.raises(errno.EBADF, give, server, gone, head)
             for name, number in (("max_connections", errno.ENOBUFS),
                                  ("max_per_address", errno.EUSERS)):
-                with limited(name, 1), place.connect(PORT) as filler:
+                with khttpd.limited(name, 1), place.connect(PORT) as filler:
                     filler.sendall(GET("/a.txt"))
                     khttpd.Reader(filler).reply()
                     ktap.raises(number, give, server, conn, head)

@@ -55,15 +55,6 @@ def server(place=khttpd.V4, trusted=TRUSTED):
         yield one
 
 
-@contextlib.contextmanager
-def limited(name, value):
-    old = khttpd.limit(name, value)
-    try:
-        yield
-    finally:
-        khttpd.limit(name, old)
-
-
 def accepted(one, data):
     """The next connection, from which the server reads @data."""
     conn = one.accept()
@@ -108,7 +99,7 @@ def rules_and_limits_see_the_client():
         attribute("enabled", "1")
         example.give_back(one.sock, conn, header + GET("/private/a"))
         ktap.equal(khttpd.Reader(sock).reply().status, 403, "one that is blocked now")
-    with server() as one, limited("max_per_address", 1), khttpd.V4.connect(PORT) as sock, \
+    with server() as one, khttpd.limited("max_per_address", 1), khttpd.V4.connect(PORT) as sock, \
             khttpd.V4.connect(PORT) as other:
         header = version1("192.0.2.1")
         sock.sendall(header + GET("/private/a"))

@@ -15,7 +15,6 @@ import os
 import resource
 import socket
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
@@ -34,14 +33,7 @@ def setup():
 
 
 def least(operation):
-    """Nanoseconds of virtual time for one: the least of many batches."""
-    took = []
-    for _ in range(BATCHES):
-        start = time.perf_counter_ns()
-        for _ in range(TIMES):
-            operation()
-        took.append((time.perf_counter_ns() - start) / TIMES)
-    return min(took)
+    return ktap.least(operation, BATCHES, TIMES)
 
 
 def flat(few, many, what):

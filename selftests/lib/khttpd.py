@@ -46,6 +46,16 @@ def limit(name, value):
     return old
 
 
+@contextlib.contextmanager
+def limited(name, value):
+    """In here a limit has that value."""
+    old = limit(name, value)
+    try:
+        yield
+    finally:
+        limit(name, old)
+
+
 def counters():
     with open(f"{CONFIG}/stats", encoding="ascii") as file:
         return {name: int(value) for name, value in map(str.split, file)}
