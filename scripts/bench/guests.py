@@ -30,7 +30,7 @@ EXPERIMENTS = ("draves1998", "xie1999", "raicu2000", "zeadally2003", "branten200
 QUICK = EXPERIMENTS + ("scale",)
 # With those that are no paper's, and run by name only.
 NAMES = EXPERIMENTS + ("loss", "servers", "cost", "tunnel", "forwarding", "clock", "scale",
-                       "memory", "sweep", "cpus")
+                       "memory", "sweep", "cpus", "tls")
 # The longest first, so that guests side by side end together.
 LONGEST = ("branten2005", "xie1999", "raicu2000", "zeadally2003", "draves1998")
 # Of real time, on a machine that does much else.
