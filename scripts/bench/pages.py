@@ -302,6 +302,42 @@ def memory_servers(kept):
     return grid(lines)
 
 
+HTTPS = ("khttpd", "nginx", "nginx, kTLS", "lighttpd", "lighttpd, kTLS", "h2o", "haproxy")
+
+
+def https(kept):
+    """The server's side; a handshake's case has the request for 1 KB in it."""
+    figures = Figures(kept, "tls")
+    cases = sorted(figures.cases("server"), key=lambda case: (case["what"] != "kept", case["bytes"]))
+    lines = [["instructions, the server's side",
+              *(word for case in cases for word in (
+                  f"kept {size(case['bytes'])}" if case["what"] == "kept" else "handshake",
+                  "ratio"))]]
+    ours = [figures.value("server", HTTPS[0], **case) for case in cases]
+    for server in HTTPS:
+        values = [figures.value("server", server, **case) for case in cases]
+        lines.append([server, *(word for value, one in zip(values, ours) for word in (
+            number(value, 0), "" if server == HTTPS[0] else ratio(value, one)))])
+    return grid(lines)
+
+
+def https_parts(kept):
+    """Where they are, of a kept request for 1 KB and of a handshake with one."""
+    figures = Figures(kept, "tls")
+    columns = [(case, server) for case in figures.cases("server", bytes=1024)
+               for server in HTTPS[:3]]
+    table = {}
+    for at, (case, server) in enumerate(columns):
+        for part in figures.cases("parts", **case):
+            line = table.setdefault(part["part"], [0] * len(columns))
+            line[at] = figures.value("parts", server, **part) or 0
+    lines = [["kept 1 KB, and a handshake with it", *HTTPS[:3] * (len(columns) // 3)]]
+    lines += [[part, *(number(v, 0) for v in values)] for part, values in
+              sorted(table.items(), key=lambda i: (i[0] == "the rest", -sum(i[1][:3])))
+              if any(values)]
+    return grid(lines)
+
+
 TABLES = {"TCP": (cost, "cost"), "bulk": (bulk, "cost"), "bulk, the stack": (bulk_stack, "cost"),
           "bulk, the kernel": (bulk_kernel, "cost"), "sockets": (sockets, "cost"),
           "sockets, the stack": (sockets_stack, "cost"),
@@ -309,7 +345,8 @@ TABLES = {"TCP": (cost, "cost"), "bulk": (bulk, "cost"), "bulk, the stack": (bul
           "new": (new, "cost"), "servers": (servers, "servers"), "web": (web, "servers"),
           "moved": (moved, "servers"),
           "requests": (requests, "servers"), "scale": (scale, "scale"),
-          "memory": (memory, "memory"), "memory, servers": (memory_servers, "memory")}
+          "memory": (memory, "memory"), "memory, servers": (memory_servers, "memory"),
+          "HTTPS": (https, "tls"), "HTTPS, parts": (https_parts, "tls")}
 
 
 def source(kept, experiment, code):
