@@ -98,7 +98,7 @@ check-full:
 check-programs:
 	@scripts/programs
 	@KERNELS=stock selftests/lib/run programs_few.py programs_more.py programs_side.py \
-		khttpd_clients.py
+		khttpd_clients.py khttpd_tls_clients.py
 
 unit:
 	@$(MAKE) -C selftests/unit check

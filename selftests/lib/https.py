@@ -24,7 +24,8 @@ MID = BIG[:70_000]
 DAEMON = []
 
 
-def setup():
+def setup(name="a.example", key="ec"):
+    """@name, @key: what the site's certificate is for, and openssl's word for its key."""
     khttpd.fresh()
     if ktap.CHECKING:
         modprobe_never()
@@ -34,11 +35,11 @@ def setup():
     khttpd.write("big", BIG)
     khttpd.write("mid", MID)
     os.makedirs(DIR, exist_ok=True)
-    for name in ("a.example", "b.example"):
-        certificate(name)
+    for one in {name, "a.example", "b.example"}:
+        certificate(one, key)
     start_daemon()
     ktap.at_exit(stop_daemon)
-    serve()
+    serve(name)
 
 
 def modprobe_never():
@@ -54,12 +55,12 @@ def write_line(path, text):
         file.write(text + "\n")
 
 
-def certificate(name):
+def certificate(name, key="ec"):
     """Made anew under another name first, as ACME clients do."""
-    ktap.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-             "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30", "-subj", f"/CN={name}",
-             "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{DIR}/new.key",
-             "-out", f"{DIR}/new.pem")
+    curve = ("-pkeyopt", "ec_paramgen_curve:prime256v1") if key == "ec" else ()
+    ktap.run("openssl", "req", "-x509", "-newkey", key, *curve, "-nodes", "-days", "30",
+             "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
+             "-keyout", f"{DIR}/new.key", "-out", f"{DIR}/new.pem")
     for kind in ("key", "pem"):
         os.rename(f"{DIR}/new.{kind}", f"{DIR}/{name}.{kind}")
 
@@ -68,20 +69,21 @@ def pem(name):
     return ("--certificate", f"{DIR}/{name}.pem", "--key", f"{DIR}/{name}.key")
 
 
-def serve():
+def serve(name="a.example"):
     khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{PORT},tls",
                "--listen", f"[::1]:{PORT},tls", "--listen", "127.0.0.1:8080",
-               *pem("a.example"))
+               *pem(name))
     # The daemon knows the site before it listens. Workers that do not know it take no more.
-    connect().close()
+    connect(ctx=context(name=name), name=name).close()
     ktap.wait_for(20, "they have gone", lambda: khttpd.count("tls_daemons") == 2)
     at_rest()
 
 
-def start_daemon(workers=2):
+def start_daemon(workers=2, front=()):
+    """@front: a command that becomes it."""
     # pylint: disable-next=consider-using-with
     with open(LOG, "a", encoding="ascii") as log:
-        DAEMON.append(subprocess.Popen([f"{khttpd.TOP}/tools/khttpd-tlsd", "--workers",
+        DAEMON.append(subprocess.Popen([*front, f"{khttpd.TOP}/tools/khttpd-tlsd", "--workers",
                                         str(workers)], stderr=log))
     # The first one has modules loaded, which takes long on a machine that does other things.
     ktap.wait_for(120, "khttpd-tlsd is there",
