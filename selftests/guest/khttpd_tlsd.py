@@ -18,6 +18,7 @@ import signal
 import socket
 import ssl
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -190,6 +191,57 @@ def khttpdctl_says_and_reloads():
     out = khttpd.ctl("tls", "reload", check=False)
     ktap.true("khttpd-tlsd does not run" in out, out)
     https.start_daemon()
+
+
+def alone(mount):
+    """A command that becomes another one, with mounts of its own."""
+    return "unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"
+
+
+def doctor():
+    return khttpd.ctl("doctor", check=False)
+
+
+@ktap.test
+def configfs_is_not_there():
+    """Where it can be mounted, it is, as after "ip netns exec". Where not, there is no daemon."""
+    ktap.true("khttpd-tlsd" not in doctor(), doctor())
+    https.stop_daemon()
+    for out in (doctor(), khttpd.ctl("tls", "status")):
+        ktap.true("khttpd-tlsd does not run: connections" in out, out)
+    done = subprocess.run([*alone("mount -t tmpfs none /sys/kernel"),
+                           f"{khttpd.TOP}/tools/khttpd-tlsd"], text=True, capture_output=True,
+                          check=False, timeout=60 * ktap.SCALE)
+    ktap.equal((done.returncode, done.stderr),
+               (1, "khttpd-tlsd: /sys/kernel/config/khttpd is not there: configfs cannot be mounted "
+                   "on /sys/kernel/config: No such file or directory\n"), "it is refused")
+    https.start_daemon(front=alone("umount -l /sys && mount -t sysfs none /sys"))
+    with https.connect() as sock:
+        https.fetches(sock)
+    # It goes under a daemon that runs: nothing changes until it is there again.
+    enter = "nsenter", "-m", "-r", "-t", str(https.DAEMON[0].pid)
+    before, seen = https.workers(), refusals()
+    ktap.run(*enter, "umount", "/sys/kernel/config")
+    ktap.wait_for(20, "it is seen", lambda: refusals() > seen)
+    https.certificate("a.example")
+    https.DAEMON[0].send_signal(signal.SIGHUP)
+    ktap.wait_for(20, "it is tried", lambda: refusals() > seen + 1)
+    ktap.equal(https.workers(), before, "the old ones go on")
+    ktap.true(https.shunned(https.context()), "with the old certificate")
+    ktap.run(*enter, "mount", "-t", "configfs", "none", "/sys/kernel/config")
+    ktap.wait_for(20, "the new certificate", lambda: not https.shunned(https.context()))
+    ktap.wait_for(20, "the old workers end", lambda: not https.workers() & before)
+    https.stop_daemon()
+    https.start_daemon()
+
+
+@ktap.test
+def doctor_judges_certificates():
+    ktap.true("a.example.pem" not in doctor(), doctor())
+    os.rename(f"{https.DIR}/a.example.key", f"{https.DIR}/kept")
+    out = doctor()
+    os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.key")
+    ktap.true(f"{https.DIR}/a.example.pem: its key cannot be opened" in out, out)
 
 
 class Traced:

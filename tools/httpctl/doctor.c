@@ -123,7 +123,14 @@ static void check_port(const char *site, const char *family, const char *address
 struct site {
 	const char *name;
 	int listeners;
+	int tls;
 	int open;
+};
+
+/* Of all sites. */
+struct sum {
+	int sites;
+	int tls;	/* listeners */
 };
 
 static int check_listener(const char *path, const char *name, void *data)
@@ -133,6 +140,7 @@ static int check_listener(const char *path, const char *name, void *data)
 
 	(void)name;
 	site->listeners++;
+	site->tls += has(path, "tls", "1");
 	if (has(path, "open", "1")) {
 		site->open++;
 		return 0;
@@ -144,14 +152,24 @@ static int check_listener(const char *path, const char *name, void *data)
 	return 0;
 }
 
+static void check_certificate(const char *path, const char *name)
+{
+	char certificate[PATH_MAX];
+	const char *why = tls_fault(path, certificate);
+
+	if (why)
+		fault(name, "%s: %s", certificate, why);
+}
+
 static int check_site(const char *path, const char *name, void *data)
 {
 	char docroot[PATH_MAX] = "", index[INDEX_SIZE] = "", uid[16] = "", gid[16] = "";
 	char behind[KHTTPD_NAME_SIZE] = "";
 	struct site site = { .name = name };
+	struct sum *sum = data;
 	struct stat st;
 
-	++*(int *)data;
+	sum->sites++;
 	get(path, "docroot", docroot, sizeof(docroot));
 	get(path, "index", index, sizeof(index));
 	get(path, "uid", uid, sizeof(uid));
@@ -170,7 +188,9 @@ static int check_site(const char *path, const char *name, void *data)
 			      strtoul(gid, NULL, 10));
 		check_file_system(name, docroot);
 	}
+	check_certificate(path, name);
 	each_dir(path, check_listener, &site);
+	sum->tls += site.tls;
 	if (!site.listeners && !*behind && has(path, "attached", "0"))
 		fault(name, "it has no listener and is attached to none: its server is gone, or "
 		      "was never attached");
@@ -213,7 +233,7 @@ static void check_clock(void)
 
 int doctor(const struct options *opt)
 {
-	int sites = 0;
+	struct sum sum = {};
 
 	findings_begin(opt->json ? print_json_text : NULL);
 	check_clock();
@@ -221,9 +241,12 @@ int doctor(const struct options *opt)
 		if (access(ROOT, F_OK) && mount("configfs", CONFIG, "configfs", 0, NULL))
 			fault("configfs", "it is not mounted on " CONFIG);
 		else
-			each_dir(ROOT, check_site, &sites);
-		if (!sites)
+			each_dir(ROOT, check_site, &sum);
+		if (!sum.sites)
 			note("sites", "there is no site (khttpdctl load, serve or attach)");
+		if (sum.tls && !tls_workers())
+			fault("tls", "khttpd-tlsd does not run: connections to listeners with tls "
+			      "are closed");
 	}
 	return findings_end() ? -1 : 0;
 }

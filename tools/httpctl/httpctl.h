@@ -151,6 +151,8 @@ void print_json_text(const char *text);
 
 /* tls.c */
 void tls_tell(void);
+long long tls_workers(void);
+const char *tls_fault(const char *path, char *certificate);
 int tls(const struct options *opt);
 
 /* top.c */

@@ -200,6 +200,28 @@ static int report_site(const char *path, const char *name, void *data)
 	return 0;
 }
 
+/* Return: how many processes do handshakes. */
+long long tls_workers(void)
+{
+	static char stats[8192];
+
+	return get(ROOT, "stats", stats, sizeof(stats)) < 0 ? 0 : counter(stats, "tls_daemons");
+}
+
+/* Return: what is wrong with the certificate of the site at @path, whose name is in @certificate
+ * then; NULL if nothing is, or it has none.
+ */
+const char *tls_fault(const char *path, char *certificate)
+{
+	struct pem pem;
+
+	if (!read_pem(path, &pem))
+		return NULL;
+	X509_free(pem.x509);
+	strcpy(certificate, pem.certificate);
+	return pem.why;
+}
+
 static int tls_status(const struct options *opt)
 {
 	struct report report = { .json = opt->json };
@@ -226,21 +248,21 @@ static int tls_status(const struct options *opt)
 	each_dir(ROOT, report_site, &report);
 	if (opt->json)
 		puts("]}");
+	else if (report.count && !value[0])
+		puts(DAEMON " does not run: connections to listeners with tls are closed");
 	return 0;
 }
 
 static int judge_site(const char *path, const char *name, void *data)
 {
 	struct report *report = data;
-	struct pem pem;
+	char certificate[PATH_MAX];
+	const char *why = tls_fault(path, certificate);
 
-	if (!read_pem(path, &pem))
-		return 0;
-	if (pem.why) {
-		say("site %s: %s: %s", name, pem.certificate, pem.why);
+	if (why) {
+		say("site %s: %s: %s", name, certificate, why);
 		report->bad++;
 	}
-	X509_free(pem.x509);
 	return 0;
 }
 

@@ -99,7 +99,10 @@ static void run_worker(const struct parent *parent, int ready)
 	if (dup2(ready, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0))
 		_exit(1);
 	ready = STDERR_FILENO + 1;
-	sites = read_sites();
+	if (read_sites(&sites)) {
+		say(CONFIG ": %s", strerror(errno));
+		_exit(1);
+	}
 	device = open(DEVICE, O_RDWR | O_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (load_certificates(sites, parent->tickets, parent->ciphers))
@@ -195,11 +198,19 @@ static void retire(const pid_t *worker, const int *end, int workers)
  */
 static int renew(struct parent *parent)
 {
-	struct site *sites = read_sites();
-	uint64_t mark = sites_mark(sites);
 	pid_t fresh[WORKERS_MAX];
 	int end[WORKERS_MAX], i;
+	struct site *sites;
+	uint64_t mark;
 
+	if (read_sites(&sites)) {
+		if (!parent->failed)
+			say(CONFIG ": %s", strerror(errno));
+		parent->bad = 0;
+		parent->failed = true;
+		return -1;
+	}
+	mark = sites_mark(sites);
 	free_sites(sites);
 	for (i = 0; i < parent->workers; i++) {
 		fresh[i] = start_worker(parent, &end[i]);
@@ -222,9 +233,13 @@ static int renew(struct parent *parent)
 /* Are the certificates others than the workers', and than those that are no good? */
 static bool changed(const struct parent *parent)
 {
-	struct site *sites = read_sites();
-	uint64_t mark = sites_mark(sites);
+	struct site *sites;
+	uint64_t mark;
 
+	/* That is renew()'s to say. */
+	if (read_sites(&sites))
+		return true;
+	mark = sites_mark(sites);
 	free_sites(sites);
 	return mark != (parent->bad ?: parent->mark);
 }
@@ -363,7 +378,7 @@ int main(int argc, char **argv)
 	parent.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (parent.signals < 0)
 		return 1;
-	if (ask_kernel(&parent) || renew(&parent))
+	if (ask_kernel(&parent) || find_sites() || renew(&parent))
 		return 1;
 	supervise(&parent);
 	for (i = 0; i < parent.workers; i++) {

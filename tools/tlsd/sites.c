@@ -4,57 +4,100 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include "tlsd.h"
 
-/* An attribute of a site, without its newline. */
-static bool get(const char *site, const char *name, char *value, size_t size)
+/* `ip netns exec` covers /sys with a new one, where configfs is not mounted. Return: 0, or -1,
+ * which is said: a daemon that sees no site would refuse each handshake.
+ */
+int find_sites(void)
+{
+	struct stat st;
+
+	if (!stat(CONFIG, &st) ||
+	    (!mount("configfs", CONFIGFS, "configfs", 0, NULL) && !stat(CONFIG, &st)))
+		return 0;
+	say(CONFIG " is not there: configfs cannot be mounted on " CONFIGFS ": %s",
+	    strerror(errno));
+	return -1;
+}
+
+/* An attribute of a site, without its newline. Return: its length, 0 also if there is none; -1 if
+ * it cannot be read.
+ */
+static int get(const char *site, const char *name, char *value, size_t size)
 {
 	char path[PATH_MAX];
 	FILE *file;
 	bool found;
 
+	*value = '\0';
 	snprintf(path, sizeof(path), CONFIG "/%s/%s", site, name);
 	file = fopen(path, "r");
 	if (!file)
-		return false;
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 	found = fgets(value, size, file);
 	fclose(file);
 	value[found ? strcspn(value, "\n") : 0] = '\0';
-	return found;
+	return strlen(value);
 }
 
-/* All sites that have a certificate. */
-struct site *read_sites(void)
+/* Return: the site, if it has a certificate; NULL with *@err -1 if that cannot be known. */
+static struct site *read_site(const char *name, int *err)
+{
+	struct site *site = calloc(1, sizeof(*site));
+	int len = -1;
+
+	if (site) {
+		strcpy(site->name, name);
+		len = get(name, "certificate", site->certificate, PATH_MAX);
+	}
+	if (len > 0 && (get(name, "behind", site->behind, KHTTPD_NAME_SIZE) < 0 ||
+			get(name, "key", site->key, PATH_MAX) < 0))
+		len = -1;
+	if (len < 0)
+		*err = -1;
+	if (len <= 0) {
+		free(site);
+		return NULL;
+	}
+	/* One file may have both. */
+	if (!*site->key)
+		strcpy(site->key, site->certificate);
+	return site;
+}
+
+/* All sites that have a certificate, in *@sites. Return: 0, or -1 if they cannot be read; errno
+ * says why.
+ */
+int read_sites(struct site **sites)
 {
 	DIR *dir = opendir(CONFIG);
-	struct site *sites = NULL, *site;
 	struct dirent *entry;
+	struct site *site;
+	int err = 0;
 
-	while (dir && (entry = readdir(dir))) {
+	*sites = NULL;
+	if (!dir)
+		return -1;
+	while (!err && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= KHTTPD_NAME_SIZE)
 			continue;
-		site = calloc(1, sizeof(*site));
+		site = read_site(entry->d_name, &err);
 		if (!site)
-			break;
-		strcpy(site->name, entry->d_name);
-		if (!get(site->name, "certificate", site->certificate, PATH_MAX) ||
-		    !*site->certificate ||
-		    !get(site->name, "behind", site->behind, KHTTPD_NAME_SIZE)) {
-			free(site);
 			continue;
-		}
-		/* One file may have both. */
-		if (!get(site->name, "key", site->key, PATH_MAX) || !*site->key)
-			strcpy(site->key, site->certificate);
-		site->next = sites;
-		sites = site;
+		site->next = *sites;
+		*sites = site;
 	}
-	if (dir)
-		closedir(dir);
-	return sites;
+	if (err) {
+		free_sites(*sites);
+		*sites = NULL;
+	}
+	closedir(dir);
+	return err;
 }
 
 void free_sites(struct site *sites)

@@ -15,7 +15,8 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-#define CONFIG	"/sys/kernel/config/khttpd"
+#define CONFIGFS	"/sys/kernel/config"
+#define CONFIG	CONFIGFS "/khttpd"
 #define DEVICE	"/dev/khttpd"
 /* Keys of session tickets, the same for all workers: OpenSSL's format. */
 #define TICKET_SIZE	80
@@ -51,7 +52,8 @@ struct shake {
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* sites.c */
-struct site *read_sites(void);
+int find_sites(void);
+int read_sites(struct site **sites);
 void free_sites(struct site *sites);
 uint64_t sites_mark(const struct site *sites);
 int load_certificates(struct site *sites, const unsigned char *tickets, uint32_t ciphers);
