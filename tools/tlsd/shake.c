@@ -60,6 +60,20 @@ static int select_certificate(SSL *ssl, int *alert, void *data)
 	return SSL_TLSEXT_ERR_NOACK;
 }
 
+/* Each line of the key log costs as much as a small reply. One is needed, which comes when the
+ * client's last message has been read: so it is written from our own last one on.
+ */
+static void note_step(const SSL *ssl, int where, int ret)
+{
+	struct shake *shake = SSL_get_app_data(ssl);
+
+	(void)ret;
+	if (shake->last || where != SSL_CB_ACCEPT_LOOP || SSL_get_state(ssl) != TLS_ST_SW_FINISHED)
+		return;
+	shake->last = true;
+	SSL_CTX_set_keylog_callback(SSL_get_SSL_CTX(ssl), note_secret);
+}
+
 void prepare_context(SSL_CTX *ctx, uint32_t ciphers)
 {
 	bool chacha = ciphers & KHTTPD_TLS_CHACHA20_POLY1305;
@@ -76,7 +90,9 @@ void prepare_context(SSL_CTX *ctx, uint32_t ciphers)
 	SSL_CTX_set_session_id_context(ctx, (const unsigned char *)"khttpd", 6);
 	SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
 	SSL_CTX_set_tlsext_servername_callback(ctx, select_certificate);
-	SSL_CTX_set_keylog_callback(ctx, note_secret);
+	SSL_CTX_set_info_callback(ctx, note_step);
+	/* A client that resumes gets another one. */
+	SSL_CTX_set_num_tickets(ctx, 1);
 }
 
 /* Return: 0, or -1 if it cannot begin. */
@@ -115,6 +131,8 @@ int continue_shake(struct shake *shake)
 	int n;
 
 	ERR_clear_error();
+	/* It may be another handshake's that comes to its end. */
+	SSL_CTX_set_keylog_callback(SSL_get_SSL_CTX(shake->ssl), shake->last ? note_secret : NULL);
 	n = SSL_do_handshake(shake->ssl);
 	if (n == 1)
 		return hand_to_kernel(shake) ? -1 : 1;

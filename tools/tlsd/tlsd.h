@@ -42,6 +42,7 @@ struct shake {
 	uint32_t events;		/* what is waited for */
 	int64_t deadline;		/* ms */
 	SSL *ssl;
+	bool last;			/* our last message is written */
 	const struct site *sites;
 	const struct site *site;	/* its listener's */
 	unsigned char secret[EVP_MAX_MD_SIZE];	/* of what the client sends, TLS 1.3 */
