@@ -154,20 +154,41 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 }
 
 /**
- * khttpd_conn_create_given() - a connection that a server gives back
- * @listener: where it came from, attached
- * @given: what there is of it; the connection's on success
+ * khttpd_conn_reserve() - memory for a connection that a server may give back
+ * @listener: where it came from
+ *
+ * It counts as a connection already, of the listener and in sum.
  *
  * Context: process.
- * Return: false without memory.
+ * Return: NULL without memory.
  */
-bool khttpd_conn_create_given(struct khttpd_listener *listener, const struct khttpd_given *given)
+struct khttpd_conn *khttpd_conn_reserve(struct khttpd_listener *listener)
 {
-	struct khttpd_conn *conn = khttpd_conn_alloc(listener, given->sock,
-						     khttpd_thread_choose(), given->peer);
+	return khttpd_conn_alloc(listener, NULL, khttpd_thread_choose(), NULL);
+}
 
-	if (!conn)
-		return false;
+/**
+ * khttpd_conn_unreserve() - it does not give it back
+ * @conn: from khttpd_conn_reserve(); the caller has a reference to the listener
+ */
+void khttpd_conn_unreserve(struct khttpd_conn *conn)
+{
+	khttpd_listener_conn_done(conn->listener);
+	khttpd_conn_free(conn);
+}
+
+/**
+ * khttpd_conn_begin_given() - a connection that a server has given back is served
+ * @given: what there is of it; all is the connection's
+ *
+ * Context: process.
+ */
+void khttpd_conn_begin_given(const struct khttpd_given *given)
+{
+	struct khttpd_conn *conn = given->conn;
+
+	conn->sock = given->sock;
+	conn->peer = given->peer;
 	conn->state = KHTTPD_CONN_NEW;
 	conn->given = true;
 	/* It was, when its head came. */
@@ -178,7 +199,6 @@ bool khttpd_conn_create_given(struct khttpd_listener *listener, const struct kht
 	conn->buf_size = given->len;
 	conn->buf_len = given->len;
 	khttpd_conn_kick(conn);
-	return true;
 }
 
 /**

@@ -176,6 +176,7 @@ struct khttpd_job {
 
 /**
  * struct khttpd_given - what there is of a connection that a server gives back
+ * @conn: memory for it
  * @sock: its socket
  * @peer: its client, or NULL
  * @client: for whom a trusted proxy speaks, or NULL (kmalloc)
@@ -184,6 +185,7 @@ struct khttpd_job {
  * @len: its length
  */
 struct khttpd_given {
+	struct khttpd_conn *conn;
 	struct socket *sock;
 	struct khttpd_peer *peer;
 	struct khttpd_endpoint *client;
@@ -469,8 +471,9 @@ void khttpd_conns_exit(void);
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
 			struct khttpd_endpoint *client, enum khttpd_conn_state state);
-bool khttpd_conn_create_given(struct khttpd_listener *listener,
-			      const struct khttpd_given *given);
+struct khttpd_conn *khttpd_conn_reserve(struct khttpd_listener *listener);
+void khttpd_conn_unreserve(struct khttpd_conn *conn);
+void khttpd_conn_begin_given(const struct khttpd_given *given);
 void khttpd_conn_adopt(struct khttpd_conn *conn);
 void khttpd_conn_kick(struct khttpd_conn *conn);
 void khttpd_conn_release(struct khttpd_conn *conn);

@@ -19,22 +19,22 @@
 #include "peer.h"
 #include "proxied.h"
 
-/* Is it a head that leaves nothing to be read behind it? */
-static bool khttpd_giveback_head(const u8 *head, u32 len)
+/* Is it a head that leaves nothing to be read behind it? Return: 0 or a negative errno. */
+static int khttpd_giveback_head(const u8 *head, u32 len)
 {
 	struct khttpd_request *req;
 	bool good;
 
 	if (len > KHTTPD_HEAD_MAX)
-		return false;
+		return -EINVAL;
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
-		return false;
+		return -ENOMEM;
 	good = khttpd_parse(req, head, len) == KHTTPD_PARSE_DONE && req->head_len == len &&
 	       (req->method == KHTTPD_METHOD_GET || req->method == KHTTPD_METHOD_HEAD) &&
 	       khttpd_request_bodiless(req) && !(req->flags & KHTTPD_REQ_WEBSOCKET);
 	kfree(req);
-	return good;
+	return good ? 0 : -EINVAL;
 }
 
 /* Length of what a proxy said, in front of the head; 0 if there is nothing like that. */
@@ -111,21 +111,36 @@ static void khttpd_giveback_move(struct file *file, struct socket *sock)
 	khttpd_giveback_uncork(sock);
 }
 
-/* What was got for a connection goes. */
-static void khttpd_giveback_forget(struct khttpd_given *given, struct sock *sk)
+/* The connection stays the server's, without what was got for it. Return: @err */
+static int khttpd_giveback_drop(struct khttpd_given *given, struct sock *sk, int err)
 {
 	if (given->first)
 		khttpd_transport_forget(sk, given->first);
 	khttpd_peer_put(given->peer);
 	kfree(given->client);
+	if (given->sock)
+		sock_release(given->sock);
+	khttpd_conn_unreserve(given->conn);
+	return err;
 }
 
-/* The connection stays the server's. Return: @err */
-static int khttpd_giveback_drop(struct khttpd_given *given, struct sock *sk, int err)
+/* Get all the memory that it needs. Return: 0 or a negative errno, with all as before. */
+static int khttpd_giveback_get(struct khttpd_listener *listener, struct khttpd_given *given,
+			       struct sock *sk, const struct khttpd_proxyhead *proxy)
 {
-	khttpd_giveback_forget(given, sk);
-	sock_release(given->sock);
-	return err;
+	int err;
+
+	given->conn = khttpd_conn_reserve(listener);
+	if (!given->conn) {
+		khttpd_count(no_memory);
+		return -ENOMEM;
+	}
+	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol, &given->sock);
+	if (err)
+		khttpd_count(no_memory);
+	else
+		err = khttpd_proxied_given(given, sk, proxy);
+	return err ? khttpd_giveback_drop(given, sk, err) : 0;
 }
 
 /* Take it from descriptor @fd, which is @file's, and serve it. Return: 0 or a negative errno. */
@@ -140,24 +155,17 @@ static int khttpd_giveback_take(struct khttpd_listener *listener, struct file *f
 		return -ESHUTDOWN;
 	if (khttpd_conns_full())
 		return -ENOBUFS;
-	err = sock_create_lite(sk->sk_family, sk->sk_type, sk->sk_protocol, &given->sock);
+	err = khttpd_giveback_get(listener, given, sk, proxy);
 	if (err)
 		return err;
-	err = khttpd_proxied_given(given, sk, proxy);
-	if (err)
-		return khttpd_giveback_drop(given, sk, err);
 	given->len -= proxy->len;
 	memmove(given->head, given->head + proxy->len, given->len);
 	close_fd(fd);
 	if (!khttpd_giveback_alone(file, 0))
 		return khttpd_giveback_drop(given, sk, -ECANCELED);
 	khttpd_giveback_move(file, given->sock);
-	if (khttpd_conn_create_given(listener, given))
-		return 0;
-	khttpd_count(no_memory);
-	khttpd_giveback_forget(given, sk);
-	khttpd_transport_close(given->sock, true);
-	return -ENOMEM;
+	khttpd_conn_begin_given(given);
+	return 0;
 }
 
 static int khttpd_giveback_file(struct khttpd_listener *listener, struct file *file, int fd,
@@ -205,15 +213,17 @@ int khttpd_giveback(const struct socket *listening, int fd, u8 *head, u32 len)
 	struct khttpd_listener *listener;
 	struct khttpd_proxyhead proxy;
 	struct file *file;
-	int err = -EBADF;
 	u32 header;
+	int err;
 
 	header = khttpd_giveback_header(&proxy, head, len);
-	if (!khttpd_giveback_head(head + header, len - header))
-		return -EINVAL;
+	err = khttpd_giveback_head(head + header, len - header);
+	if (err)
+		return err;
 	listener = khttpd_attached_find(listening);
 	if (!listener)
 		return -ENOENT;
+	err = -EBADF;
 	file = fget(fd);
 	if (file) {
 		err = khttpd_giveback_file(listener, file, fd, &given, &proxy);

@@ -131,9 +131,9 @@ struct khttpd_tls_watch {
  * proxy, one of another, or one that was not read. ENOENT: no site is attached to the listener.
  * EBUSY: the connection has other descriptors, is watched by epoll, or used by another thread.
  * ESHUTDOWN: the listener is being detached. ENOTCONN: it is not connected, or one of its halves
- * has ended here. EUSERS, ENOBUFS: over a limit. With these @fd is as it was. ENOMEM and, if
- * another thread uses @fd in this very moment, ECANCELED: it may be closed, and the connection
- * lost.
+ * has ended here. EUSERS, ENOBUFS: over a limit. ENOMEM: without memory. With these @fd is as it
+ * was. ECANCELED: another thread has used @fd in this very moment. Then it is closed, and the
+ * connection lost.
  */
 struct khttpd_giveback {
 	__s32 listener;
