@@ -31,7 +31,7 @@ bool khttpd_close_offered(const struct khttpd_conn *conn)
 static bool khttpd_close_bye(struct khttpd_conn *conn)
 {
 	if (conn->tls && !conn->bye)
-		conn->bye = khttpd_ktls_bye(conn->sock) != -EAGAIN;
+		conn->bye = khttpd_ktls_bye(conn->sock, &conn->alert) != -EAGAIN;
 	return !conn->tls || conn->bye;
 }
 
@@ -205,7 +205,7 @@ void khttpd_close_drain(struct khttpd_conn *conn)
 	khttpd_close_shut(conn);
 	for (i = 0; i < 16; i++) {
 		n = conn->tls ? khttpd_ktls_recv(conn->sock, conn->thread->buf,
-						 KHTTPD_BUFFER_SIZE, false) :
+						 KHTTPD_BUFFER_SIZE, false, &conn->alert) :
 				khttpd_transport_recv(conn->sock, conn->thread->buf,
 						      KHTTPD_BUFFER_SIZE, false);
 		if (n <= 0)

@@ -267,7 +267,7 @@ void khttpd_conn_bury(struct khttpd_conn *conn)
 int khttpd_conn_recv(struct khttpd_conn *conn, void *buf, size_t len, bool peek)
 {
 	if (conn->tls)
-		return khttpd_ktls_recv(conn->sock, buf, len, peek);
+		return khttpd_ktls_recv(conn->sock, buf, len, peek, &conn->alert);
 	if (peek)
 		return khttpd_transport_recv(conn->sock, buf, len, true);
 	return khttpd_transport_take(conn->sock, buf, len);

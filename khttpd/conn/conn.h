@@ -287,6 +287,7 @@ struct khttpd_out {
  * @nodelay: TCP_NODELAY has been set by us
  * @tls: the record layer of TLS is on, both ways (ktls.c)
  * @proxy: a trusted proxy's header comes first (proxied.c)
+ * @alert: what its peer will be told of its last record, 0 for nothing
  * @bye: its peer has been told that nothing follows, or cannot be told
  * @shut: our half has ended
  * @server: what is not ours is a server's: its bytes are peeked at only
@@ -330,6 +331,7 @@ struct khttpd_conn {
 	bool nodelay;
 	bool tls;
 	bool proxy;
+	u8 alert;
 	bool bye;
 	bool shut;
 	bool server;

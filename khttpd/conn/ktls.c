@@ -17,11 +17,18 @@
 #include "../observe/stats.h"
 #include "ktls.h"
 
-/* Types of records and alerts: RFC 8446 sections 5.1 and 6. */
+/* Types of records and alerts: RFC 8446 sections 5.1 and 6, RFC 5246 section 7.2. */
 #define KHTTPD_TLS_ALERT	21
+#define KHTTPD_TLS_HANDSHAKE	22
 #define KHTTPD_TLS_DATA		23
 #define KHTTPD_TLS_WARNING	1
+#define KHTTPD_TLS_FATAL	2
 #define KHTTPD_TLS_CLOSE_NOTIFY	0
+#define KHTTPD_TLS_UNEXPECTED	10
+#define KHTTPD_TLS_BAD_MAC	20
+#define KHTTPD_TLS_OVERFLOW	22
+#define KHTTPD_TLS_VERSION	70
+#define KHTTPD_TLS_NO_RENEGOTIATION	100
 /* Records that may wait, decrypted, for who reads what was only looked at. */
 #define KHTTPD_TLS_RECORDS	256
 
@@ -158,14 +165,38 @@ void khttpd_ktls_says(struct sock *sk, struct khttpd_proxyhead_tls *says)
 }
 
 /* A record that is not data. Return: 0 if it is the end, as RFC 8446 section 6.1 has it. A
- * handshake message would need user space once more (key update, section 4.6.3).
+ * handshake message would need user space once more (key update, section 4.6.3). Other alerts are
+ * not answered.
  */
-static int khttpd_ktls_control(u8 type, const u8 *record, int len)
+static int khttpd_ktls_control(const struct sock *sk, u8 type, const u8 *record, int len, u8 *alert)
 {
+	u16 version = tls_get_ctx(sk)->crypto_recv.info.version;
+
 	if (type == KHTTPD_TLS_ALERT && len == 2 && record[1] == KHTTPD_TLS_CLOSE_NOTIFY)
 		return 0;
 	khttpd_count(tls_records);
+	if (type == KHTTPD_TLS_HANDSHAKE && version != TLS_1_3_VERSION)
+		*alert = KHTTPD_TLS_NO_RENEGOTIATION;
+	else if (type != KHTTPD_TLS_ALERT || len != 2)
+		*alert = KHTTPD_TLS_UNEXPECTED;
 	return -EPROTO;
+}
+
+/* The record layer could make nothing of a record. It is an error of the socket, which can send as
+ * before. Return: @err
+ */
+static int khttpd_ktls_bad(struct sock *sk, int err, u8 *alert)
+{
+	if (err == -EBADMSG)
+		*alert = KHTTPD_TLS_BAD_MAC;
+	else if (err == -EMSGSIZE)
+		*alert = KHTTPD_TLS_OVERFLOW;
+	else if (err == -EINVAL)
+		*alert = KHTTPD_TLS_VERSION;
+	else
+		return err;
+	sock_error(sk);
+	return err;
 }
 
 /**
@@ -174,11 +205,12 @@ static int khttpd_ktls_control(u8 type, const u8 *record, int len)
  * @buf: where to
  * @len: at most, at least 2
  * @peek: leave it in the socket
+ * @alert: set to what is to be said at the end, if it is a record that must not be
  *
  * Return: bytes, or 0 at the end, which is the peer's close_notify or FIN. Else a negative errno:
  * -EAGAIN if there is nothing, -EPROTO after a record that khttpd has no use for.
  */
-int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek)
+int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek, u8 *alert)
 {
 	union {
 		struct cmsghdr head;
@@ -194,19 +226,20 @@ int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek)
 	int n;
 
 	n = kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
-	if (n <= 0)
-		return n;
+	if (n < 0)
+		return khttpd_ktls_bad(sock->sk, n, alert);
 	if (control.head.cmsg_level != SOL_TLS || control.head.cmsg_type != TLS_GET_RECORD_TYPE)
-		return -EPROTO;
+		return n ? -EPROTO : 0;
 	type = *(u8 *)CMSG_DATA(&control.head);
 	if (type != KHTTPD_TLS_DATA)
-		return khttpd_ktls_control(type, buf, n);
+		return khttpd_ktls_control(sock->sk, type, buf, n, alert);
 	/* Each costs more memory than it has bytes. */
 	if (peek && skb_queue_len(&tls_sw_ctx_rx(ctx)->rx_list) > KHTTPD_TLS_RECORDS) {
 		khttpd_count(tls_records);
 		return -EPROTO;
 	}
-	return n;
+	/* A record of data may be empty. */
+	return n ?: -EAGAIN;
 }
 
 /**
@@ -240,20 +273,14 @@ bool khttpd_ktls_flushed(struct sock *sk)
 		list_empty_careful(&tls_sw_ctx_tx(ctx)->tx_list));
 }
 
-/**
- * khttpd_ktls_bye() - say that nothing follows: close_notify
- * @sock: a connection with TLS
- *
- * Return: 0; -EAGAIN if there is no room for it yet; or another error, with which it is
- * no use to try again.
- */
-int khttpd_ktls_bye(struct socket *sock)
+static int khttpd_ktls_alert(struct socket *sock, u8 what)
 {
 	union {
 		struct cmsghdr head;
 		u8 room[CMSG_SPACE(sizeof(u8))];
 	} control = {};
-	u8 alert[] = { KHTTPD_TLS_WARNING, KHTTPD_TLS_CLOSE_NOTIFY };
+	bool warning = what == KHTTPD_TLS_CLOSE_NOTIFY || what == KHTTPD_TLS_NO_RENEGOTIATION;
+	u8 alert[] = { warning ? KHTTPD_TLS_WARNING : KHTTPD_TLS_FATAL, what };
 	struct kvec vec = { .iov_base = alert, .iov_len = sizeof(alert) };
 	struct msghdr msg = {
 		.msg_control = &control,
@@ -269,4 +296,25 @@ int khttpd_ktls_bye(struct socket *sock)
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, sizeof(alert));
 	n = sock->ops->sendmsg(sock, &msg, sizeof(alert));
 	return min(n, 0);
+}
+
+/**
+ * khttpd_ktls_bye() - say that nothing follows: close_notify, or what was wrong
+ * @sock: a connection with TLS
+ * @alert: from khttpd_ktls_recv(), or 0; what is left to say
+ *
+ * Return: 0; -EAGAIN if there is no room for it yet; or another error, with which it is
+ * no use to try again.
+ */
+int khttpd_ktls_bye(struct socket *sock, u8 *alert)
+{
+	int err = 0;
+
+	/* That one is a warning: the end is said, too. */
+	if (*alert == KHTTPD_TLS_NO_RENEGOTIATION) {
+		err = khttpd_ktls_alert(sock, *alert);
+		if (!err)
+			*alert = KHTTPD_TLS_CLOSE_NOTIFY;
+	}
+	return err ?: khttpd_ktls_alert(sock, *alert);
 }

@@ -17,9 +17,9 @@ void khttpd_ktls_begin(struct sock *sk);
 void khttpd_ktls_leave(struct sock *sk);
 void khttpd_ktls_unread(struct sock *sk, struct sk_buff *skb);
 void khttpd_ktls_says(struct sock *sk, struct khttpd_proxyhead_tls *says);
-int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek);
+int khttpd_ktls_recv(struct socket *sock, void *buf, size_t len, bool peek, u8 *alert);
 bool khttpd_ktls_readable(struct sock *sk);
 bool khttpd_ktls_flushed(struct sock *sk);
-int khttpd_ktls_bye(struct socket *sock);
+int khttpd_ktls_bye(struct socket *sock, u8 *alert);
 
 #endif /* _KHTTPD_KTLS_H */
