@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # Attributes of a site for --set, but those that have an option.
-_khttpdctl_set="behind certificate etag_version gid hsts key listing names precompressed
+_khttpdctl_set="behind certificate client_ca etag_version gid hsts key listing names precompressed
 	proxy_protocol rules send_proxy types uid until_closed"
 
 # The commands, or with one as $1 its options.

@@ -28,6 +28,7 @@
  * @proxies: text of @options.proxies
  * @certificate: where khttpd-tlsd finds the site's certificate, or empty
  * @key: and its key
+ * @client_ca: and the authorities of its clients' certificates, or empty
  * @front: that site's directory as long as it is behind it, or NULL
  * @uid: user as whom files are read
  * @gid: group
@@ -47,6 +48,7 @@ struct khttpd_site_item {
 	char proxies[KHTTPD_PREFIXES_SIZE];
 	char certificate[KHTTPD_PEM_PATH];
 	char key[KHTTPD_PEM_PATH];
+	char client_ca[KHTTPD_PEM_PATH];
 	struct khttpd_site_item *front;
 	u32 uid;
 	u32 gid;

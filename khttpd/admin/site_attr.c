@@ -294,7 +294,7 @@ static ssize_t khttpd_site_behind_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_site_, behind);
 
-/* Paths for khttpd-tlsd: the kernel opens neither file. */
+/* Paths for khttpd-tlsd: the kernel opens none of these files. */
 static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char *path,
 				     const char *page, size_t len)
 {
@@ -325,6 +325,18 @@ static ssize_t khttpd_site_key_store(struct config_item *item, const char *page,
 	return khttpd_site_pem_store(to_site(item), to_site(item)->key, page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, key);
+
+static ssize_t khttpd_site_client_ca_show(struct config_item *item, char *page)
+{
+	return sprintf(page, "%s\n", to_site(item)->client_ca);
+}
+
+static ssize_t khttpd_site_client_ca_store(struct config_item *item, const char *page,
+					   size_t len)
+{
+	return khttpd_site_pem_store(to_site(item), to_site(item)->client_ca, page, len);
+}
+CONFIGFS_ATTR(khttpd_site_, client_ca);
 
 static ssize_t khttpd_site_types_read(struct config_item *item, void *buf,
 				      size_t size)
@@ -429,6 +441,7 @@ struct configfs_attribute *khttpd_site_attrs[] = {
 	&khttpd_site_attr_behind,
 	&khttpd_site_attr_certificate,
 	&khttpd_site_attr_key,
+	&khttpd_site_attr_client_ca,
 	&khttpd_site_attr_hsts,
 	&khttpd_site_attr_proxy_protocol,
 	&khttpd_site_attr_send_proxy,

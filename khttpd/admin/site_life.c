@@ -73,7 +73,7 @@ void khttpd_site_life_stop(struct khttpd_site_item *item)
 }
 
 /* The site that it is to stand behind: NULL for none, an error if it cannot. One
- * that is behind another serves nobody.
+ * that is behind another serves nobody, and lets nobody in.
  */
 static struct khttpd_site_item *
 khttpd_site_life_front(const struct khttpd_site_item *item)
@@ -84,6 +84,9 @@ khttpd_site_life_front(const struct khttpd_site_item *item)
 	lockdep_assert_held(&khttpd_config_lock);
 	if (!*item->behind)
 		return NULL;
+	/* Whom a listener lets in is a matter of its own site. */
+	if (*item->client_ca)
+		return ERR_PTR(-EINVAL);
 	list_for_each(node, &khttpd_site_items) {
 		front = list_entry(node, struct khttpd_site_item, node);
 		if (strcmp(config_item_name(&front->group.cg_item),

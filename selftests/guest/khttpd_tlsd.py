@@ -100,6 +100,38 @@ def a_certificate_is_renewed():
     ktap.wait_for(20, "workers with the good one", lambda: not https.workers() & before)
 
 
+def linked(kind, turn):
+    """As certbot does: the file's name is a link to one of an archive."""
+    os.rename(f"{https.DIR}/new.{kind}", f"{https.DIR}/{kind}{turn}")
+    os.symlink(f"{kind}{turn}", f"{https.DIR}/link")
+    os.rename(f"{https.DIR}/link", f"{https.DIR}/a.example.{kind}")
+
+
+def written(kind, _):
+    """As lego does."""
+    with open(f"{https.DIR}/new.{kind}", "rb") as new, \
+            open(f"{https.DIR}/a.example.{kind}", "wb") as file:
+        file.write(new.read())
+
+
+@ktap.test
+def as_acme_clients_renew_them():
+    """One file after the other, with a look of the daemon's between them."""
+    with https.connect() as kept:
+        for turn, way in enumerate((linked, linked, written, written)):
+            https.new_certificate("a.example")
+            old, seen = https.context(), refusals()
+            way("key", turn)
+            ktap.wait_for(20, "they do not belong together", lambda s=seen: refusals() > s)
+            ktap.true(not https.shunned(old), "the old one")
+            way("pem", turn)
+            ktap.wait_for(30, "the new one", lambda: not https.shunned(https.context()))
+        kept.sendall(GET("/a.txt"))
+        ktap.equal(khttpd.Reader(kept).reply().status, 200, "a connection from before")
+    https.certificate("a.example")
+    ktap.wait_for(30, "files again", lambda: not https.shunned(https.context()))
+
+
 @ktap.test
 def a_worker_that_cannot_begin_is_tried_again():
     """Not so a certificate that is no good, above: nothing changes here meanwhile."""
@@ -191,6 +223,76 @@ def khttpdctl_says_and_reloads():
     out = khttpd.ctl("tls", "reload", check=False)
     ktap.true("khttpd-tlsd does not run" in out, out)
     https.start_daemon()
+
+
+def asked_for_certificates():
+    """A site whose clients need one of an authority, and one behind it."""
+    khttpd.ctl("stop")
+    https.certificate("client")
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{https.PORT},tls",
+               "--listen", "127.0.0.1:8080", *https.pem("a.example"), "--set",
+               f"client_ca={https.DIR}/client.pem")
+    khttpd.ctl("serve", "--site", "b", "--docroot", khttpd.WWW, "--set", "behind=default",
+               "--set", "names=b.example", *https.pem("b.example"))
+
+
+def let_in(name, version, own=None):
+    """Does a client get a reply? With TLS 1.3 it hears of a refusal no sooner."""
+    ctx = https.context(version, name=name)
+    if own:
+        ctx.load_cert_chain(f"{https.DIR}/{own}.pem", f"{https.DIR}/{own}.key")
+    try:
+        with https.connect(ctx=ctx, name=name) as sock:
+            sock.sendall(GET("/a.txt"))
+            return khttpd.Reader(sock).reply().status == 200
+    except (OSError, ktap.Fail):
+        return False
+
+
+@ktap.test
+def clients_need_certificates():
+    """By the site that listens, whichever name they ask for."""
+    asked_for_certificates()
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        for name in ("a.example", "b.example"):
+            what = f"{name} {version}"
+            ktap.true(not let_in(name, version), f"{what}: none")
+            ktap.true(not let_in(name, version, "b.example"), f"{what}: of another authority")
+            ktap.true(let_in(name, version, "client"), f"{what}: its own")
+    # Whom a listener lets in is not said by a site behind it.
+    out = khttpd.ctl("serve", "--site", "c", "--docroot", khttpd.WWW, "--set", "behind=default",
+                     "--set", f"client_ca={https.DIR}/client.pem", check=False)
+    ktap.true("Invalid argument" in out, out)
+    khttpd.ctl("stop", "--all")
+    https.serve()
+
+
+def resumed(name, session, *words):
+    """Does openssl's client resume a session? Where it has none it keeps that of its handshake."""
+    done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{https.PORT}",
+                           "-servername", name, "-tls1_2", *words,
+                           *(("-sess_in", session) if os.path.exists(session) else
+                             ("-sess_out", session))], input=b"", capture_output=True,
+                          check=False, timeout=60 * ktap.SCALE)
+    return b"Reused, TLSv1.2" in done.stdout, not done.returncode
+
+
+@ktap.test
+def a_session_of_elsewhere_is_not_resumed():
+    """It is of a listener that asks for nothing, with the same keys of tickets."""
+    own = "-cert", f"{https.DIR}/client.pem", "-key", f"{https.DIR}/client.key"
+    for name in ("a.example", "b.example"):
+        kept = f"{https.DIR}/{name}.session"
+        ktap.equal(resumed(name, kept), (False, True), "first")
+        ktap.equal(resumed(name, kept), (True, True), "where it is from")
+        asked_for_certificates()
+        for ask in ("a.example", "b.example"):
+            ktap.equal(resumed(ask, kept), (False, False), f"{name}, by {ask}")
+        mine = f"{https.DIR}/{name}.mine"
+        ktap.equal(resumed(name, mine, *own), (False, True), "with a certificate")
+        ktap.equal(resumed(name, mine), (True, True), "its session is as good")
+        khttpd.ctl("stop", "--all")
+        https.serve()
 
 
 def alone(mount):

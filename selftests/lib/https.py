@@ -55,12 +55,17 @@ def write_line(path, text):
         file.write(text + "\n")
 
 
-def certificate(name, key="ec"):
-    """Made anew under another name first, as ACME clients do."""
+def new_certificate(name, key="ec"):
+    """At new.key and new.pem."""
     curve = ("-pkeyopt", "ec_paramgen_curve:prime256v1") if key == "ec" else ()
     ktap.run("openssl", "req", "-x509", "-newkey", key, *curve, "-nodes", "-days", "30",
              "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
              "-keyout", f"{DIR}/new.key", "-out", f"{DIR}/new.pem")
+
+
+def certificate(name, key="ec"):
+    """It is whole when it gets its place."""
+    new_certificate(name, key)
     for kind in ("key", "pem"):
         os.rename(f"{DIR}/new.{kind}", f"{DIR}/{name}.{kind}")
 

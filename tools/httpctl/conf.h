@@ -36,7 +36,7 @@ struct attribute {
 	const char *otherwise;
 };
 
-#define ATTRIBUTES	13
+#define ATTRIBUTES	14
 
 struct limit {
 	const char *name;

@@ -22,8 +22,8 @@ const struct limit limits[LIMITS] = {
 const struct attribute attributes[ATTRIBUTES] = {
 	{ "listing", "0" }, { "precompressed", "0" }, { "etag_version", "0" },
 	{ "until_closed", "0" }, { "names", "" }, { "behind", "" }, { "certificate", "" },
-	{ "key", "" }, { "hsts", "" }, { "proxy_protocol", "" }, { "send_proxy", "0" },
-	{ "types", "" }, { "rules", "" },
+	{ "key", "" }, { "client_ca", "" }, { "hsts", "" }, { "proxy_protocol", "" },
+	{ "send_proxy", "0" }, { "types", "" }, { "rules", "" },
 };
 
 static int wrong(const struct file *file, const char *what, const char *word)
@@ -325,6 +325,9 @@ static int judge_site(struct file *file, struct section *site)
 				"site without listen, attach and behind", name);
 	if (wants_tls(&site->opt) && !*(setting(site, "certificate") ?: ""))
 		err |= wrong_at(file, site->line, "listener with tls, and no certificate", name);
+	if (*front && *(setting(site, "client_ca") ?: ""))
+		err |= wrong_at(file, site->line, "client_ca is for the site with the listener",
+				name);
 	why = *front ? judge_front(file, site, front) : NULL;
 	if (why)
 		err |= wrong_at(file, site->behind_line, why, front);

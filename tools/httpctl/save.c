@@ -104,7 +104,8 @@ static void save_texts(const char *path, const char *mark)
 {
 	static const char *const texts[] = {
 		"docroot", "index", "listing", "precompressed", "etag_version", "names",
-		"behind", "certificate", "key", "hsts", "proxy_protocol", "send_proxy",
+		"behind", "certificate", "key", "client_ca", "hsts", "proxy_protocol",
+		"send_proxy",
 	};
 	char value[PATH_MAX + 1], *newline;
 	size_t i;

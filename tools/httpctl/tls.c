@@ -73,6 +73,7 @@ static const char *judge_key(const struct pem *pem)
 /* Return: false if the site has no certificate. The caller frees pem->x509. */
 static bool read_pem(const char *site, struct pem *pem)
 {
+	char authorities[PATH_MAX];
 	FILE *file;
 
 	memset(pem, 0, sizeof(*pem));
@@ -88,6 +89,9 @@ static bool read_pem(const char *site, struct pem *pem)
 	pem->x509 = PEM_read_X509(file, NULL, no_password, NULL);
 	fclose(file);
 	pem->why = pem->x509 ? judge_key(pem) : "it is no certificate";
+	if (!pem->why && get(site, "client_ca", authorities, PATH_MAX) > 0 &&
+	    access(authorities, R_OK))
+		pem->why = "its client_ca cannot be read";
 	return true;
 }
 

@@ -37,6 +37,22 @@ static bool belongs(const struct site *site, const struct site *front)
 	return site->ctx && (site == front || !strcmp(site->behind, front->name));
 }
 
+/* The listener's site says who is let in, whoever's certificate the client gets. */
+static bool keep_judge(SSL *ssl, const struct site *front)
+{
+	struct stack_st_X509_NAME *names;
+
+	if (!*front->client_ca)
+		return true;
+	names = SSL_dup_CA_list(SSL_CTX_get_client_CA_list(front->ctx));
+	if (!names)
+		return false;
+	SSL_set_client_CA_list(ssl, names);
+	return SSL_set1_verify_cert_store(ssl, SSL_CTX_get_cert_store(front->ctx)) == 1 &&
+	       SSL_set_session_id_context(ssl, (const void *)front->judged,
+					  sizeof(front->judged)) == 1;
+}
+
 /* RFC 6066 section 3. The site and those behind it are asked in order: the first one counts whose
  * certificate is for that name. For a name that none has it is the listener's own.
  */
@@ -46,7 +62,6 @@ static int select_certificate(SSL *ssl, int *alert, void *data)
 	const struct shake *shake = SSL_get_app_data(ssl);
 	const struct site *site;
 
-	(void)alert;
 	(void)data;
 	if (!name)
 		return SSL_TLSEXT_ERR_NOACK;
@@ -54,8 +69,13 @@ static int select_certificate(SSL *ssl, int *alert, void *data)
 		if (!belongs(site, shake->site) ||
 		    X509_check_host(SSL_CTX_get0_certificate(site->ctx), name, 0, 0, NULL) != 1)
 			continue;
+		if (site == shake->site)
+			return SSL_TLSEXT_ERR_OK;
 		SSL_set_SSL_CTX(ssl, site->ctx);
-		return SSL_TLSEXT_ERR_OK;
+		if (keep_judge(ssl, shake->site))
+			return SSL_TLSEXT_ERR_OK;
+		*alert = SSL_AD_INTERNAL_ERROR;
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
 	}
 	return SSL_TLSEXT_ERR_NOACK;
 }

@@ -56,7 +56,8 @@ static struct site *read_site(const char *name, int *err)
 		len = get(name, "certificate", site->certificate, PATH_MAX);
 	}
 	if (len > 0 && (get(name, "behind", site->behind, KHTTPD_NAME_SIZE) < 0 ||
-			get(name, "key", site->key, PATH_MAX) < 0))
+			get(name, "key", site->key, PATH_MAX) < 0 ||
+			get(name, "client_ca", site->client_ca, PATH_MAX) < 0))
 		len = -1;
 	if (len < 0)
 		*err = -1;
@@ -145,6 +146,7 @@ uint64_t sites_mark(const struct site *sites)
 		mark = mix(mark, sites->behind, sizeof(sites->behind));
 		mark = mix_file(mark, sites->certificate);
 		mark = mix_file(mark, sites->key);
+		mark = mix_file(mark, sites->client_ca);
 	}
 	return mark;
 }
@@ -159,6 +161,24 @@ static int no_password(char *text, int size, int rwflag, void *data)
 	return -1;
 }
 
+/* Clients of the site's listeners must have a certificate from one of its authorities. A session
+ * that was begun before, or elsewhere, is not resumed: it may be of one who has none.
+ */
+static bool judge_clients(struct site *site)
+{
+	struct stack_st_X509_NAME *names = SSL_load_client_CA_file(site->client_ca);
+
+	if (!names)
+		return false;
+	site->judged[0] = mix(0xcbf29ce484222325, site->name, sizeof(site->name));
+	site->judged[1] = mix_file(site->judged[0], site->client_ca);
+	SSL_CTX_set_client_CA_list(site->ctx, names);
+	SSL_CTX_set_verify(site->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	return SSL_CTX_load_verify_file(site->ctx, site->client_ca) == 1 &&
+	       SSL_CTX_set_session_id_context(site->ctx, (const void *)site->judged,
+					      sizeof(site->judged)) == 1;
+}
+
 static bool load_certificate(struct site *site, const unsigned char *tickets, uint32_t ciphers)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -171,7 +191,8 @@ static bool load_certificate(struct site *site, const unsigned char *tickets, ui
 	return SSL_CTX_set_tlsext_ticket_keys(ctx, (void *)tickets, TICKET_SIZE) == 1 &&
 	       SSL_CTX_use_certificate_chain_file(ctx, site->certificate) == 1 &&
 	       SSL_CTX_use_PrivateKey_file(ctx, site->key, SSL_FILETYPE_PEM) == 1 &&
-	       SSL_CTX_check_private_key(ctx) == 1;
+	       SSL_CTX_check_private_key(ctx) == 1 &&
+	       (!*site->client_ca || judge_clients(site));
 }
 
 /* @ciphers: KHTTPD_TLS_*. Return: how many are no good. */

@@ -30,6 +30,8 @@ struct site {
 	char behind[KHTTPD_NAME_SIZE];
 	char certificate[PATH_MAX];
 	char key[PATH_MAX];
+	char client_ca[PATH_MAX];
+	uint64_t judged[2];		/* sessions whose clients it has let in */
 	SSL_CTX *ctx;
 };
 
