@@ -64,6 +64,12 @@ KHTTPD, STACK, REST = "khttpd", "the stack", "the rest"
 # kernel's TCP, IPv6 and IPv4; all else is the kernel's own, whichever stack there is.
 PARTS = [(part, re.compile(names)) for part, names in (
     ("user space", r"user space"),
+    # In assembler it has labels of its own, most with a number behind them.
+    ("AES-GCM", r"_(initial_(num_)?blocks|encrypt_by_8|eight_cipher|zero_cipher|no_extra_mask|"
+                r"get_AAD|less_than|multiple_of|large_enough|partial_block|data_read|encode_done)|"
+                r".*(aes|gcm|ghash|aead|crypto|skcipher|scatterwalk|kernel_fpu|irq_fpu|key_128)"),
+    ("the record layer", r"_*(tls_(sw|push|tx|get|make|fill|enc|dec|rx|strp|adv|xor|alloc|clone|"
+                         r"set|write|is_|ctx|rec|err)|sk_msg|bpf_exec_tx)"),
     (KHTTPD, r"khttpd_"),
     (STACK, r"net6_|_*(tcp|inet6?|ip6?|ipv6|fib6?|rt6?|cubictcp|bictcp|ndisc|raw6?_local|rawv6|fl6|"
             r"neigh|xfrm6?|bpf_skops|minmax)(_|$)|sk_stop_timer|validate_xmit_xfrm"),
