@@ -10,14 +10,21 @@
 # timeout: 200
 # guest-options: --kmemleak
 # pylint: disable=missing-function-docstring
+import array
 import contextlib
+import errno
+import fcntl
 import os
+import struct
 import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
+
+sys.path.insert(0, f"{khttpd.TOP}/tools/giveback")
+import example  # pylint: disable=wrong-import-position
 
 FAULT = "/sys/kernel/debug/failslab"
 PAGES = "/sys/kernel/debug/fail_page_alloc"
@@ -322,6 +329,71 @@ def given_back_to_softirq_without_memory():
     ktap.equal(how, "returned", "with memory")
     # What the listener knows of it, and its owner; at times the reply's packet, before.
     ktap.true(len(fared) >= 2 and set(fared) == {"stayed"}, f"it stays the thread's: {fared}")
+    answered(PLACES[0])
+
+
+def give_without_the_nth(server, number):
+    """A server gives a connection back, and its @number-th allocation fails: whether one did, and
+    the error.
+    """
+    with PLACES[0].connect(8094) as sock:
+        sock.sendall(khttpd.get("/theirs"))
+        conn = server.accept()
+        head = array.array("B", example.read_head(conn).replace(b"/theirs", b"/small"))
+        address, length = head.buffer_info()
+        arg = struct.pack("iiQII", server.sock.fileno(), conn.fileno(), address, length, 0)
+        error = 0
+        with open("/dev/khttpd_giveback", "rb", buffering=0) as device, \
+                open("/proc/thread-self/fail-nth", "r+b", buffering=0) as nth:
+            nth.write(b"%d" % number)
+            try:
+                fcntl.ioctl(device, example.GIVEBACK, arg)
+            except OSError as err:
+                error = err.errno
+            left = os.pread(nth.fileno(), 20, 0)
+            nth.write(b"0")
+        if error:
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nme")
+            conn.close()
+        else:
+            conn.detach()
+        ktap.equal(khttpd.Reader(sock).reply().body, b"me" if error else DATA[:1000], "body")
+    return not int(left.rstrip(b"\0\n")), error
+
+
+@contextlib.contextmanager
+def and_of(*caches):
+    """What is asked for of these fails, too. One that shares its memory with others cannot."""
+    marked = []
+    for cache in caches:
+        with contextlib.suppress(OSError):
+            put(f"/sys/kernel/slab/{cache}/failslab", 1)
+            marked.append(cache)
+    try:
+        yield len(marked)
+    finally:
+        for cache in marked:
+            put(f"/sys/kernel/slab/{cache}/failslab", 0)
+
+
+@ktap.test
+def a_server_gives_back_without_memory():
+    """The connection stays the server's, whichever allocation fails."""
+    with khttpd.Server(PLACES[0], 8094, "back") as server, only_kmalloc(), \
+            and_of("khttpd_conn", "sock_inode_cache") as more:
+        fault(ignore_gfp_wait="N", probability=0)
+        fared = []
+        while True:
+            failed, error = give_without_the_nth(server, len(fared) + 1)
+            if not failed:
+                break
+            fared.append(error)
+    ktap.diag(f"{fared}, {more}")
+    ktap.equal(error, 0, "with memory")
+    # The head, what is parsed of it, the connection, its socket; others are nobody's business.
+    ktap.true(fared.count(errno.ENOMEM) >= 2 + more and set(fared) <= {0, errno.ENOMEM},
+              f"{fared}, {more}")
+    ktap.wait_for(20, "no connection is left", lambda: khttpd.count("connections") == 0)
     answered(PLACES[0])
 
 
