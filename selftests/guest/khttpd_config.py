@@ -107,6 +107,9 @@ def mistakes_are_named_and_nothing_is_done():
             ("[site a]\ndocroot = /srv", 1, "without"),
             ("[site a]\nlisten = 1.2.3.4:80", 1, "docroot"),
             ("[site a]\n[site b]\n[site a]", 3, "second"),
+            ("[site a]\ndocroot = /srv\nlisten = 1.2.3.4:80,tls", 1, "no certificate"),
+            ("[site a]\ndocroot = /srv\nlisten = 1.2.3.4:80\n[site b]\ndocroot = /srv\n"
+             "behind = a\nclient_ca = /srv/x", 4, "site with the listener"),
             ("[site a]\n" + "listen = 1.2.3.4:80\n" * 17, 18, "many")):
         for command in ("check", "load"):
             said = load(text, command, check=False)
