@@ -10,11 +10,10 @@
 
 /* Candidates of one interface; true if *best was changed. */
 static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net6_iface *out,
-				const struct in6_addr *hop, const struct in6_addr *daddr,
+				const struct in6_addr *hop, const struct net6_srcaddr_want *want,
 				unsigned int prefs, bool found, struct net6_srcaddr *best)
 {
 	/* RFC 5014 section 6: a program's word outweighs the configuration. */
-	const struct net6_policy *policy = net6_policy(iface->nn);
 	bool temporary = prefs ? prefs & IPV6_PREFER_SRC_TMP :
 				 READ_ONCE(iface->use_tempaddr) > 1;
 	bool use_optimistic = net6_conf(iface, NET6_PARAM_USE_OPTIMISTIC);
@@ -38,7 +37,8 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net
 			continue;
 		if (hop)
 			candidate.told = net6_first_hop_of(out, hop, &addr->addr);
-		if (!found || net6_srcaddr_cmp(&candidate, best, daddr, policy) > 0)
+		net6_srcaddr_judge(&candidate, want);
+		if (!found || net6_srcaddr_cmp(&candidate, best, want) > 0)
 			*best = candidate;
 		found = true;
 	}
@@ -57,9 +57,11 @@ static bool net6_srcaddr_better(const struct net6_iface *iface, const struct net
 int net6_srcaddr_on(const struct net6_iface *out, const struct in6_addr *daddr,
 		    struct in6_addr *saddr)
 {
+	struct net6_srcaddr_want want;
 	struct net6_srcaddr best;
 
-	if (!net6_srcaddr_better(out, out, NULL, daddr, 0, false, &best))
+	net6_srcaddr_want(&want, daddr, net6_policy(out->nn));
+	if (!net6_srcaddr_better(out, out, NULL, &want, 0, false, &best))
 		return -EADDRNOTAVAIL;
 	*saddr = best.addr;
 	return 0;
@@ -80,22 +82,23 @@ int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
 			const struct in6_addr *hop, const struct in6_addr *daddr,
 			unsigned int prefs, struct in6_addr *saddr)
 {
-	int scope = net6_srcaddr_scope(daddr);
+	struct net6_srcaddr_want want;
 	const struct net6_iface *iface;
 	struct net6_srcaddr best;
 	bool found;
 
 	if (READ_ONCE(nn->n_routers) < 2)
 		hop = NULL;
-	found = net6_srcaddr_better(out, out, hop, daddr, prefs, false, &best);
+	net6_srcaddr_want(&want, daddr, net6_policy(nn));
+	found = net6_srcaddr_better(out, out, hop, &want, prefs, false, &best);
 	/* RFC 6724 section 4: for multicast and link-local destinations the candidates
 	 * "MUST only include addresses assigned to interfaces belonging to the same link".
 	 */
-	if (scope > IPV6_ADDR_SCOPE_LINKLOCAL && !ipv6_addr_is_multicast(daddr) &&
-	    (!found || net6_srcaddr_scope(&best.addr) < scope)) {
+	if (want.scope > IPV6_ADDR_SCOPE_LINKLOCAL && !ipv6_addr_is_multicast(daddr) &&
+	    (!found || best.scope < want.scope)) {
 		list_for_each_entry_rcu(iface, &nn->ifaces, list)
 			if (iface != out)
-				found = net6_srcaddr_better(iface, out, hop, daddr, prefs, found,
+				found = net6_srcaddr_better(iface, out, hop, &want, prefs, found,
 							    &best);
 	}
 	/* ::1 is no source for what leaves the node (RFC 4291 2.5.3). */

@@ -3,6 +3,7 @@
  * Rule 4 (home addresses) has nothing to compare here.
  */
 #include <linux/kernel.h>
+#include <net/ipv6.h>
 
 #include "srcaddr_rules.h"
 
@@ -22,35 +23,14 @@ const struct net6_policy net6_policy_default = {
 	},
 };
 
-static unsigned int net6_srcaddr_common_bytes(const u8 *a, const u8 *b)
-{
-	unsigned int i, bit;
-
-	for (i = 0; i < 16; i++) {
-		u8 differ = a[i] ^ b[i];
-
-		if (!differ)
-			continue;
-		for (bit = 0; !(differ & (0x80 >> bit)); bit++)
-			;
-		return i * 8 + bit;
-	}
-	return 128;
-}
-
-unsigned int net6_srcaddr_common(const struct in6_addr *a, const struct in6_addr *b)
-{
-	return net6_srcaddr_common_bytes(a->s6_addr, b->s6_addr);
-}
-
 const struct net6_policy_entry *net6_policy_match(const struct net6_policy *policy,
 						  const struct in6_addr *addr)
 {
 	u32 i;
 
 	for (i = 0; i < policy->n; i++)
-		if (net6_srcaddr_common_bytes(addr->s6_addr, policy->entries[i].prefix) >=
-		    policy->entries[i].plen)
+		if (ipv6_prefix_equal(addr, (const struct in6_addr *)policy->entries[i].prefix,
+				      policy->entries[i].plen))
 			return &policy->entries[i];
 	return NULL;
 }
@@ -64,7 +44,6 @@ u32 net6_policy_label(const struct net6_policy *policy, const struct in6_addr *a
 
 int net6_srcaddr_scope(const struct in6_addr *addr)
 {
-	static const u8 loopback[16] = { [15] = 1 };
 	const u8 *a = addr->s6_addr;
 
 	if (a[0] == 0xff)
@@ -74,32 +53,41 @@ int net6_srcaddr_scope(const struct in6_addr *addr)
 	if (a[0] == 0xfe && (a[1] & 0xc0) == 0xc0)
 		return 0x5;			/* site-local, deprecated */
 	/* RFC 6724 3.4: "the loopback address MUST be treated as having link-local scope" */
-	if (net6_srcaddr_common_bytes(a, loopback) == 128)
+	if (ipv6_addr_loopback(addr))
 		return 0x2;
 	return 0xe;
 }
 
-int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
-		     const struct in6_addr *daddr, const struct net6_policy *policy)
+void net6_srcaddr_want(struct net6_srcaddr_want *want, const struct in6_addr *daddr,
+		       const struct net6_policy *policy)
 {
-	int scope_a = net6_srcaddr_scope(&a->addr), scope_b = net6_srcaddr_scope(&b->addr);
-	unsigned int len_a = net6_srcaddr_common(&a->addr, daddr);
-	unsigned int len_b = net6_srcaddr_common(&b->addr, daddr);
-	int scope = net6_srcaddr_scope(daddr);
-	bool match_a, match_b;
-	u32 label;
+	want->daddr = daddr;
+	want->policy = policy;
+	want->scope = net6_srcaddr_scope(daddr);
+	want->label = net6_policy_label(policy, daddr);
+}
+
+void net6_srcaddr_judge(struct net6_srcaddr *candidate, const struct net6_srcaddr_want *want)
+{
+	candidate->scope = net6_srcaddr_scope(&candidate->addr);
+	candidate->common = ipv6_addr_diff(&candidate->addr, want->daddr);
+	candidate->labelled = net6_policy_label(want->policy, &candidate->addr) == want->label;
+}
+
+int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
+		     const struct net6_srcaddr_want *want)
+{
+	bool match_a = a->common == 128, match_b = b->common == 128;
 	int by;
 
 	/* Rule 1: prefer same address */
-	match_a = len_a == 128;
-	match_b = len_b == 128;
 	if (match_a != match_b)
 		return match_a ? 1 : -1;
 	/* Rule 2: prefer appropriate scope */
-	if (scope_a < scope_b)
-		return scope_a < scope ? -1 : 1;
-	if (scope_b < scope_a)
-		return scope_b < scope ? 1 : -1;
+	if (a->scope < b->scope)
+		return a->scope < want->scope ? -1 : 1;
+	if (b->scope < a->scope)
+		return b->scope < want->scope ? 1 : -1;
 	/* Rule 3: avoid deprecated addresses */
 	if (a->deprecated != b->deprecated)
 		return a->deprecated ? -1 : 1;
@@ -110,18 +98,15 @@ int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
 	if (a->told + b->told == 0 && a->told != b->told)
 		return a->told;
 	/* Rule 6: prefer matching label */
-	label = net6_policy_label(policy, daddr);
-	match_a = net6_policy_label(policy, &a->addr) == label;
-	match_b = net6_policy_label(policy, &b->addr) == label;
-	if (match_a != match_b)
-		return match_a ? 1 : -1;
+	if (a->labelled != b->labelled)
+		return a->labelled ? 1 : -1;
 	/* Rule 7: prefer temporary addresses, or public ones, as is configured */
 	if (a->privacy != b->privacy)
 		return a->privacy ? 1 : -1;
 	/* Rule 8: longest matching prefix; section 2.2: "limited to the portion [...]
 	 * not including the interface ID", that is to the source's prefix
 	 */
-	by = (int)min_t(unsigned int, len_a, a->plen) - (int)min_t(unsigned int, len_b, b->plen);
+	by = min(a->common, a->plen) - min(b->common, b->plen);
 	/* At last one that is not optimistic, should that not have counted in rule 3 */
 	return by ?: b->optimistic - a->optimistic;
 }

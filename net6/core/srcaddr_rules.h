@@ -19,6 +19,9 @@
  * @outgoing: it is on the interface that the packet leaves by
  * @told: its prefix is told by the next hop: 1; by other routers only: -1; by none: 0
  * @privacy: temporary or not, as is preferred there (RFC 8981)
+ * @common: leading bits that are the destination's, too; with the next two by net6_srcaddr_judge()
+ * @scope: RFC 6724 3.1
+ * @labelled: it has the destination's label
  */
 struct net6_srcaddr {
 	struct in6_addr	addr;
@@ -28,6 +31,9 @@ struct net6_srcaddr {
 	s8		told;
 	bool		privacy;
 	bool		optimistic;
+	u8		common;
+	u8		scope;
+	bool		labelled;
 };
 
 /**
@@ -68,11 +74,27 @@ u32 net6_policy_label(const struct net6_policy *policy, const struct in6_addr *a
 
 /* RFC 6724 section 3.1: scopes of unicast addresses as multicast scope values */
 int net6_srcaddr_scope(const struct in6_addr *addr);
-/* Leading bits that are the same, 0 to 128 */
-unsigned int net6_srcaddr_common(const struct in6_addr *a, const struct in6_addr *b);
 
-/* Above 0 if @a is better, below 0 if @b is, 0 if no rule tells. */
+/**
+ * struct net6_srcaddr_want - what a source is chosen for
+ * @daddr: destination
+ * @policy: the namespace's table
+ * @scope: of @daddr
+ * @label: of @daddr
+ */
+struct net6_srcaddr_want {
+	const struct in6_addr		*daddr;
+	const struct net6_policy	*policy;
+	int				scope;
+	u32				label;
+};
+
+void net6_srcaddr_want(struct net6_srcaddr_want *want, const struct in6_addr *daddr,
+		       const struct net6_policy *policy);
+/* What the rules ask of a candidate, once for all that it is compared with. */
+void net6_srcaddr_judge(struct net6_srcaddr *candidate, const struct net6_srcaddr_want *want);
+/* Above 0 if @a is better, below 0 if @b is, 0 if no rule tells. Both are judged. */
 int net6_srcaddr_cmp(const struct net6_srcaddr *a, const struct net6_srcaddr *b,
-		     const struct in6_addr *daddr, const struct net6_policy *policy);
+		     const struct net6_srcaddr_want *want);
 
 #endif /* _NET6_SRCADDR_RULES_H */

@@ -16,6 +16,17 @@ static struct in6_addr ip(const char *text)
 	return addr;
 }
 
+static int chosen(struct net6_srcaddr *a, struct net6_srcaddr *b, const struct in6_addr *daddr,
+		  const struct net6_policy *policy)
+{
+	struct net6_srcaddr_want want;
+
+	net6_srcaddr_want(&want, daddr, policy);
+	net6_srcaddr_judge(a, &want);
+	net6_srcaddr_judge(b, &want);
+	return net6_srcaddr_cmp(a, b, &want);
+}
+
 static struct net6_srcaddr candidate(const char *text)
 {
 	return (struct net6_srcaddr) { .addr = ip(text), .plen = 64, .outgoing = true };
@@ -25,8 +36,8 @@ static int cmp(const char *a, const char *b, const char *daddr)
 {
 	struct net6_srcaddr x = candidate(a), y = candidate(b);
 	struct in6_addr d = ip(daddr);
-	int forth = net6_srcaddr_cmp(&x, &y, &d, &net6_policy_default);
-	int back = net6_srcaddr_cmp(&y, &x, &d, &net6_policy_default);
+	int forth = chosen(&x, &y, &d, &net6_policy_default);
+	int back = chosen(&y, &x, &d, &net6_policy_default);
 
 	bool agree = forth > 0 ? back < 0 : forth < 0 ? back > 0 : !back;
 
@@ -68,15 +79,27 @@ TEST(label__default_policy_table)
 	}
 }
 
-TEST(common__counts_leading_bits)
+TEST(judged__common_bits_scope_and_label)
 {
-	struct in6_addr a = ip("2001:db8::"), b = ip("2001:db8::"), c = ip("2001:db8:0:1::");
-	struct in6_addr d = ip("a001:db8::"), e = ip("2001:db8::1");
+	static const struct { const char *addr; u8 common, scope; bool labelled; } t[] = {
+		{ "2001:db8::", 128, 14, true }, { "2001:db8:0:1::", 63, 14, true },
+		{ "a001:db8::", 0, 14, true }, { "2001:db8::1", 127, 14, true },
+		{ "2002::1", 14, 14, false }, { "fe80::1", 0, 2, true },
+	};
+	struct in6_addr d = ip("2001:db8::");
+	struct net6_srcaddr_want want;
+	unsigned int i;
 
-	EXPECT_EQ(net6_srcaddr_common(&a, &b), 128);
-	EXPECT_EQ(net6_srcaddr_common(&a, &c), 63);
-	EXPECT_EQ(net6_srcaddr_common(&a, &d), 0);
-	EXPECT_EQ(net6_srcaddr_common(&a, &e), 127);
+	net6_srcaddr_want(&want, &d, &net6_policy_default);
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		struct net6_srcaddr a = candidate(t[i].addr);
+
+		unit_case(t[i].addr);
+		net6_srcaddr_judge(&a, &want);
+		EXPECT_EQ(a.common, t[i].common);
+		EXPECT_EQ(a.scope, t[i].scope);
+		EXPECT_EQ(a.labelled, t[i].labelled);
+	}
 }
 
 TEST(rule1__same_address)
@@ -102,10 +125,10 @@ TEST(rule7__temporary_or_public_as_configured)
 	struct in6_addr d = ip("2001:db8:1::3:0");
 
 	a.privacy = true;
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
-	EXPECT_LT(net6_srcaddr_cmp(&b, &a, &d, &net6_policy_default), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_LT(chosen(&b, &a, &d, &net6_policy_default), 0);
 	a.deprecated = true;	/* rule 3 goes before */
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_LT(chosen(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule3__avoid_deprecated)
@@ -113,11 +136,11 @@ TEST(rule3__avoid_deprecated)
 	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:3::2");
 	struct in6_addr d = ip("2001:db8:1::1");
 
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &net6_policy_default), 0);
 	a.deprecated = true;
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_LT(chosen(&a, &b, &d, &net6_policy_default), 0);
 	b.deprecated = true;
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule5__outgoing_interface)
@@ -126,7 +149,7 @@ TEST(rule5__outgoing_interface)
 	struct in6_addr d = ip("2001:db8:1::1");
 
 	a.outgoing = false;
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_LT(chosen(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule5_5__a_prefix_that_the_next_hop_has_told)
@@ -138,21 +161,21 @@ TEST(rule5_5__a_prefix_that_the_next_hop_has_told)
 
 	a.told = -1;
 	b.told = 1;
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
-	EXPECT_GT(net6_srcaddr_cmp(&b, &a, &d, &net6_policy_default), 0);
+	EXPECT_LT(chosen(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_GT(chosen(&b, &a, &d, &net6_policy_default), 0);
 	/* what nobody has told is not worse, and not better */
 	for (told = -1; told <= 1; told++) {
 		a.told = 0;
 		b.told = told;
-		EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+		EXPECT_GT(chosen(&a, &b, &d, &net6_policy_default), 0);
 		a.told = told;
-		EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+		EXPECT_GT(chosen(&a, &b, &d, &net6_policy_default), 0);
 	}
 	/* rule 3 goes before it */
 	a.told = -1;
 	b.told = 1;
 	b.deprecated = true;
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &net6_policy_default), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &net6_policy_default), 0);
 }
 
 TEST(rule6__matching_label)
@@ -225,18 +248,18 @@ TEST(rule6__by_another_table)
 	struct net6_srcaddr a = candidate("2001:db8:1::2"), b = candidate("2001:db8:2::2");
 	struct in6_addr d = ip("2001:db8:1::1:0");
 
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
-	EXPECT_LT(net6_srcaddr_cmp(&b, &a, &d, &other_policy), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &other_policy), 0);
+	EXPECT_LT(chosen(&b, &a, &d, &other_policy), 0);
 	/* rule 8 alone would have it the other way */
 	d = ip("2001:db8:0:4000::1");
 	a = candidate("2001:db8:0:4000::2");
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &other_policy), 0);
 	b = candidate("2001:db8:1::2");
 	d = ip("2001:db8:1:8000::1");
-	EXPECT_LT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
+	EXPECT_LT(chosen(&a, &b, &d, &other_policy), 0);
 	/* rule 3 goes before */
 	b.deprecated = true;
-	EXPECT_GT(net6_srcaddr_cmp(&a, &b, &d, &other_policy), 0);
+	EXPECT_GT(chosen(&a, &b, &d, &other_policy), 0);
 }
 
 TEST(rule8__longest_matching_prefix)

@@ -61,6 +61,15 @@ static inline bool ipv6_prefix_equal(const struct in6_addr *a,
 	return !bits || !((a->s6_addr[bytes] ^ b->s6_addr[bytes]) >> (8 - bits));
 }
 
+static inline int ipv6_addr_diff(const struct in6_addr *a, const struct in6_addr *b)
+{
+	int bit = 0;
+
+	while (bit < 128 && !((a->s6_addr[bit / 8] ^ b->s6_addr[bit / 8]) & 0x80 >> bit % 8))
+		bit++;
+	return bit;
+}
+
 static inline void ipv6_addr_prefix(struct in6_addr *pfx,
 				    const struct in6_addr *addr, int plen)
 {
