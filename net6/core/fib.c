@@ -17,6 +17,7 @@ static void net6_fib_free(struct net6_fib_route *r)
 
 	lockdep_assert_held(&nn->lock);
 	list_del_rcu(&r->life.list);
+	net6_life_forget(&r->iface->ends, &r->life);
 	list_del_rcu(&r->item);
 	net6_trie_prune(&nn->fib, &r->prefix, r->plen);
 	if (!r->attrs.manual)
@@ -27,7 +28,8 @@ static void net6_fib_free(struct net6_fib_route *r)
 	kfree_rcu(r, rcu);
 }
 
-static void net6_fib_end(struct net6_life *life)
+/* Its lifetime is over. */
+void net6_fib_end(struct net6_life *life)
 {
 	net6_fib_free(container_of(life, struct net6_fib_route, life));
 }
@@ -105,9 +107,13 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	r->gateway = *gateway;
 	r->iface = iface;
 	r->attrs = *attrs;
-	net6_life_set(&r->life, lifetime);
+	net6_life_begin(&iface->ends, &r->life, NET6_LIFE_ROUTE, lifetime);
 	net6_fib_link(node, r);
-	list_add_tail_rcu(&r->life.list, &iface->routes);
+	/* Those of routers in front: who looks for one does not go through the others. */
+	if (attrs->manual)
+		list_add_tail_rcu(&r->life.list, &iface->routes);
+	else
+		list_add_rcu(&r->life.list, &iface->routes);
 	nn->fib_count++;
 	if (!attrs->manual)
 		iface->n_routes++;
@@ -145,7 +151,7 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 	if (!r && !lifetime)
 		err = -ENOENT;
 	else if (r && lifetime && net6_route_attrs_equal(&r->attrs, attrs))
-		net6_life_set(&r->life, lifetime);
+		net6_life_set(&iface->ends, &r->life, lifetime);
 	else if (lifetime)
 		err = net6_fib_new(iface, prefix, plen, gateway, attrs, lifetime, r);
 	else
@@ -154,13 +160,6 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 unlock:
 	spin_unlock_bh(&iface->nn->lock);
 	return err;
-}
-
-unsigned long net6_fib_expire(struct net6_iface *iface)
-	__must_hold(&iface->nn->lock)
-{
-	lockdep_assert_held(&iface->nn->lock);
-	return net6_life_expire(&iface->routes, net6_fib_end);
 }
 
 /**
@@ -176,9 +175,12 @@ void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway)
 	struct net6_fib_route *r, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(r, next, &iface->routes, life.list)
-		if (!r->attrs.manual && ipv6_addr_equal(&r->gateway, gateway))
+	list_for_each_entry_safe(r, next, &iface->routes, life.list) {
+		if (r->attrs.manual)
+			break;
+		if (ipv6_addr_equal(&r->gateway, gateway))
 			net6_fib_free(r);
+	}
 }
 
 void net6_fib_forget_all(struct net6_iface *iface, bool manual)

@@ -96,7 +96,7 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 		    u32 lifetime);
 
 /* nn->lock held. */
-unsigned long net6_fib_expire(struct net6_iface *iface);
+void net6_fib_end(struct net6_life *life);
 void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway);
 void net6_fib_forget_all(struct net6_iface *iface, bool manual);
 

@@ -34,12 +34,14 @@ static void net6_told_free(struct net6_told *told)
 	list_del_rcu(&told->item);
 	net6_trie_prune(&told->router->by_prefix, &told->prefix, told->plen);
 	list_del(&told->life.list);
+	net6_life_forget(&told->router->iface->ends, &told->life);
 	told->router->n_told--;
 	net6_dest_flush(told->router->iface->nn);
 	kfree_rcu(told, rcu);
 }
 
-static void net6_told_end(struct net6_life *life)
+/* A router has not told it again in time. */
+void net6_told_end(struct net6_life *life)
 {
 	net6_told_free(container_of(life, struct net6_told, life));
 }
@@ -78,7 +80,7 @@ static void net6_told_new(struct net6_router *router, const struct in6_addr *pre
 	told->router = router;
 	told->prefix = *prefix;
 	told->plen = plen;
-	net6_life_set(&told->life, valid_lft);
+	net6_life_begin(&router->iface->ends, &told->life, NET6_LIFE_TOLD, valid_lft);
 	list_add_tail(&told->life.list, &router->told);
 	list_add_rcu(&told->item, &node->items);
 	router->n_told++;
@@ -109,24 +111,12 @@ void net6_router_tells(struct net6_iface *iface, const struct in6_addr *addr,
 	if (told && !valid_lft)
 		net6_told_free(told);
 	else if (told)
-		net6_life_set(&told->life, valid_lft);
+		net6_life_set(&iface->ends, &told->life, valid_lft);
 	else if (valid_lft)
 		net6_told_new(router, prefix, plen, valid_lft);
 	net6_nd_await_end(iface, valid_lft);
 unlock:
 	spin_unlock_bh(&iface->nn->lock);
-}
-
-/**
- * net6_told_expire() - forget what a router has not told again in time
- * @router: router
- *
- * Context: nn->lock held. Return: jiffies until the next end, or NET6_LIFE_NEVER.
- */
-unsigned long net6_told_expire(struct net6_router *router)
-	__must_hold(&router->iface->nn->lock)
-{
-	return net6_life_expire(&router->told, net6_told_end);
 }
 
 /**

@@ -128,6 +128,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	INIT_LIST_HEAD(&iface->prefixes);
 	INIT_LIST_HEAD(&iface->routers);
 	INIT_LIST_HEAD(&iface->routes);
+	iface->ends = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&iface->groups);
 	INIT_LIST_HEAD(&iface->unicast);
 	INIT_LIST_HEAD(&iface->anycast);

@@ -75,7 +75,9 @@ enum {
  *	packet from the link has looked for is here, however many are set by hand
  * @prefixes: struct net6_prefix.life.list; same
  * @routers: struct net6_router.life.list; same
- * @routes: struct net6_fib_route.life.list; same
+ * @routes: struct net6_fib_route.life.list; same. Those of routers in front
+ * @ends: struct net6_life.node of routers, prefixes and routes that do not live for ever, and of
+ *	what routers have told; the soonest first. Under nn->lock
  * @groups: struct net6_accept.list of joined groups; same
  * @unicast: those of its unicast addresses; same
  * @mld: what routers are told about them
@@ -135,6 +137,7 @@ struct net6_iface {
 	struct list_head		prefixes;
 	struct list_head		routers;
 	struct list_head		routes;
+	struct rb_root_cached		ends;
 	struct list_head		groups;
 	struct list_head		unicast;
 	u32				n_addrs;

@@ -1,23 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lifetimes of what routers tell: seconds that count from an update. */
 #include <linux/jiffies.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "life.h"
 
 #define NET6_TWO_HOURS	7200	/* seconds */
 
+static bool net6_life_before(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct net6_life, node)->until <
+	       rb_entry(b, struct net6_life, node)->until;
+}
+
+/**
+ * net6_life_forget() - it does not end by itself any more
+ * @ends: the interface's
+ * @life: it
+ *
+ * Context: whoever protects @ends.
+ */
+void net6_life_forget(struct rb_root_cached *ends, struct net6_life *life)
+{
+	if (RB_EMPTY_NODE(&life->node))
+		return;
+	rb_erase_cached(&life->node, ends);
+	RB_CLEAR_NODE(&life->node);
+}
+
 /**
  * net6_life_set() - a life begins anew
+ * @ends: the interface's
  * @life: it
  * @lifetime: seconds, NET6_LIFETIME_INFINITE
  *
- * Context: whoever protects the list.
+ * Context: whoever protects @ends.
  */
-void net6_life_set(struct net6_life *life, u32 lifetime)
+void net6_life_set(struct rb_root_cached *ends, struct net6_life *life, u32 lifetime)
 {
-	life->lifetime = lifetime;
-	life->updated = jiffies;
+	net6_life_forget(ends, life);
+	if (lifetime == NET6_LIFETIME_INFINITE) {
+		life->until = U64_MAX;
+		return;
+	}
+	life->until = get_jiffies_64() + (u64)lifetime * HZ;
+	rb_add_cached(&life->node, ends, net6_life_before);
+}
+
+/**
+ * net6_life_begin() - the first life of something
+ * @ends: the interface's
+ * @life: it
+ * @of: what it is
+ * @lifetime: seconds, NET6_LIFETIME_INFINITE
+ *
+ * Context: whoever protects @ends.
+ */
+void net6_life_begin(struct rb_root_cached *ends, struct net6_life *life, enum net6_life_of of,
+		     u32 lifetime)
+{
+	RB_CLEAR_NODE(&life->node);
+	life->of = of;
+	net6_life_set(ends, life, lifetime);
+}
+
+/**
+ * net6_life_left() - what is left of a life
+ * @life: it
+ *
+ * Context: any. Return: seconds, 0 when it is over, NET6_LIFETIME_INFINITE.
+ */
+u32 net6_life_left(const struct net6_life *life)
+{
+	u64 until = life->until, now = get_jiffies_64();
+
+	if (until == U64_MAX)
+		return NET6_LIFETIME_INFINITE;
+	return now < until ? div_u64(until - now + HZ - 1, HZ) : 0;
 }
 
 /**
@@ -55,24 +116,26 @@ u32 net6_lifetime_renewed(u32 left, u32 told)
 
 /**
  * net6_life_expire() - end what is over
- * @head: list of struct net6_life
- * @end: takes one out of the list and frees it
+ * @ends: the interface's
+ * @end: takes one out and frees it
  *
- * Context: whoever protects the list. Return: jiffies until the next end, or
- * NET6_LIFE_NEVER.
+ * NET6_LIFE_ENDS at most; the others a tick later. Context: whoever protects @ends.
+ * Return: jiffies until the next end, or NET6_LIFE_NEVER.
  */
-unsigned long net6_life_expire(struct list_head *head, void (*end)(struct net6_life *life))
+unsigned long net6_life_expire(struct rb_root_cached *ends, void (*end)(struct net6_life *life))
 {
-	unsigned long soonest = NET6_LIFE_NEVER;
-	struct net6_life *life, *next;
+	u64 now = get_jiffies_64();
+	struct net6_life *life;
+	unsigned int n = 0;
+	struct rb_node *node;
 
-	list_for_each_entry_safe(life, next, head, list) {
-		u32 left = net6_life_left(life);
-
-		if (!left)
-			end(life);
-		else if (left != NET6_LIFETIME_INFINITE)
-			soonest = min_t(unsigned long, soonest, left);
+	while ((node = rb_first_cached(ends))) {
+		life = rb_entry(node, struct net6_life, node);
+		if (life->until > now)
+			return min_t(u64, life->until - now, NET6_LIFE_NEVER - 1);
+		if (n++ == NET6_LIFE_ENDS)
+			return 1;
+		end(life);
 	}
-	return soonest == NET6_LIFE_NEVER ? soonest : soonest * HZ + 1;
+	return NET6_LIFE_NEVER;
 }

@@ -101,7 +101,7 @@ void net6_nd_iface_down(struct net6_iface *iface, bool all);	/* forgets routers 
 /* RFC 8028 (core/first_hop.c). The first takes nn->lock, the next two want it, the others RCU. */
 void net6_router_tells(struct net6_iface *iface, const struct in6_addr *addr,
 		       const struct in6_addr *prefix, u8 plen, u32 valid_lft);
-unsigned long net6_told_expire(struct net6_router *router);
+void net6_told_end(struct net6_life *life);
 void net6_told_forget(struct net6_router *router);
 bool net6_router_told(const struct net6_router *router, const struct in6_addr *addr);
 u32 net6_first_hop(struct net6_net *nn, const struct in6_addr *saddr, int oif);
@@ -112,11 +112,9 @@ int net6_first_hop_of(const struct net6_iface *out, const struct in6_addr *hop,
 void net6_nd_await_end(struct net6_iface *iface, u32 lifetime);	/* nn->lock held */
 unsigned long net6_nd_life_at(unsigned long delay);
 
-/* The lists' own verbs (core/router.c, core/prefix.c, core/ra.c). nn->lock held;
- * expire() removes what is over and returns the jiffies until the next end.
- */
-unsigned long net6_router_expire(struct net6_iface *iface);
-unsigned long net6_prefix_expire(struct net6_iface *iface);
+/* The lists' own verbs (core/router.c, core/prefix.c, core/ra.c). nn->lock held. */
+void net6_router_end(struct net6_life *life);	/* its lifetime is over */
+void net6_prefix_end(struct net6_life *life);
 void net6_router_forget_all(struct net6_iface *iface, bool manual);
 void net6_prefix_forget_all(struct net6_iface *iface, bool manual);
 void net6_nd_set_router(struct net6_iface *iface);

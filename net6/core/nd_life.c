@@ -13,11 +13,13 @@
  * net6_nd_life_at() - when to look for what is over
  * @delay: jiffies until the next end
  *
- * To the whole second: however many ends there are, the lists are gone through once in each.
+ * To the whole second, unless some are over already: ends of one second are one timer's.
  * Context: any. Return: jiffies.
  */
 unsigned long net6_nd_life_at(unsigned long delay)
 {
+	if (delay == 1)
+		return jiffies + 1;
 	return __round_jiffies_up(jiffies + net6_life_delay(min(delay, NET6_LIFE_TIMER_MAX)), 0);
 }
 
@@ -26,8 +28,8 @@ unsigned long net6_nd_life_at(unsigned long delay)
  * @iface: its interface
  * @lifetime: seconds, NET6_LIFETIME_INFINITE; 0: it has none any more
  *
- * Each option of an advertisement comes here, and the lists may be long. Entries that are over go
- * when the timer says so. Context: nn->lock held.
+ * Each option of an advertisement comes here. Entries that are over go when the timer says so.
+ * Context: nn->lock held.
  */
 void net6_nd_await_end(struct net6_iface *iface, u32 lifetime)
 	__must_hold(&iface->nn->lock)

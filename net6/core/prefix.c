@@ -29,6 +29,7 @@ static void net6_prefix_free(struct net6_prefix *p)
 	__must_hold(&p->iface->nn->lock)
 {
 	list_del_rcu(&p->life.list);
+	net6_life_forget(&p->iface->ends, &p->life);
 	list_del_rcu(&p->item);
 	net6_trie_prune(&p->iface->nn->onlink, &p->prefix, p->plen);
 	net6_note_prefix(p, NET6_NOTE_DEL);
@@ -73,7 +74,7 @@ static void net6_prefix_settle(struct net6_prefix *p)
 	iface->n_prefixes += p->manual - manual;
 	iface->n_manual += manual - p->manual;
 	p->manual = manual;
-	net6_life_set(&p->life, most);
+	net6_life_set(&iface->ends, &p->life, most);
 	net6_nd_await_end(iface, most);
 }
 
@@ -115,7 +116,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p->manual = manual;
 	p->metric = metric ?: NET6_METRIC_PREFIX;
 	net6_prefix_claim(p, valid_lft, owner);
-	net6_life_set(&p->life, valid_lft);
+	net6_life_begin(&iface->ends, &p->life, NET6_LIFE_PREFIX, valid_lft);
 	net6_nd_await_end(iface, valid_lft);
 	list_add_tail_rcu(&p->life.list, &iface->prefixes);
 	list_add_tail_rcu(&p->item, &node->items);
@@ -201,16 +202,10 @@ void net6_prefix_forget_all(struct net6_iface *iface, bool manual)
 	}
 }
 
-static void net6_prefix_end(struct net6_life *life)
+/* Its lifetime is over. */
+void net6_prefix_end(struct net6_life *life)
 {
 	net6_prefix_free(container_of(life, struct net6_prefix, life));
-}
-
-unsigned long net6_prefix_expire(struct net6_iface *iface)
-	__must_hold(&iface->nn->lock)
-{
-	lockdep_assert_held(&iface->nn->lock);
-	return net6_life_expire(&iface->prefixes, net6_prefix_end);
 }
 
 /* The one of the lowest metric, of those the oldest; NULL if none can be used. */

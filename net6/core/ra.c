@@ -44,17 +44,33 @@ void net6_nd_draw_reachable(struct net6_iface *iface)
 	WRITE_ONCE(iface->reachable_renewed, jiffies);
 }
 
+/* It is over, and goes. */
+static void net6_nd_end(struct net6_life *life)
+{
+	switch (life->of) {
+	case NET6_LIFE_ROUTER:
+		net6_router_end(life);
+		break;
+	case NET6_LIFE_TOLD:
+		net6_told_end(life);
+		break;
+	case NET6_LIFE_PREFIX:
+		net6_prefix_end(life);
+		break;
+	case NET6_LIFE_ROUTE:
+		net6_fib_end(life);
+		break;
+	}
+}
+
 /* Drop routers, prefixes and routes that are over, wait for the next end. */
 static void net6_nd_life_fn(struct timer_list *t)
 {
 	struct net6_iface *iface = from_timer(iface, t, life_timer);
-	unsigned long router, prefix, route, next;
+	unsigned long next;
 
 	spin_lock(&iface->nn->lock);
-	router = net6_router_expire(iface);
-	prefix = net6_prefix_expire(iface);
-	route = net6_fib_expire(iface);
-	next = min3(router, prefix, route);
+	next = net6_life_expire(&iface->ends, net6_nd_end);
 	if (next != NET6_LIFE_NEVER && !test_bit(NET6_IFACE_DEAD, &iface->flags))
 		timer_reduce(&iface->life_timer, net6_nd_life_at(next));
 	spin_unlock(&iface->nn->lock);

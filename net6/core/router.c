@@ -48,6 +48,7 @@ static void net6_router_free(struct net6_router *router)
 	struct net6_iface *iface = router->iface;
 
 	list_del_rcu(&router->life.list);
+	net6_life_forget(&iface->ends, &router->life);
 	net6_note_router(router, NET6_NOTE_DEL);
 	iface->n_routers -= !router->attrs.manual;
 	iface->n_manual -= router->attrs.manual;
@@ -93,7 +94,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
 	router->attrs = *attrs;
 	router->id = net6_router_next_id(iface->nn);
 	INIT_LIST_HEAD(&router->told);
-	net6_life_set(&router->life, lifetime);
+	net6_life_begin(&iface->ends, &router->life, NET6_LIFE_ROUTER, lifetime);
 	net6_neigh_set_router(neigh, true);
 	list_add_tail_rcu(&router->life.list, &iface->routers);
 	net6_note_router(router, NET6_NOTE_NEW);
@@ -141,7 +142,7 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	router->iface->n_manual += became;
 	router->attrs.protocol = attrs->protocol;
 	router->attrs.manual = attrs->manual;
-	net6_life_set(&router->life, lifetime);
+	net6_life_set(&router->iface->ends, &router->life, lifetime);
 	if (!changed)
 		return 0;
 	net6_dest_flush(router->iface->nn);
@@ -234,21 +235,10 @@ void net6_router_forget_all(struct net6_iface *iface, bool manual)
 			net6_router_free(router);
 }
 
-static void net6_router_end(struct net6_life *life)
+/* Its lifetime is over. */
+void net6_router_end(struct net6_life *life)
 {
 	net6_router_free(container_of(life, struct net6_router, life));
-}
-
-unsigned long net6_router_expire(struct net6_iface *iface)
-	__must_hold(&iface->nn->lock)
-{
-	unsigned long next = net6_life_expire(&iface->routers, net6_router_end);
-	struct net6_router *router;
-
-	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry(router, &iface->routers, life.list)
-		next = min(next, net6_told_expire(router));
-	return next;
 }
 
 /* Routers that do not answer come last (RFC 4861 6.3.6), also for the sources of their prefixes.

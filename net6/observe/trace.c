@@ -105,7 +105,7 @@ void net6_note_router(const struct net6_router *router, enum net6_note_event eve
 	const struct net6_note_ops *ops = net6_note_listener();
 
 	trace_net6_router(router->iface->ifindex, &router->addr, event, router->attrs.preference,
-			  router->life.lifetime);
+			  net6_life_left(&router->life));
 	if (ops)
 		ops->router(router, event);
 }
@@ -123,7 +123,7 @@ void net6_note_prefix(const struct net6_prefix *prefix, enum net6_note_event eve
 	const struct net6_note_ops *ops = net6_note_listener();
 
 	trace_net6_prefix(prefix->iface->ifindex, &prefix->prefix, prefix->plen, event,
-			  prefix->life.lifetime);
+			  net6_life_left(&prefix->life));
 	if (ops)
 		ops->prefix(prefix, event);
 }
@@ -141,7 +141,7 @@ void net6_note_route(const struct net6_fib_route *route, enum net6_note_event ev
 	const struct net6_note_ops *ops = net6_note_listener();
 
 	trace_net6_route(route->iface->ifindex, &route->prefix, route->plen, &route->gateway, event,
-			 route->attrs.preference, route->life.lifetime);
+			 route->attrs.preference, net6_life_left(&route->life));
 	if (ops)
 		ops->route(route, event);
 }

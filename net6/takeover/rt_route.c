@@ -324,8 +324,8 @@ void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event e
 static void net6_rt_note_advertised(struct net *net, const struct net6_prefix *prefix)
 {
 	struct prefix_cacheinfo ci = {
-		.preferred_time	= prefix->life.lifetime,
-		.valid_time	= prefix->life.lifetime,
+		.preferred_time	= net6_life_left(&prefix->life),
+		.valid_time	= net6_life_left(&prefix->life),
 	};
 	struct prefixmsg *pmsg;
 	struct nlmsghdr *nlh;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lifetimes against RFC 4861 6.3.4 and RFC 4862 5.5.3: what is left of them at every
- * moment, in which order things end, and the two-hour rule.
+ * moment, in which order things end, and the two-hour rule. The worst: of many that live for ever
+ * or long a few end, and many end at once.
  */
-#include "unit.h"
-#include <linux/array_size.h>
-#include "../../net6/core/life.c"
+#include "../unit.h"
+#include "../../../net6/core/life.c"
+#include "kernel.h"
+
+#define MANY		4000
 
 #define INFINITE	NET6_LIFETIME_INFINITE
 #define TWO_HOURS	7200
@@ -85,39 +88,105 @@ TEST(left__the_clock_may_wrap)
 	EXPECT_EQ(net6_lifetime_left(10, -2UL * HZ), 3);
 }
 
+static struct rb_root_cached ends = RB_ROOT_CACHED;
 static unsigned int ended;
+static u64 last;
 
 static void end(struct net6_life *life)
 {
-	list_del(&life->list);
+	EXPECT_EQ(net6_life_left(life), 0);
+	EXPECT_TRUE(life->until >= last);
+	last = life->until;
+	net6_life_forget(&ends, life);
 	ended++;
+}
+
+static unsigned long expire(void)
+{
+	ended = 0;
+	last = 0;
+	return net6_life_expire(&ends, end);
+}
+
+TEST(left__of_a_life)
+{
+	struct net6_life life;
+
+	jiffies = 1000;
+	net6_life_begin(&ends, &life, NET6_LIFE_ROUTE, 10);
+	EXPECT_EQ(life.of, NET6_LIFE_ROUTE);
+	EXPECT_EQ(net6_life_left(&life), 10);
+	jiffies = 1000 + HZ - 1;
+	EXPECT_EQ(net6_life_left(&life), 10);
+	jiffies = 1000 + HZ;
+	EXPECT_EQ(net6_life_left(&life), 9);
+	jiffies = 1000 + 10 * HZ - 1;
+	EXPECT_EQ(net6_life_left(&life), 1);
+	jiffies = 1000 + 10 * HZ;
+	EXPECT_EQ(net6_life_left(&life), 0);
+	net6_life_set(&ends, &life, INFINITE - 1);
+	EXPECT_EQ(net6_life_left(&life), INFINITE - 1);
+	net6_life_set(&ends, &life, INFINITE);
+	EXPECT_EQ(net6_life_left(&life), INFINITE);
+	EXPECT_TRUE(RB_EMPTY_NODE(&life.node));
 }
 
 TEST(expire__ends_what_is_over_and_tells_the_next)
 {
-	struct net6_life lives[4] = {};
-	struct list_head head;
+	struct net6_life lives[4];
 	unsigned int i;
 
-	INIT_LIST_HEAD(&head);
 	jiffies = 0;
-	ended = 0;
-	EXPECT_EQ(net6_life_expire(&head, end), NET6_LIFE_NEVER);
-	for (i = 0; i < 4; i++) {
-		net6_life_set(&lives[i], i == 3 ? INFINITE : 10 * (i + 1));
-		list_add_tail(&lives[i].list, &head);
-	}
-	EXPECT_EQ(net6_life_expire(&head, end), 10UL * HZ + 1);
-	jiffies = 10 * HZ + 1;
-	EXPECT_EQ(net6_life_expire(&head, end), 10UL * HZ + 1);
+	EXPECT_EQ(expire(), NET6_LIFE_NEVER);
+	for (i = 0; i < 4; i++)
+		net6_life_begin(&ends, &lives[i], NET6_LIFE_TOLD, i == 3 ? INFINITE : 10 * (i + 1));
+	EXPECT_EQ(expire(), 10UL * HZ);
+	jiffies = 10 * HZ;
+	EXPECT_EQ(expire(), 10UL * HZ);
 	EXPECT_EQ(ended, 1);
-	net6_life_set(&lives[1], 100);
-	jiffies = 30 * HZ + 2;
-	EXPECT_EQ(net6_life_expire(&head, end), 80UL * HZ + 1);
-	EXPECT_EQ(ended, 2);
+	net6_life_set(&ends, &lives[1], 100);
+	jiffies = 30 * HZ;
+	EXPECT_EQ(expire(), 80UL * HZ);
+	EXPECT_EQ(ended, 1);
 	jiffies = 1000000UL * HZ;
-	EXPECT_EQ(net6_life_expire(&head, end), NET6_LIFE_NEVER);
-	EXPECT_EQ(ended, 3);
+	EXPECT_EQ(expire(), NET6_LIFE_NEVER);
+	EXPECT_EQ(ended, 1);
+}
+
+TEST(expire__only_those_that_end_are_visited)
+{
+	static struct net6_life lives[MANY], few[2];
+	unsigned int i;
+
+	jiffies = 0;
+	/* Who is visited too soon fails in end(); who ends later is in no order. */
+	for (i = 0; i < MANY; i++)
+		net6_life_begin(&ends, &lives[i], NET6_LIFE_ROUTE,
+				i % 2 ? INFINITE : 100 + i * 7919 % MANY);
+	net6_life_begin(&ends, &few[0], NET6_LIFE_ROUTE, 2);
+	net6_life_begin(&ends, &few[1], NET6_LIFE_ROUTE, 1);
+	jiffies = 2 * HZ;
+	EXPECT_EQ(expire(), 98UL * HZ);
+	EXPECT_EQ(ended, 2);
+	for (i = 0; i < MANY; i++)
+		net6_life_forget(&ends, &lives[i]);
+	EXPECT_TRUE(RB_EMPTY_ROOT(&ends.rb_root));
+}
+
+TEST(expire__many_at_once_in_turns)
+{
+	static struct net6_life lives[MANY];
+	unsigned int i, n = 0;
+
+	jiffies = 0;
+	for (i = 0; i < MANY; i++)
+		net6_life_begin(&ends, &lives[i], NET6_LIFE_TOLD, 1 + i % 5);
+	jiffies = 5 * HZ;
+	while (expire() != NET6_LIFE_NEVER) {
+		EXPECT_EQ(ended, NET6_LIFE_ENDS);
+		n += ended;
+	}
+	EXPECT_EQ(n + ended, MANY);
 }
 
 TEST(delay__is_early_for_what_is_far_off)
