@@ -160,6 +160,14 @@ static void net6_dgram_unfile(struct sock *sk, struct net6_dgram_bucket *b)
 	spin_unlock(&chain->lock);
 }
 
+/* From here on a search does not stop before it has come to this one. */
+static void net6_dgram_note_device(const struct sock *sk, struct net6_dgram_bucket *b)
+	__must_hold(&b->lock)
+{
+	if (READ_ONCE(sk->sk_bound_dev_if))
+		WRITE_ONCE(b->device, true);
+}
+
 /**
  * net6_dgram_add() - a socket has a port now
  * @sk: socket, with its addresses and port
@@ -173,6 +181,7 @@ void net6_dgram_add(struct sock *sk, struct net6_dgram_bucket *b)
 	lockdep_assert_held(&b->lock);
 	hlist_add_head_rcu(&sk->sk_node, &b->head);
 	b->count++;
+	net6_dgram_note_device(sk, b);
 	if (b->filed) {
 		net6_dgram_file(sk, b, true);
 	} else if (unlikely(b->count > NET6_DGRAM_SHORT)) {
@@ -196,6 +205,8 @@ void net6_dgram_del(struct sock *sk, struct net6_dgram_bucket *b)
 	lockdep_assert_held(&b->lock);
 	hlist_del_init_rcu(&sk->sk_node);
 	b->count--;
+	if (!b->count)
+		WRITE_ONCE(b->device, false);
 	if (likely(!b->filed))
 		return;
 	write_seqcount_begin(&b->moves);
@@ -206,7 +217,7 @@ void net6_dgram_del(struct sock *sk, struct net6_dgram_bucket *b)
 }
 
 /**
- * net6_dgram_rehash() - struct proto's rehash: a socket has another local address or another peer
+ * net6_dgram_rehash() - struct proto's rehash: a socket has another local address, peer or device
  * @sk: socket, owned; nothing happens if it has no port
  *
  * Until then it is found where it was, and matches by its new addresses.
@@ -221,6 +232,8 @@ void net6_dgram_rehash(struct sock *sk)
 		return;
 	b = net6_dgram_bucket(sock_net(sk), sk->sk_protocol, port);
 	spin_lock_bh(&b->lock);
+	if (sk_hashed(sk))
+		net6_dgram_note_device(sk, b);
 	/* Addresses were written before: who files all sockets from now on sees the new ones. */
 	if (sk_hashed(sk) && b->filed && sk->sk_hash != net6_dgram_sk_hash(sk, port)) {
 		write_seqcount_begin(&b->moves);
@@ -254,6 +267,7 @@ int net6_dgram_hash_init(void)
 		net6_dgram_table[i].count = 0;
 		net6_dgram_table[i].flows = 0;
 		net6_dgram_table[i].filed = false;
+		net6_dgram_table[i].device = false;
 		seqcount_spinlock_init(&net6_dgram_table[i].moves, &net6_dgram_table[i].lock);
 	}
 	for (i = 0; i < NET6_DGRAM_ADDR_CHAINS; i++) {

@@ -17,6 +17,7 @@
  * @count: of them, under @lock
  * @filed: all of them are also in the chains by address and port, or by flow. Set by many sockets,
  *	cleared by none. Written under @lock, read by net6_dgram_filed()
+ * @device: of one of them at least, bound to a device; cleared with the last socket
  * @flows: how many are in the chains by flow; written under @lock
  * @moves: written, under @lock, where one leaves such a chain: a reader may have followed it into
  *	another one, and reads again
@@ -26,6 +27,7 @@ struct net6_dgram_bucket {
 	spinlock_t		lock;	/* see above */
 	u32			count;
 	bool			filed;
+	bool			device;
 	u32			flows;
 	seqcount_spinlock_t	moves;
 };

@@ -74,7 +74,15 @@ static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
 	return best;
 }
 
-static void net6_dgram_search_chain(const struct hlist_head *head, const struct net *net,
+/* Of a SO_REUSEPORT group any will do, if none with a device is worth more: the group chooses. */
+static bool net6_dgram_any_will_do(const struct net6_dgram_bucket *b, const struct sock *sk)
+{
+	return sk->sk_reuseport && sk->sk_state != TCP_ESTABLISHED &&
+	       (!READ_ONCE(b->device) || READ_ONCE(sk->sk_bound_dev_if));
+}
+
+static void net6_dgram_search_chain(const struct net6_dgram_bucket *b,
+				    const struct hlist_head *head, const struct net *net,
 				    const struct net6_dgram_key *key, struct sock **best,
 				    int *best_score)
 {
@@ -86,6 +94,8 @@ static void net6_dgram_search_chain(const struct hlist_head *head, const struct 
 			continue;
 		*best = sk;
 		*best_score = score;
+		if (net6_dgram_any_will_do(b, sk))
+			break;
 	}
 }
 
@@ -99,15 +109,16 @@ static struct sock *net6_dgram_search_addr(const struct net6_dgram_bucket *b,
 	int score = 0;
 
 	if (READ_ONCE(b->flows))
-		net6_dgram_search_chain(net6_dgram_flow_head(net, key), net, key, &best, &score);
+		net6_dgram_search_chain(b, net6_dgram_flow_head(net, key), net, key, &best,
+					&score);
 	if (score >= NET6_DGRAM_CONNECTED)
 		return best;
 	head = net6_dgram_addr_head(net, key->protocol, key->laddr, key->lport);
-	net6_dgram_search_chain(head, net, key, &best, &score);
+	net6_dgram_search_chain(b, head, net, key, &best, &score);
 	if (score >= NET6_DGRAM_ADDRESS)
 		return best;
 	head = net6_dgram_addr_head(net, key->protocol, &in6addr_any, key->lport);
-	net6_dgram_search_chain(head, net, key, &best, &score);
+	net6_dgram_search_chain(b, head, net, key, &best, &score);
 	return best;
 }
 
