@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Multicast Listener Discovery as a listener: RFC 3810, falling back to RFC 2710 where
  * the querier speaks that. A lightweight querier (RFC 5790) needs nothing else. When to
- * tell is decided here and in mld_query.c, what to tell in mld_group.c. mld_report.c tells
- * it. No querier.
+ * tell is decided here and in mld_query.c, and kept in mld_plan.c; what to tell in mld_group.c.
+ * mld_report.c tells it. No querier.
  */
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
 #include "addr.h"
 #include "mld.h"
-
-#define NET6_MLD_DELAY_MAX_MS		(3600 * 1000U)	/* an answer later than that is none */
 
 /* Groups per interface that are only kept for the reports that say they are left. */
 #define NET6_MLD_LEFT_MAX		256
@@ -51,17 +48,6 @@ static bool net6_mld_told_of(const struct in6_addr *addr)
 }
 
 /**
- * net6_mld_random() - a time at random
- * @ms: milliseconds, at most
- *
- * Context: any. Return: jiffies.
- */
-unsigned long net6_mld_random(u32 ms)
-{
-	return get_random_u32_below(msecs_to_jiffies(min(ms, NET6_MLD_DELAY_MAX_MS)) + 1);
-}
-
-/**
  * net6_mld_find_group() - a group that somebody is a member of
  * @iface: interface
  * @addr: the group
@@ -76,22 +62,6 @@ struct net6_mld_group *net6_mld_find_group(struct net6_iface *iface, const struc
 	return accept ? accept->mld : NULL;
 }
 
-/* One that was left, of the few that are still told of. nn->lock held. */
-static struct net6_mld_group *net6_mld_find_left(const struct net6_mld *mld,
-						 const struct in6_addr *addr)
-	__must_hold(&mld->iface->nn->lock)
-{
-	struct net6_mld_group *group;
-
-	list_for_each_entry(group, &mld->groups, list) {
-		if (net6_mld_group_joined(group))
-			break;
-		if (ipv6_addr_equal(&group->addr, addr))
-			return group;
-	}
-	return NULL;
-}
-
 /**
  * net6_mld_drop_group() - forget a group
  * @mld: the interface's
@@ -102,8 +72,10 @@ static struct net6_mld_group *net6_mld_find_left(const struct net6_mld *mld,
 void net6_mld_drop_group(struct net6_mld *mld, struct net6_mld_group *group)
 	__must_hold(&mld->iface->nn->lock)
 {
-	if (!net6_mld_group_joined(group))
-		mld->n_left--;
+	if (net6_mld_group_joined(group))
+		net6_mld_plan_done(mld, group);
+	else if (!RB_EMPTY_NODE(&group->node))
+		net6_mld_plan_del_left(mld, group);
 	list_del(&group->list);
 	net6_mld_group_destroy(group);
 }
@@ -123,18 +95,17 @@ void net6_mld_arm(struct net6_iface *iface)
 	bool any = false;
 
 	lockdep_assert_held(&iface->nn->lock);
-	if (mld->telling || mld->changed) {
-		next = mld->telling ? jiffies : mld->change_at;
+	if (!list_empty(&mld->due) || !list_empty(&mld->changing)) {
+		next = list_empty(&mld->due) ? mld->change_at : jiffies;
 		any = true;
 	}
 	if (mld->asked && (!any || time_before(mld->answer_at, next))) {
 		next = mld->answer_at;
 		any = true;
 	}
-	list_for_each_entry(group, &mld->groups, list) {
-		if (!group->asked || (any && !time_before(group->respond_at, next)))
-			continue;
-		next = group->respond_at;
+	group = net6_mld_plan_first(mld);
+	if (group && (!any || time_before(net6_mld_respond_at(group), next))) {
+		next = net6_mld_respond_at(group);
 		any = true;
 	}
 	if (any && net6_iface_usable(iface) && !test_bit(NET6_IFACE_DEAD, &iface->flags))
@@ -159,7 +130,6 @@ void net6_mld_arm_at(struct net6_iface *iface, unsigned long at)
 static void net6_mld_tell_soon(struct net6_iface *iface)
 	__must_hold(&iface->nn->lock)
 {
-	iface->mld.changed = true;
 	iface->mld.change_at = jiffies;
 	net6_mld_arm_at(iface, jiffies);
 }
@@ -171,18 +141,15 @@ static void net6_mld_forget(struct net6_mld *mld)
 	struct net6_mld_group *group, *next;
 	unsigned int i;
 
-	mld->changed = false;
-	mld->telling = false;
 	mld->asked = false;
+	net6_mld_plan_gather(mld);
 	list_for_each_entry_safe(group, next, &mld->groups, list) {
 		if (!net6_mld_group_joined(group)) {
 			net6_mld_drop_group(mld, group);
 			continue;
 		}
+		net6_mld_plan_done(mld, group);
 		group->mode_left = 0;
-		group->due = false;
-		group->asked = false;
-		group->n_asked = 0;
 		for (i = 0; i < group->n_sources; i++)
 			group->sources[i].left = 0;
 		net6_mld_group_settle(group);
@@ -249,13 +216,26 @@ static void net6_mld_place(struct net6_mld *mld, struct net6_accept *accept,
 	bool joined = net6_mld_group_joined(group);
 
 	accept->mld = joined ? group : NULL;
-	if (joined == was_joined)
-		return;
-	if (joined)
-		list_move_tail(&group->list, &mld->groups);
-	else
-		list_move(&group->list, &mld->groups);
-	mld->n_left += was_joined - joined;
+	if (joined && !was_joined && !RB_EMPTY_NODE(&group->node)) {
+		net6_mld_plan_del_left(mld, group);
+	} else if (!joined && was_joined) {
+		net6_mld_plan_done(mld, group);
+		net6_mld_plan_add_left(mld, group);
+	}
+}
+
+static struct net6_mld_group *net6_mld_new_group(struct net6_mld *mld,
+						 const struct in6_addr *addr)
+	__must_hold(&mld->iface->nn->lock)
+{
+	struct net6_mld_group *group = kzalloc(sizeof(*group), GFP_ATOMIC | __GFP_ACCOUNT);
+
+	if (!group)
+		return NULL;
+	group->addr = *addr;
+	RB_CLEAR_NODE(&group->node);
+	list_add_tail(&group->list, &mld->groups);
+	return group;
 }
 
 /**
@@ -282,17 +262,13 @@ int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
 	if (!net6_mld_runs(iface) || !net6_mld_told_of(addr))
 		return 0;
 	net6_mld_check_version(iface);
-	group = accept->mld ?: net6_mld_find_left(mld, addr);
+	group = accept->mld ?: net6_mld_plan_find_left(mld, addr);
 	if (!group && !new)
 		return 0;
-	if (!group) {
-		group = kzalloc(sizeof(*group), GFP_ATOMIC | __GFP_ACCOUNT);
-		if (!group)
-			return -ENOMEM;
-		group->addr = *addr;
-		list_add(&group->list, &mld->groups);
-		mld->n_left++;
-	}
+	if (!group)
+		group = net6_mld_new_group(mld, addr);
+	if (!group)
+		return -ENOMEM;
 	joined = net6_mld_group_joined(group);
 	err = net6_mld_group_change(group, old, new, net6_mld_robustness(iface));
 	net6_mld_place(mld, accept, group, joined);
@@ -308,9 +284,21 @@ int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
 		net6_mld_drop_group(mld, group);
 		return err;
 	}
-	if (net6_mld_group_pending(group))
+	if (net6_mld_group_pending(group)) {
+		if (!group->due)
+			list_move_tail(&group->list, &mld->changing);
 		net6_mld_tell_soon(iface);
+	}
 	return err;
+}
+
+static void net6_mld_tell_anew(const struct list_head *groups, u8 robustness)
+{
+	struct net6_mld_group *group;
+
+	list_for_each_entry(group, groups, list)
+		if (net6_mld_group_joined(group))
+			group->mode_left = robustness;
 }
 
 /**
@@ -324,16 +312,17 @@ int net6_mld_change(struct net6_iface *iface, struct net6_accept *accept,
 void net6_mld_announce(struct net6_iface *iface)
 	__must_hold(&iface->nn->lock)
 {
-	struct net6_mld_group *group;
+	struct net6_mld *mld = &iface->mld;
 
 	lockdep_assert_held(&iface->nn->lock);
-	if (!net6_mld_runs(iface) || list_empty(&iface->mld.groups))
+	if (!net6_mld_runs(iface))
 		return;
 	net6_mld_check_version(iface);
-	list_for_each_entry(group, &iface->mld.groups, list)
-		if (net6_mld_group_joined(group))
-			group->mode_left = net6_mld_robustness(iface);
-	net6_mld_tell_soon(iface);
+	list_splice_tail_init(&mld->groups, &mld->changing);
+	net6_mld_tell_anew(&mld->changing, net6_mld_robustness(iface));
+	net6_mld_tell_anew(&mld->due, net6_mld_robustness(iface));
+	if (!list_empty(&mld->changing))
+		net6_mld_tell_soon(iface);
 }
 
 /**
@@ -373,6 +362,10 @@ static void net6_mld_timer_fn(struct timer_list *t)
 void net6_mld_iface_init(struct net6_iface *iface)
 {
 	INIT_LIST_HEAD(&iface->mld.groups);
+	INIT_LIST_HEAD(&iface->mld.changing);
+	INIT_LIST_HEAD(&iface->mld.due);
+	iface->mld.answers = RB_ROOT_CACHED;
+	iface->mld.left = RB_ROOT;
 	timer_setup(&iface->mld.timer, net6_mld_timer_fn, 0);
 	iface->mld.interval = NET6_MLD_QUERY_INTERVAL;
 }
@@ -389,6 +382,7 @@ void net6_mld_iface_exit(struct net6_iface *iface)
 
 	del_timer_sync(&iface->mld.timer);
 	spin_lock_bh(&iface->nn->lock);
+	net6_mld_plan_gather(&iface->mld);
 	list_for_each_entry_safe(group, next, &iface->mld.groups, list)
 		net6_mld_drop_group(&iface->mld, group);
 	spin_unlock_bh(&iface->nn->lock);

@@ -7,6 +7,7 @@
 
 #include <linux/in6.h>
 #include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/types.h>
 
 #include "mld_msg.h"
@@ -47,19 +48,20 @@ struct net6_mld_source {
 
 /**
  * struct net6_mld_group - a group on an interface
- * @list: in the interface's list
+ * @list: in one of the interface's lists
  * @addr: group
  * @users: members in mode INCLUDE and EXCLUDE; both 0: it is left, and kept for the
  *	reports that say so
  * @mode_left: reports in which its change of mode is still to be told
  * @due: this change is being told of, in turn
  * @asked: a Query asks for it, to be answered at @respond_at
- * @n_asked: it asks for so many of @asked_sources only; 0: for the group as such
- * @asked_sources: which ones; NULL until a Query has named some
  * @reporter: MLDv1: the last Report on the link was ours (RFC 2710 section 4)
- * @heard: MLDv1: another member has reported since this General Query (struct net6_mld.queries)
- * @respond_at: jiffies
+ * @n_asked: it asks for so many of @asked_sources only; 0: for the group as such
  * @n_sources: entries of @sources
+ * @heard: MLDv1: another member has reported since this General Query (struct net6_mld.queries)
+ * @respond_at: jiffies, their lower half
+ * @node: in the tree of those asked for or, if it is left, in that of such
+ * @asked_sources: which ones; NULL until a Query has named some
  * @sources: those that are named or whose change is to be told
  */
 struct net6_mld_group {
@@ -70,11 +72,12 @@ struct net6_mld_group {
 	bool			due;
 	bool			asked;
 	bool			reporter;
+	u8			n_asked;
+	u8			n_sources;
 	u32			heard;
-	unsigned long		respond_at;
-	unsigned int		n_asked;
+	u32			respond_at;
+	struct rb_node		node;
 	struct in6_addr		*asked_sources;
-	unsigned int		n_sources;
 	struct net6_mld_source	*sources;
 };
 

@@ -38,9 +38,8 @@ static void net6_mld_asked_v1(struct net6_iface *iface, const struct in6_addr *a
 	group = net6_mld_find_group(iface, addr);
 	if (!group)
 		return;
-	net6_mld_plan(group, jiffies + net6_mld_random(delay_ms));
-	group->asked = true;
-	net6_mld_arm_at(iface, group->respond_at);
+	net6_mld_plan(mld, group, jiffies + net6_mld_plan_random(delay_ms));
+	net6_mld_arm_at(iface, net6_mld_respond_at(group));
 }
 
 static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr,
@@ -48,7 +47,7 @@ static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr
 	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld *mld = &iface->mld;
-	unsigned long at = jiffies + net6_mld_random(query->delay_ms);
+	unsigned long at = jiffies + net6_mld_plan_random(query->delay_ms);
 	struct net6_mld_group *group;
 
 	/* RFC 3810 6.2, rule 1 */
@@ -63,9 +62,9 @@ static void net6_mld_asked(struct net6_iface *iface, const struct in6_addr *addr
 	group = net6_mld_find_group(iface, addr);
 	if (!group)
 		return;
-	net6_mld_plan(group, at);
 	net6_mld_group_ask(group, query->sources, query->n_sources);
-	net6_mld_arm_at(iface, group->respond_at);
+	net6_mld_plan(mld, group, at);
+	net6_mld_arm_at(iface, net6_mld_respond_at(group));
 }
 
 /* nn->lock held. */
@@ -136,7 +135,7 @@ static void net6_mld_report_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	net6_mld_check_version(iface);
 	group = iface->mld.v1 ? net6_mld_find_group(iface, &addr) : NULL;
 	if (group) {
-		group->asked = false;
+		net6_mld_plan_done(&iface->mld, group);
 		group->reporter = false;
 		group->heard = iface->mld.queries;
 	}

@@ -126,10 +126,9 @@ static void net6_mld_begin_changes(struct net6_mld *mld)
 {
 	struct net6_mld_group *group;
 
-	mld->changed = false;
-	mld->telling = true;
-	list_for_each_entry(group, &mld->groups, list)
-		group->due = net6_mld_group_pending(group);
+	list_for_each_entry(group, &mld->changing, list)
+		group->due = true;
+	list_splice_tail_init(&mld->changing, &mld->due);
 }
 
 /* RFC 3810 6.1: a State Change Report now, the next after a random time. */
@@ -139,26 +138,23 @@ static void net6_mld_tell_changes(struct net6_iface *iface, struct net6_mld_writ
 	struct net6_mld *mld = &iface->mld;
 	struct net6_mld_group *group, *next;
 
-	mld->telling = false;
-	list_for_each_entry_safe(group, next, &mld->groups, list) {
-		if (!group->due)
-			continue;
-		if (net6_mld_burst(w)) {
-			mld->telling = true;
+	list_for_each_entry_safe(group, next, &mld->due, list) {
+		if (net6_mld_burst(w))
 			break;
-		}
 		group->due = false;
 		if (mld->v1)
 			net6_mld_change_v1(iface, group, w->out);
 		else
 			net6_mld_write(w, group, net6_mld_put_change);
 		if (net6_mld_group_pending(group))
-			mld->changed = true;
-		else if (!net6_mld_group_joined(group))
+			list_move_tail(&group->list, &mld->changing);
+		else if (net6_mld_group_joined(group))
+			list_move_tail(&group->list, &mld->groups);
+		else
 			net6_mld_drop_group(mld, group);
 	}
 	mld->change_at = jiffies + 1 +
-			 net6_mld_random(net6_conf(iface, mld->v1 ?
+			 net6_mld_plan_random(net6_conf(iface, mld->v1 ?
 						   NET6_PARAM_MLDV1_UNSOLICITED_REPORT_INTERVAL :
 						   NET6_PARAM_MLDV2_UNSOLICITED_REPORT_INTERVAL));
 }
@@ -168,56 +164,46 @@ static bool net6_mld_due(bool set, unsigned long at)
 	return set && time_after_eq(jiffies, at);
 }
 
-/**
- * net6_mld_plan() - a group is asked for
- * @group: group
- * @at: jiffies when to answer, or sooner if that was planned (rules 3 to 5)
- *
- * Context: who may write @group.
- */
-void net6_mld_plan(struct net6_mld_group *group, unsigned long at)
-{
-	if (!group->asked || time_before(at, group->respond_at))
-		group->respond_at = at;
-}
-
-/* A General Query is to be answered now; in MLDv1 "a timer for each group" is set (RFC 2710 4). */
-static void net6_mld_ask_all(struct net6_mld *mld)
+static void net6_mld_ask_each(struct net6_mld *mld, const struct list_head *groups)
+	__must_hold(&mld->iface->nn->lock)
 {
 	struct net6_mld_group *group;
 
-	mld->asked = false;
-	list_for_each_entry(group, &mld->groups, list) {
+	list_for_each_entry(group, groups, list) {
 		if (!net6_mld_group_joined(group) || (mld->v1 && group->heard == mld->queries))
 			continue;
-		net6_mld_plan(group, jiffies + (mld->v1 ? net6_mld_random(mld->delay_ms) : 0));
-		group->asked = true;
+		net6_mld_plan(mld, group,
+			      jiffies + (mld->v1 ? net6_mld_plan_random(mld->delay_ms) : 0));
 		group->n_asked = 0;
 	}
 }
 
+/* A General Query is to be answered now; in MLDv1 "a timer for each group" is set (RFC 2710 4). */
+static void net6_mld_ask_all(struct net6_mld *mld)
+	__must_hold(&mld->iface->nn->lock)
+{
+	mld->asked = false;
+	net6_mld_ask_each(mld, &mld->groups);
+	net6_mld_ask_each(mld, &mld->changing);
+	net6_mld_ask_each(mld, &mld->due);
+}
+
 static void net6_mld_answer(struct net6_iface *iface, struct net6_mld_writer *w)
+	__must_hold(&iface->nn->lock)
 {
 	struct net6_mld *mld = &iface->mld;
 	struct net6_mld_group *group;
 
 	if (net6_mld_due(mld->asked, mld->answer_at))
 		net6_mld_ask_all(mld);
-	list_for_each_entry(group, &mld->groups, list) {
-		if (!net6_mld_group_joined(group) ||
-		    !net6_mld_due(group->asked, group->respond_at))
-			continue;
-		if (net6_mld_burst(w))
-			break;
-		if (mld->v1) {
-			group->asked = false;
+	while ((group = net6_mld_plan_first(mld)) &&
+	       net6_mld_due(true, net6_mld_respond_at(group)) && !net6_mld_burst(w)) {
+		if (mld->v1)
 			net6_mld_write_v1(iface, group, NET6_MLD_V1_REPORT, w->out);
-			continue;
-		}
-		net6_mld_write(w, group, net6_mld_put_current);
+		else
+			net6_mld_write(w, group, net6_mld_put_current);
 		/* Also when there was no memory. */
-		group->asked = false;
-		group->n_asked = 0;
+		net6_mld_plan_done(mld, group);
 	}
 }
 
@@ -253,9 +239,9 @@ void net6_mld_run(struct net6_iface *iface)
 	spin_lock_bh(&iface->nn->lock);
 	if (net6_iface_usable(iface) && !test_bit(NET6_IFACE_DEAD, &iface->flags)) {
 		net6_mld_check_version(iface);
-		if (net6_mld_due(mld->changed, mld->change_at))
+		if (net6_mld_due(!list_empty(&mld->changing), mld->change_at))
 			net6_mld_begin_changes(mld);
-		if (mld->telling)
+		if (!list_empty(&mld->due))
 			net6_mld_tell_changes(iface, &w);
 		net6_mld_end(&w);
 		net6_mld_answer(iface, &w);
