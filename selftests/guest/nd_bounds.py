@@ -87,6 +87,11 @@ def timer(function, seconds, cause):
     return most * 1e9
 
 
+def thrice(measure):
+    """The least of three: one may have a tick in it."""
+    return min(measure() for _ in range(3))
+
+
 def admin(call, requests):
     with A:
         family = nl.Family()
@@ -121,11 +126,11 @@ def ends_of_lifetimes_where_much_is_set_by_hand_and_told():
         return timer("net6_nd_life_fn", 3, lambda: tell(prefixes=[
             ("2001:dbe::", 0x80, 1), ("2001:dbf::", 0x80, 1)]))
     nd.net6ctl(A, "set", "limits", "max-prefixes", "4096")
-    few = ending()
+    few = thrice(ending)
     admin("route-add", routes(ROUTES))
     tell(prefixes=[(f"2001:db8:{n:x}::", 0, 3600) for n in range(KEPT)])
     ktap.true(len(nd.show(A, "routes")) >= ROUTES, "routes")
-    flat(few, ending(), f"ends, with {ROUTES} routes and {KEPT} told prefixes", 1.5)
+    flat(few, thrice(ending), f"ends, with {ROUTES} routes and {KEPT} told prefixes", 1.5)
     admin("route-del", routes(ROUTES))
     tell(lifetime=0)
 
@@ -207,10 +212,10 @@ def what_a_querier_asks_for_where_there_are_many_groups():
                 sock, socket.IPV6_JOIN_GROUP, 0x100000))
     made = members(0, 20)
     time.sleep(1)
-    few = asked(), changed()
+    few = thrice(asked), thrice(changed)
     made += members(20, GROUPS)
     time.sleep(3)
-    many = asked(), changed()
+    many = thrice(asked), thrice(changed)
     flat(few[0], many[0], f"a query for a group, of {GROUPS}", 1.5)
     flat(few[1], many[1], f"a change of a group, of {GROUPS}", 1.5)
     for sock in made:
