@@ -29,8 +29,11 @@ def setup(name="a.example", key="ec"):
     khttpd.fresh()
     if ktap.CHECKING:
         modprobe_never()
-    # A handshake of a slow guest has its time, too.
+    # A handshake of a slow guest has its time, too; and a connection that is kept while others
+    # do something has all of it.
     khttpd.limit("tls_timeout", 10000 * ktap.SCALE)
+    for limit in ("head_timeout", "idle_timeout"):
+        khttpd.limit(limit, 3600_000)
     khttpd.write("a.txt", b"hello\n")
     khttpd.write("big", BIG)
     khttpd.write("mid", MID)
