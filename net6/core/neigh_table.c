@@ -139,32 +139,35 @@ static struct net6_neigh *net6_neigh_victim_unresolved(struct net6_iface *iface)
 	return NULL;
 }
 
-/* The entry to go when there is no room: the least recently used that is neither a
- * router's nor the administrator's. Entries in use of late get a second chance. Those
- * that are being resolved get one, too.
+/* May it go, although there are others? Not if it was used of late, or is being resolved. */
+static bool net6_neigh_idle(const struct net6_neigh *neigh)
+{
+	return READ_ONCE(neigh->state) != NET6_NEIGH_INCOMPLETE &&
+	       !time_after(READ_ONCE(neigh->used), neigh->lru_stamp);
+}
+
+/* The entry to go when there is no room: the least recently used that is neither a router's nor
+ * the administrator's. Of the first ones only an idle one is taken. Each that is passed goes
+ * behind all others, so that the next search does not begin with it.
  */
 static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
 	__must_hold(&iface->neigh_lock)
 {
+	int most = NET6_NEIGH_EVICT_SCAN + atomic_read(&iface->n_neighs), n = 0;
 	struct net6_neigh *neigh = net6_neigh_victim_unresolved(iface), *next;
-	int scan = NET6_NEIGH_EVICT_SCAN;
 
 	lockdep_assert_held(&iface->neigh_lock);
 	if (neigh)
 		return neigh;
 	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
-		if (!scan--)
+		if (n++ == most)
 			break;
 		if (!net6_neigh_must_stay(neigh) &&
-		    READ_ONCE(neigh->state) != NET6_NEIGH_INCOMPLETE &&
-		    !time_after(READ_ONCE(neigh->used), neigh->lru_stamp))
+		    (n > NET6_NEIGH_EVICT_SCAN || net6_neigh_idle(neigh)))
 			return neigh;
 		neigh->lru_stamp = jiffies;
 		list_move_tail(&neigh->lru, &iface->neigh_lru);
 	}
-	list_for_each_entry(neigh, &iface->neigh_lru, lru)
-		if (!net6_neigh_must_stay(neigh))
-			return neigh;
 	return NULL;
 }
 

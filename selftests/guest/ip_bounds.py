@@ -19,6 +19,7 @@ import types
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import nd
+import nl
 
 BATCHES, CALLS = 20, 20
 FEW, NEIGHBORS, DESTINATIONS, GROUPS, PREFIXES = 16, 1024, 4096, 4000, 4000
@@ -78,6 +79,31 @@ def a_new_neighbor_where_there_are_as_many_as_may_be():
         wire.sock.send(next(frames))
     few = limited("max-neighs", FEW, solicit, "neighbors")
     flat(few, limited("max-neighs", NEIGHBORS, solicit, "neighbors"), "a new neighbor")
+
+
+@ktap.test
+def a_new_neighbor_where_half_are_set_by_hand():
+    """All that are made count: one may be evicted by a long search, but the others are not."""
+    half = NEIGHBORS // 2
+    frames = iter(list(solicitations(2 * (NEIGHBORS + half))))
+
+    def solicit():
+        wire.sock.send(next(frames))
+
+    def many():
+        return ktap.least(solicit, 1, NEIGHBORS, wire.flush)
+    nd.net6ctl(A, "set", "limits", "max-neighs", str(half))
+    for _ in range(half // 2):
+        solicit()
+    few = many()
+    nd.net6ctl(A, "set", "limits", "max-neighs", str(NEIGHBORS))
+    made = [{"ifindex": shared.index, "address": nl.address(f"fd00::{n:x}:2")}
+            for n in range(half)]
+    nd.admin(A, "neigh-add", [{**one, "lladdr": nd.mac_bytes(wire.mac)} for one in made])
+    for _ in range(half // 2):
+        solicit()
+    flat(few, many(), f"a new neighbor, where {half} are set by hand")
+    nd.admin(A, "neigh-del", made)
 
 
 @ktap.test
