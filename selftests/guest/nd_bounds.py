@@ -25,7 +25,8 @@ import nd
 import nl
 
 BATCHES, CALLS = 20, 10
-ADDRESSES, ROUTES, GROUPS, LEFT, HEADERS, KEPT = 1000, 4000, 4000, 240, 150, 4000
+ROUTERS, ADDRESSES, ROUTES, ALIKE, GROUPS, LEFT, HEADERS, KEPT = (
+    16, 1000, 4000, 64, 4000, 240, 150, 4000)
 TRACE = "/sys/kernel/tracing"
 MAC = "02:00:00:00:0a:01"
 FORWARDED = "2001:db8:ffff::1"
@@ -92,14 +93,6 @@ def thrice(measure):
     return min(measure() for _ in range(3))
 
 
-def admin(call, requests):
-    with A:
-        family = nl.Family()
-    for request in requests:
-        family.do(call, **request)
-    family.close()
-
-
 def routes(count):
     for number in range(count):
         yield {"ifindex": shared.index, "address": nl.address(f"2001:db9:{number:x}::"),
@@ -127,22 +120,58 @@ def ends_of_lifetimes_where_much_is_set_by_hand_and_told():
             ("2001:dbe::", 0x80, 1), ("2001:dbf::", 0x80, 1)]))
     nd.net6ctl(A, "set", "limits", "max-prefixes", "4096")
     few = thrice(ending)
-    admin("route-add", routes(ROUTES))
+    nd.admin(A, "route-add", routes(ROUTES))
     tell(prefixes=[(f"2001:db8:{n:x}::", 0, 3600) for n in range(KEPT)])
     ktap.true(len(nd.show(A, "routes")) >= ROUTES, "routes")
     flat(few, thrice(ending), f"ends, with {ROUTES} routes and {KEPT} told prefixes", 1.5)
-    admin("route-del", routes(ROUTES))
+    nd.admin(A, "route-del", routes(ROUTES))
     tell(lifetime=0)
+
+
+def to_new_destinations(prefix):
+    """What a datagram to an address costs that nothing was sent to."""
+    with A, ktap.net6_socket(socket.SOCK_DGRAM) as sock:
+        def send():
+            number = next(numbers)
+            sock.sendto(b"x", (f"{prefix}:{number >> 16:x}:{number & 0xffff:x}::1", 9))
+        return ktap.least(send, BATCHES, CALLS, wire.flush)
+
+
+@ktap.test
+def a_new_destination_where_as_many_default_routers_are_learned_as_may_be():
+    few = to_new_destinations("2001:dbc")
+    for number in range(ROUTERS):
+        tell(f"fe80::c:{number:x}")
+    ktap.equal(len(nd.show(A, "routers")), ROUTERS + 1, "routers")
+    each(few, to_new_destinations("2001:dbc"), ROUTERS, "a new destination, of routers", 500)
+    for number in range(ROUTERS):
+        tell(f"fe80::c:{number:x}", lifetime=0)
+
+
+@ktap.test
+def a_learned_route_where_as_many_are_of_its_prefix_as_may_be_learned():
+    """Those through other routers, all as good."""
+    prefix = nd.packed("2001:dbd::")
+    packets = [nd.ra("fe80::d", lifetime=0, options=struct.pack(
+        "!BBBBI", 24, 3, 48, 0, lifetime) + prefix) for lifetime in (1800, 0)]
+
+    def told():
+        for packet in packets:
+            wire.send(packet)
+    few = ktap.least(told, BATCHES, CALLS, wire.flush)
+    others = [{"ifindex": shared.index, "address": prefix, "prefix_len": 48,
+               "gateway": nl.address(f"fe80::d:{n:x}")} for n in range(ALIKE)]
+    nd.admin(A, "route-add", others)
+    before = nd.counter(A, "NdRouteLimit")
+    each(few, ktap.least(told, BATCHES, CALLS, wire.flush), ALIKE, "a route of the prefix", 100)
+    ktap.equal(nd.counter(A, "NdRouteLimit"), before, "none refused")
+    nd.admin(A, "route-del", others)
 
 
 @ktap.test
 def a_source_where_as_many_addresses_are_learned_as_may_be():
     def chosen():
-        with A, ktap.net6_socket(socket.SOCK_DGRAM) as sock:
-            def send():
-                number = next(numbers)
-                sock.sendto(b"x", (f"2001:dba:{number >> 16:x}:{number & 0xffff:x}::1", 9))
-            return ktap.least(send, BATCHES, CALLS, wire.flush)
+        return to_new_destinations("2001:dba")
 
     def learn(first, last):
         tell(prefixes=[(f"2001:db8:{n:x}::", 0x40, 3600) for n in range(first, last)], lifetime=0)

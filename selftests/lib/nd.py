@@ -18,6 +18,7 @@ import struct
 import time
 
 import ktap
+import nl
 
 RS, RA, NS, NA, REDIRECT = 133, 134, 135, 136, 137
 ECHO, REPLY = 128, 129
@@ -328,6 +329,15 @@ NET6CTL = shutil.copy(os.path.join(os.path.dirname(os.path.realpath(__file__)),
 
 def net6ctl(namespace, *words):
     return ktap.run(NET6CTL, "-N", namespace.name, *words)
+
+
+def admin(namespace, call, requests):
+    """Many requests of net6's family, each a dictionary: a program for each takes too long."""
+    with namespace:
+        family = nl.Family()
+    for request in requests:
+        family.do(call, **request)
+    family.close()
 
 
 def show(namespace, *what):
