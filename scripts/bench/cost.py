@@ -82,10 +82,10 @@ def run(lab):
         for what, (mode, count, size, *options) in OPERATIONS.items():
             lab.step(f"{what}, whole")
             for stack in STACKS:
+                measure = lab.usual_instructions if mode.startswith("udp") else lab.instructions
                 with lab.attempt(f"{what} over {stack}"):
                     lab.row("whole", {"operation": what}, stack, "instructions",
-                            lab.instructions(mode, stack, ports[what, stack], count, size,
-                                             *options))
+                            measure(mode, stack, ports[what, stack], count, size, *options))
     for stack in PREFIXES:
         lab.step(f"new neighbors and destinations, {stack}")
         with lab.attempt(f"new neighbors and destinations over {stack}"):

@@ -9,7 +9,6 @@ size than at its smallest it is said that something is lacking.
 """
 import os
 import time
-from statistics import median
 
 import forwarding
 from lab import ADDRESS, FAMILY
@@ -22,7 +21,6 @@ NEEDS = ["nginx"]
 SIZES = (0, 1000, 4000)
 BIND_SIZES = (1, 1000, 4000)	# the first of a port costs less
 MOST = 1.1		# largest/smallest
-TIMES = 3		# that a row of sockets is measured
 STACKS = ("native", "net6")
 UDP, PEERS, TCP, BIND = ("UDP round trip; sockets of one port on other addresses",
                   "UDP round trip; sockets of the same address and port with other peers",
@@ -47,17 +45,14 @@ def crowd(lab, mode, stack, port, size):
 
 
 def beside(lab, name, size, stack, port, mode, *rows, others=None):
-    """Each of @rows, its name, netbench mode and more, beside so many @others of the port. Of some
-    measures one may have a tick in it that frees what was closed before: the median is kept.
-    """
+    """Each of @rows, its name, netbench mode and more, beside so many @others of the port."""
     lab.step(f"{name}, {size} sockets, {stack}")
     with lab.attempt(f"{name}, {size} sockets, {stack}"):
         others = crowd(lab, f"crowd-{others or mode}", stack, port, size)
         server = lab.serve(f"serve-{mode}", stack, port)
         for row, what, count, more in rows:
             lab.row("cost", {"row": row, "size": size}, stack, "instructions",
-                    median(lab.instructions(what, stack, port, count, 1, **more)
-                           for _ in range(TIMES)))
+                    lab.usual_instructions(what, stack, port, count, 1, **more))
         lab.stop(server, *others)
 
 
