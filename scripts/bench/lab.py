@@ -284,6 +284,9 @@ class Lab:
 def main():
     name = sys.argv[1]
     sys.path.insert(0, HERE)
+    # Instructions are told apart by their addresses: two tasks of one program need two places.
+    with open("/proc/sys/kernel/randomize_va_space", "w") as f:
+        f.write("2\n")
     lab = Lab("--quick" in sys.argv)
     try:
         importlib.import_module(name).run(lab)
