@@ -255,6 +255,13 @@ TEST(write__order_and_padding)
 	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 20);
 	EXPECT_MEM(buf, "\x02\x04\x05\xa0\x04\x02\x08\x0a\x01\x02\x03\x04"
 		   "\x05\x06\x07\x08\x01\x03\x03\x07", 20);
+	o.sack_ok = false;
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 20);
+	EXPECT_MEM(buf + 4, "\x01\x01\x08\x0a", 4);
+	o.sack_ok = true;
+	o.tstamp_ok = false;
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), 12);
+	EXPECT_MEM(buf, "\x02\x04\x05\xa0\x01\x01\x04\x02\x01\x03\x03\x07", 12);
 }
 
 TEST(write__every_combination_parses_back)

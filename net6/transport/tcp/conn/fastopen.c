@@ -266,7 +266,6 @@ static bool net6_tcp_fo_transmit(struct sock *sk, struct sk_buff *syn, struct sk
 	skb->dev = NULL;
 	*TCP_SKB_CB(skb) = *TCP_SKB_CB(syn);
 	TCP_SKB_CB(skb)->end_seq += skb->len;
-	TCP_SKB_CB(skb)->tcp_flags |= TCPHDR_PSH;
 	net6_tcp_set_segs(skb, skb->len);
 	tp->syn_data = 1;
 	WRITE_ONCE(tp->snd_nxt, TCP_SKB_CB(skb)->end_seq);

@@ -123,7 +123,8 @@ int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net
  * @buf: room for NET6_TCP_SYN_OPTIONS_MAX bytes
  * @o: what to offer; @o->mss always goes out
  *
- * Order and padding: mss, sackOK, timestamp, nop, wscale, Fast Open, nops.
+ * Order and padding are native's: mss, sackOK, timestamp, nop, wscale, Fast Open, nops; without
+ * timestamps nop, nop, sackOK. A host is known by them.
  * Context: any.
  * Return: bytes written, a multiple of 4.
  */
@@ -135,13 +136,17 @@ unsigned int net6_tcp_write_syn_options(u8 *buf, const struct net6_tcp_opts *o)
 	*p++ = NET6_TCPOLEN_MSS;
 	put_unaligned_be16(o->mss, p);
 	p += 2;
+	if (o->sack_ok && !o->tstamp_ok) {
+		*p++ = NET6_TCPOPT_NOP;
+		*p++ = NET6_TCPOPT_NOP;
+	}
 	if (o->sack_ok || o->tstamp_ok) {
 		*p++ = o->sack_ok ? NET6_TCPOPT_SACK_PERMITTED : NET6_TCPOPT_NOP;
 		*p++ = o->sack_ok ? NET6_TCPOLEN_SACK_PERMITTED : NET6_TCPOPT_NOP;
-		*p++ = o->tstamp_ok ? NET6_TCPOPT_TIMESTAMPS : NET6_TCPOPT_NOP;
-		*p++ = o->tstamp_ok ? NET6_TCPOLEN_TIMESTAMPS : NET6_TCPOPT_NOP;
 	}
 	if (o->tstamp_ok) {
+		*p++ = NET6_TCPOPT_TIMESTAMPS;
+		*p++ = NET6_TCPOLEN_TIMESTAMPS;
 		put_unaligned_be32(o->tsval, p);
 		put_unaligned_be32(o->tsecr, p + 4);
 		p += 8;

@@ -308,10 +308,12 @@ static bool net6_tcp_data_after_close(const struct sock *sk, const struct sk_buf
 
 static void net6_tcp_abort_on_data(struct sock *sk, struct sk_buff *skb)
 {
-	NET6_INC(net6_tcp_nn_locked(sk), TcpAbortOnData);
-	net6_tcp_send_active_reset(sk, GFP_ATOMIC);
+	struct net6_net *nn = net6_tcp_nn_locked(sk);
+
+	NET6_INC(nn, TcpAbortOnData);
+	net6_tcp_send_reset(nn, sk, skb);
 	net6_tcp_reset(sk, skb);
-	net6_drop(net6_tcp_nn_locked(sk), skb, NET6_DROP_TCP_CLOSE);
+	net6_drop(nn, skb, NET6_DROP_TCP_CLOSE);
 }
 
 /* An orphan does not wait for the peer's FIN for ever. */

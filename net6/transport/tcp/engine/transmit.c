@@ -118,6 +118,11 @@ static u8 net6_tcp_write_header(struct sock *sk, struct sk_buff *skb, const stru
 	struct tcphdr *th;
 	u8 ect;
 
+	/* As native does, for the receiver's GRO not to wait for more. One segment may wait: so
+	 * does its ACK, where the way is congested.
+	 */
+	if (cb->tcp_gso_segs > 1)
+		flags |= TCPHDR_PSH;
 	ect = net6_tcp_ecn_send(sk, skb, &flags);
 	DEBUG_NET_WARN_ON_ONCE(skb_headroom(skb) < NET6_TCP_HEADER_MAX);
 	if (unlikely(flags & TCPHDR_SYN)) {
