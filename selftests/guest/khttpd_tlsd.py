@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-# The daemon of HTTPS: one that dies, certificates that are renewed, what khttpdctl says of it, what
-# its workers cannot do, who watches it; and daemons that lie.
+# The daemon of HTTPS: one that dies, what khttpdctl says of it, what its workers cannot do, who
+# watches it; and daemons that lie. khttpd_tls_renewed.py is about certificates that change.
 #
 #	[ clients, khttpd, khttpd-tlsd and server on lo ]
 #
@@ -65,118 +65,6 @@ def the_daemon_dies():
     with https.connect() as sock:
         https.fetches(sock)
     https.at_rest()
-
-
-@ktap.test
-def a_certificate_is_renewed():
-    def serial(sock):
-        return sock.getpeercert()["serialNumber"]
-    with https.connect() as kept:
-        reader = khttpd.Reader(kept)
-        old, before = https.context(), https.workers()
-        https.certificate("a.example")
-
-        def renewed():
-            try:
-                with https.connect() as sock:
-                    return serial(sock) != serial(kept)
-            except ssl.SSLError:
-                return False
-        ktap.wait_for(30, "the new certificate", renewed)
-        # Until then both take connections.
-        ktap.wait_for(20, "the old workers end", lambda: not https.workers() & before)
-        kept.sendall(GET("/a.txt"))
-        ktap.equal(reader.reply().status, 200, "a connection from before")
-        ktap.true(https.shunned(old), "the old one")
-    # One that is no good changes nothing.
-    os.rename(f"{https.DIR}/a.example.pem", f"{https.DIR}/kept")
-    ktap.wait_for(20, "it is seen", lambda: refusals() == 1)
-    https.DAEMON[0].send_signal(signal.SIGHUP)
-    ktap.wait_for(20, "it is tried", lambda: refusals() == 2)
-    with https.connect(ctx=https.context(name=None)) as sock:
-        https.fetches(sock)
-    before = https.workers()
-    os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.pem")
-    ktap.wait_for(20, "workers with the good one", lambda: not https.workers() & before)
-
-
-def linked(kind, turn):
-    """As certbot does: the file's name is a link to one of an archive."""
-    os.rename(f"{https.DIR}/new.{kind}", f"{https.DIR}/{kind}{turn}")
-    os.symlink(f"{kind}{turn}", f"{https.DIR}/link")
-    os.rename(f"{https.DIR}/link", f"{https.DIR}/a.example.{kind}")
-
-
-def written(kind, _):
-    """As lego does."""
-    with open(f"{https.DIR}/new.{kind}", "rb") as new, \
-            open(f"{https.DIR}/a.example.{kind}", "wb") as file:
-        file.write(new.read())
-
-
-@ktap.test
-def as_acme_clients_renew_them():
-    """One file after the other, with a look of the daemon's between them."""
-    with https.connect() as kept:
-        for turn, way in enumerate((linked, linked, written, written)):
-            https.new_certificate("a.example")
-            old, seen = https.context(), refusals()
-            way("key", turn)
-            ktap.wait_for(20, "they do not belong together", lambda s=seen: refusals() > s)
-            ktap.true(not https.shunned(old), "the old one")
-            way("pem", turn)
-            ktap.wait_for(30, "the new one", lambda: not https.shunned(https.context()))
-        kept.sendall(GET("/a.txt"))
-        ktap.equal(khttpd.Reader(kept).reply().status, 200, "a connection from before")
-    https.certificate("a.example")
-    ktap.wait_for(30, "files again", lambda: not https.shunned(https.context()))
-
-
-@ktap.test
-def a_worker_that_cannot_begin_is_tried_again():
-    """Not so a certificate that is no good, above: nothing changes here meanwhile."""
-    group = f"{pids_cgroup()}/tlsd"
-    os.mkdir(group)
-    https.write_line(f"{group}/cgroup.procs", str(https.DAEMON[0].pid))
-    https.write_line(f"{group}/pids.max", "1")
-    before, seen = https.workers(), refusals()
-    https.certificate("a.example")
-    ktap.wait_for(20, "no new worker", lambda: refusals() > seen)
-    ktap.equal(https.workers(), before, "the old ones go on")
-    ktap.true(https.shunned(https.context()), "with the old certificate")
-    ktap.wait_for(30, "it is tried again", lambda: processes_refused(group) > 2)
-    ktap.equal(refusals(), seen + 1, "it is said once")
-    https.write_line(f"{group}/pids.max", "max")
-    ktap.wait_for(20, "the new certificate", lambda: not https.shunned(https.context()))
-    ktap.wait_for(20, "the old workers end", lambda: not https.workers() & before)
-    with https.connect() as sock:
-        https.fetches(sock)
-    https.stop_daemon()
-    ktap.wait_for(20, "all have gone", lambda: not ktap.failing(os.rmdir, group))
-    https.start_daemon()
-
-
-def pids_cgroup():
-    """The root of cgroup2, whose groups can have few processes."""
-    root = ktap.CGROUPS[0]
-    os.makedirs(root, exist_ok=True)
-    ktap.run("mount", "-t", "cgroup2", "none", root)
-    ktap.at_exit(ktap.run, "umount", root)
-    try:
-        https.write_line(f"{root}/cgroup.subtree_control", "+pids")
-    except OSError as error:
-        raise ktap.Skip("no controller of processes") from error
-    return root
-
-
-def processes_refused(group):
-    with open(f"{group}/pids.events", encoding="ascii") as file:
-        return int(file.read().split()[1])
-
-
-def refusals():
-    with open(https.LOG, encoding="ascii") as file:
-        return file.read().count("the certificates are not changed")
 
 
 def status():
@@ -322,12 +210,12 @@ def configfs_is_not_there():
         https.fetches(sock)
     # It goes under a daemon that runs: nothing changes until it is there again.
     enter = "nsenter", "-m", "-r", "-t", str(https.DAEMON[0].pid)
-    before, seen = https.workers(), refusals()
+    before, seen = https.workers(), https.refusals()
     ktap.run(*enter, "umount", "/sys/kernel/config")
-    ktap.wait_for(20, "it is seen", lambda: refusals() > seen)
+    ktap.wait_for(20, "it is seen", lambda: https.refusals() > seen)
     https.certificate("a.example")
     https.DAEMON[0].send_signal(signal.SIGHUP)
-    ktap.wait_for(20, "it is tried", lambda: refusals() > seen + 1)
+    ktap.wait_for(20, "it is tried", lambda: https.refusals() > seen + 1)
     ktap.equal(https.workers(), before, "the old ones go on")
     ktap.true(https.shunned(https.context()), "with the old certificate")
     ktap.run(*enter, "mount", "-t", "configfs", "none", "/sys/kernel/config")

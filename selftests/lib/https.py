@@ -121,6 +121,12 @@ def stop_daemon(how=signal.SIGTERM):
     ktap.wait_for(30, "khttpd-tlsd has gone", lambda: not khttpd.count("tls_daemons"))
 
 
+def refusals():
+    """How often the daemon has not taken the certificates."""
+    with open(LOG, encoding="ascii") as file:
+        return file.read().count("the certificates are not changed")
+
+
 def at_rest():
     for name in ("tls_pending", "connections"):
         ktap.wait_for(20, f"no {name}", lambda n=name: not khttpd.count(n))

@@ -27,8 +27,10 @@
 #define WORKERS_MAX	64
 /* How long workers may take until they are ready, and until they take no more, in ms. */
 #define READY		10000
-/* How often files are looked at, in ms. */
+/* How often what cannot be waited for is tried, in ms. */
 #define LOOK		1000
+/* How long files that change are left alone, in ms: they are written in parts, and are two. */
+#define SETTLE		100
 /* In place of a process: it said that its certificates are no good. */
 #define UNFIT		(-2)
 
@@ -42,6 +44,9 @@ struct parent {
 	bool failed;		/* the last ones that were tried are not used */
 	int device;		/* tells when sites change */
 	uint32_t asked;		/* how often it did */
+	int files;		/* tells when files change */
+	int mounts;		/* tells when others may be in their places */
+	bool unwatched;		/* of some nobody tells that */
 	int signals;
 	pid_t worker[WORKERS_MAX];
 	int pipe[WORKERS_MAX];	/* at its end when the worker takes no more; with a worker only */
@@ -164,7 +169,7 @@ static int ask_kernel(struct parent *parent)
 		say("the kernel has no TLS: it has not got AES-GCM");
 		return -1;
 	}
-	/* A module from before that call does not tell. Then sites are looked at as files are. */
+	/* A module from before that call does not tell. Then sites are looked at each second. */
 	if (ioctl(device, KHTTPD_IOC_TLS_WATCH, &watch)) {
 		close(device);
 		device = -1;
@@ -230,18 +235,26 @@ static int renew(struct parent *parent)
 	return 0;
 }
 
-/* Are the certificates others than the workers', and than those that are no good? */
-static bool changed(const struct parent *parent)
+/* Are the certificates others than the workers', and than those that are no good? What comes after
+ * this look is told of.
+ */
+static bool changed(struct parent *parent)
 {
 	struct site *sites;
+	const char *file;
 	uint64_t mark;
+	int err;
 
-	/* That is renew()'s to say. */
-	if (read_sites(&sites))
-		return true;
+	err = read_sites(&sites);
+	file = watch_sites(sites, &parent->files);
+	if (file && !parent->unwatched)
+		say("%s is looked at each second, it cannot be watched: %s", file,
+		    strerror(errno));
+	parent->unwatched = file;
 	mark = sites_mark(sites);
 	free_sites(sites);
-	return mark != (parent->bad ?: parent->mark);
+	/* An error is renew()'s to say. */
+	return err || mark != (parent->bad ?: parent->mark);
 }
 
 /* One that has ended is replaced; those that were to end are not known any more. */
@@ -273,33 +286,49 @@ static bool answer(struct parent *parent)
 	return watch.asked != before;
 }
 
-/* Return: a signal, or 0 after some time, or when sites change. */
+/* Return: for how long there is nothing to do unless somebody tells; -1 if for ever. */
+static int patience(const struct parent *parent)
+{
+	bool again = parent->device < 0 || parent->unwatched || (parent->failed && !parent->bad);
+	int i;
+
+	for (i = 0; i < parent->workers; i++)
+		again |= parent->worker[i] < 0;
+	return again ? LOOK : -1;
+}
+
+/* Return: a signal, or 0 after some time, or when sites or files change. */
 static int wait_for_news(const struct parent *parent, int timeout)
 {
 	struct pollfd fds[] = {
 		{ .fd = parent->signals, .events = POLLIN },
 		{ .fd = parent->device, .events = POLLIN },
+		{ .fd = parent->files, .events = POLLIN },
+		{ .fd = parent->mounts, .events = POLLPRI },
 	};
 	struct signalfd_siginfo info;
 
-	poll(fds, 2, timeout);
+	poll(fds, ARRAY_SIZE(fds), timeout);
+	if (fds[2].revents || fds[3].revents)
+		poll(fds, 2, SETTLE);
 	return read(parent->signals, &info, sizeof(info)) == sizeof(info) ? info.ssi_signo : 0;
 }
 
 static void supervise(struct parent *parent)
 {
-	bool again = false, told;
+	bool again = true, told, other;
 	int i, sig;
 
 	for (;;) {
 		/* After answer(): a SIGHUP that came before an ASK is seen to with it. */
-		sig = wait_for_news(parent, again ? 0 : LOOK);
+		sig = wait_for_news(parent, again ? 0 : patience(parent));
 		if (sig == SIGTERM || sig == SIGINT)
 			return;
 		bury(parent);
 		/* One that is tried each second is told of once. */
 		told = parent->failed && !parent->bad && sig != SIGHUP;
-		if ((sig == SIGHUP || changed(parent)) && renew(parent) && (parent->bad || !told))
+		other = changed(parent);
+		if ((sig == SIGHUP || other) && renew(parent) && (parent->bad || !told))
 			say("the certificates are not changed");
 		for (i = 0; i < parent->workers && !sig; i++) {
 			if (parent->worker[i] < 0)
@@ -358,7 +387,7 @@ static int parse(struct parent *parent, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct parent parent = { .workers = 2 };
+	struct parent parent = { .workers = 2, .files = -1 };
 	sigset_t set;
 	int err, i;
 
@@ -376,6 +405,7 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	parent.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	parent.mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	if (parent.signals < 0)
 		return 1;
 	if (ask_kernel(&parent) || find_sites() || renew(&parent))

@@ -62,6 +62,9 @@ uint64_t sites_mark(const struct site *sites);
 int load_certificates(struct site *sites, const unsigned char *tickets, uint32_t ciphers);
 const struct site *find_site(const struct site *sites, const char *name);
 
+/* watch.c */
+const char *watch_sites(const struct site *sites, int *inotify);
+
 /* shake.c */
 void prepare_context(SSL_CTX *ctx, uint32_t ciphers);
 int begin_shake(struct shake *shake);
