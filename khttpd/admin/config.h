@@ -26,9 +26,10 @@
  * @rules: text of @options.rules
  * @behind: name of the site whose requests it gets, or empty
  * @proxies: text of @options.proxies
- * @certificate: where khttpd-tlsd finds the site's certificate, or empty
- * @key: and its key
- * @client_ca: and the authorities of its clients' certificates, or empty
+ * @pem: paths of files that khttpd-tlsd reads, each may be empty
+ * @pem.certificate: the site's certificate
+ * @pem.key: and its key
+ * @pem.client_ca: the authorities of its clients' certificates
  * @front: that site's directory as long as it is behind it, or NULL
  * @uid: user as whom files are read
  * @gid: group
@@ -46,9 +47,11 @@ struct khttpd_site_item {
 	char *rules;
 	char behind[KHTTPD_SITE_NAME];
 	char proxies[KHTTPD_PREFIXES_SIZE];
-	char certificate[KHTTPD_PEM_PATH];
-	char key[KHTTPD_PEM_PATH];
-	char client_ca[KHTTPD_PEM_PATH];
+	struct {
+		char certificate[KHTTPD_PEM_PATH];
+		char key[KHTTPD_PEM_PATH];
+		char client_ca[KHTTPD_PEM_PATH];
+	} pem;
 	struct khttpd_site_item *front;
 	u32 uid;
 	u32 gid;

@@ -303,39 +303,30 @@ static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char *path,
 	return khttpd_site_text_store(site, path, KHTTPD_PEM_PATH, page, len);
 }
 
-static ssize_t khttpd_site_certificate_show(struct config_item *item, char *page)
-{
-	return sprintf(page, "%s\n", to_site(item)->certificate);
+#define KHTTPD_SITE_PEM(name)						\
+static char *khttpd_site_pem_##name(struct config_item *item)		\
+{									\
+	return to_site(item)->pem.name;					\
+}									\
+									\
+static ssize_t khttpd_site_##name##_show(struct config_item *item,	\
+					 char *page)			\
+{									\
+	return sprintf(page, "%s\n", khttpd_site_pem_##name(item));	\
+}									\
+									\
+static ssize_t khttpd_site_##name##_store(struct config_item *item,	\
+					  const char *page, size_t len)	\
+{									\
+	return khttpd_site_pem_store(to_site(item),			\
+				     khttpd_site_pem_##name(item), page, len); \
 }
 
-static ssize_t khttpd_site_certificate_store(struct config_item *item, const char *page,
-					     size_t len)
-{
-	return khttpd_site_pem_store(to_site(item), to_site(item)->certificate, page, len);
-}
+KHTTPD_SITE_PEM(certificate)
 CONFIGFS_ATTR(khttpd_site_, certificate);
-
-static ssize_t khttpd_site_key_show(struct config_item *item, char *page)
-{
-	return sprintf(page, "%s\n", to_site(item)->key);
-}
-
-static ssize_t khttpd_site_key_store(struct config_item *item, const char *page, size_t len)
-{
-	return khttpd_site_pem_store(to_site(item), to_site(item)->key, page, len);
-}
+KHTTPD_SITE_PEM(key)
 CONFIGFS_ATTR(khttpd_site_, key);
-
-static ssize_t khttpd_site_client_ca_show(struct config_item *item, char *page)
-{
-	return sprintf(page, "%s\n", to_site(item)->client_ca);
-}
-
-static ssize_t khttpd_site_client_ca_store(struct config_item *item, const char *page,
-					   size_t len)
-{
-	return khttpd_site_pem_store(to_site(item), to_site(item)->client_ca, page, len);
-}
+KHTTPD_SITE_PEM(client_ca)
 CONFIGFS_ATTR(khttpd_site_, client_ca);
 
 static ssize_t khttpd_site_types_read(struct config_item *item, void *buf,

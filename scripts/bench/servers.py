@@ -92,9 +92,10 @@ def httperf(lab, stack, port, page, rate):
 
 
 def begun(pid):
-    """wrk or httperf is what runs there (no longer "ip netns exec"), and it has a socket."""
+    """A client is what runs there (no longer "ip netns exec"), and it has a socket."""
+    clients = "wrk", "httperf", "openssl"
     try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) in ("wrk", "httperf") and any(
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) in clients and any(
             os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:")
             for name in os.listdir(f"/proc/{pid}/fd"))
     except FileNotFoundError:	# closed meanwhile

@@ -7,7 +7,7 @@ import shutil
 import time
 
 import sides
-from servers import by_part
+from servers import begun, by_part
 from sides import (CLIENT, OTHER, SERVER, TASK, code_of, kernel_ranges, tag_packets)
 from xie1999 import Symbols, dumps
 
@@ -242,16 +242,6 @@ def start_servers(lab):
     configured("haproxy", HAPROXY.format(dir=DIR, address=ADDRESS, port=PORTS["haproxy"],
                                          returns=returns), "haproxy", "-db", "-f", worker=False)
     return programs
-
-
-def begun(pid):
-    """It is the client that runs there, and it has a socket."""
-    try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) in ("wrk", "openssl") and any(
-            os.readlink(f"/proc/{pid}/fd/{name}").startswith("socket:")
-            for name in os.listdir(f"/proc/{pid}/fd"))
-    except FileNotFoundError:	# closed meanwhile
-        return False
 
 
 def count(lab, label, window, command, pids):

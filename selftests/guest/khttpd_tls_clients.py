@@ -21,11 +21,11 @@ import urllib.request
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-import https   # pylint: disable=wrong-import-position
-import khttpd  # pylint: disable=wrong-import-position
-import ktap    # pylint: disable=wrong-import-position
+import https     # pylint: disable=wrong-import-position
+import khttpd    # pylint: disable=wrong-import-position
+import ktap      # pylint: disable=wrong-import-position
+import programs  # pylint: disable=wrong-import-position
 
-MADE = os.path.join(khttpd.TOP, "build/programs")
 OUT = "/tmp/fetched"
 BASE = f"https://localhost:{https.PORT}"
 PEM = f"{https.DIR}/localhost.pem"
@@ -67,18 +67,6 @@ def setup():
     khttpd.ctl("attach", "--site", "default", "--pid", str(nginx.pid), "--port", "8081")
 
 
-def need(program):
-    if not shutil.which(program):
-        raise ktap.Skip(f"no {program}")
-
-
-def made(name):
-    path = os.path.join(MADE, name)
-    if not os.path.exists(path):
-        raise ktap.Skip(f"no {path}: scripts/programs makes it")
-    return path
-
-
 def fetched(what, *command, **more):
     """Both pages are in OUT, byte for byte: khttpd has served one and handed the other over."""
     shutil.rmtree(OUT, ignore_errors=True)
@@ -102,7 +90,7 @@ def same(what, before):
 
 @ktap.test
 def curl():
-    need("curl")
+    programs.need("curl")
     for version in VERSIONS:
         fetched(f"curl {version}", "curl", "-sS", "--fail", f"--tlsv{version}", "--tls-max", version,
                 "--cacert", PEM, "--output-dir", OUT, "-o", "big", "-o", "dyn",
@@ -112,7 +100,7 @@ def curl():
 @ktap.test
 def wget():
     """With GnuTLS, as Debian has it."""
-    need("wget")
+    programs.need("wget")
     for version in VERSIONS:
         fetched(f"wget {version}", "wget", "-q", "--ca-certificate", PEM,
                 f"--secure-protocol=TLSv{version.replace('.', '_')}", "-P", OUT,
@@ -148,7 +136,7 @@ def openssl():
 
 @ktap.test
 def node():
-    need("node")
+    programs.need("node")
     for version in VERSIONS:
         fetched(f"node {version}", "node", f"--tls-min-v{version}", f"--tls-max-v{version}", "-e",
                 NODE, BASE, OUT, *PAGES, NODE_EXTRA_CA_CERTS=PEM)
@@ -156,20 +144,20 @@ def node():
 
 @ktap.test
 def java():
-    made("JavaFetch.class")
+    programs.made("JavaFetch.class")
     store = f"{https.DIR}/store"
     ktap.run("keytool", "-importcert", "-noprompt", "-file", PEM, "-keystore", store, "-storepass",
              "secret", timeout=300)
     for version in VERSIONS:
         fetched(f"Java {version}", "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
                 f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStorePassword=secret",
-                f"-Djdk.tls.client.protocols=TLSv{version}", "-cp", MADE, "JavaFetch", BASE, OUT,
+                f"-Djdk.tls.client.protocols=TLSv{version}", "-cp", programs.MADE, "JavaFetch", BASE, OUT,
                 *PAGES)
 
 
 @ktap.test
 def go():
-    fetched("Go", made("go-fetch"), BASE, OUT, *PAGES, SSL_CERT_FILE=PEM)
+    fetched("Go", programs.made("go-fetch"), BASE, OUT, *PAGES, SSL_CERT_FILE=PEM)
 
 
 def fingerprint():
