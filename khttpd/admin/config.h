@@ -13,7 +13,7 @@
 #include "../limits.h"
 #include "../listen/listener.h"
 
-/* Longest path of a certificate, its NUL included. */
+/* Longest paths of a site's certificates, their NUL included. */
 #define KHTTPD_PEM_PATH		512
 
 /**
@@ -26,9 +26,9 @@
  * @rules: text of @options.rules
  * @behind: name of the site whose requests it gets, or empty
  * @proxies: text of @options.proxies
- * @pem: paths of files that khttpd-tlsd reads, each may be empty
- * @pem.certificate: the site's certificate
- * @pem.key: and its key
+ * @pem: paths of files that khttpd-tlsd reads, one a line; each may be empty
+ * @pem.certificate: the site's certificates
+ * @pem.key: and their keys
  * @pem.client_ca: the authorities of its clients' certificates
  * @front: that site's directory as long as it is behind it, or NULL
  * @uid: user as whom files are read

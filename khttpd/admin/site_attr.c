@@ -294,12 +294,16 @@ static ssize_t khttpd_site_behind_store(struct config_item *item,
 }
 CONFIGFS_ATTR(khttpd_site_, behind);
 
-/* Paths for khttpd-tlsd: the kernel opens none of these files. */
+/* Paths for khttpd-tlsd, one a line: the kernel opens none of these files. */
 static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char *path,
 				     const char *page, size_t len)
 {
-	if (len && *page != '/' && *page != '\n')
-		return -EINVAL;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if ((!i || page[i - 1] == '\n') && page[i] != '/' && page[i] != '\n')
+			return -EINVAL;
+	}
 	return khttpd_site_text_store(site, path, KHTTPD_PEM_PATH, page, len);
 }
 

@@ -251,8 +251,8 @@ def what_cannot_be_watched_is_looked_at():
             served_by(f"looked at, {turn}")
         ktap.true(woken() >= 3, "each second")
         with open(https.LOG, encoding="ascii") as file:
-            ktap.equal(file.read().count("cannot be watched: No space left on device"), 1,
-                       "it is said once")
+            ktap.equal(file.read().count("No space left on device: files are looked at each second"),
+                       1, "it is said once")
     finally:
         https.write_line(path, before)
     ktap.equal(woken(), 0, "watched again")

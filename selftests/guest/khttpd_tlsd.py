@@ -113,6 +113,70 @@ def khttpdctl_says_and_reloads():
     https.start_daemon()
 
 
+def shown(*words):
+    """The certificate that openssl's client gets, as PEM, and the kind of its signature."""
+    done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{https.PORT}", *words],
+                          input="", text=True, capture_output=True, check=False,
+                          timeout=60 * ktap.SCALE)
+    out = done.stdout
+    kind = next((line.split(": ")[1] for line in out.splitlines()
+                 if line.startswith("Peer signature type")), done.stderr)
+    return kind, out[out.find("-----BEGIN"):out.find("-----END")]
+
+
+def stored(name):
+    text = ktap.run("cat", f"{https.DIR}/{name}.pem")
+    return text[text.find("-----BEGIN"):text.find("-----END")]
+
+
+@ktap.test
+def certificates_of_two_kinds():
+    """Each client gets one that it knows, and one of them is renewed without the other."""
+    def made_rsa():
+        https.new_certificate("a.example", "rsa:2048")
+        for kind in ("key", "pem"):
+            os.rename(f"{https.DIR}/new.{kind}", f"{https.DIR}/rsa.{kind}")
+    made_rsa()
+    khttpd.ctl("stop")
+    khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{https.PORT},tls",
+               *https.pem("rsa"), *https.pem("a.example"))
+    ecdsa, rsa = ("ECDSA+SHA256",), ("RSA-PSS+SHA256:RSA+SHA256",)
+    for version in ("-tls1_2", "-tls1_3"):
+        for algorithms, kind, name in ((ecdsa, "ECDSA", "a.example"), (rsa, "RSA-PSS", "rsa"),
+                                       ((), "ECDSA", "a.example")):
+            more = ("-sigalgs", *algorithms) if algorithms else ()
+            ktap.equal(shown(version, *more), (kind, stored(name)), f"{version} {more}")
+    sites = status()["sites"]
+    ktap.equal([(site["certificate"], "error" in site) for site in sites],
+               [(f"{https.DIR}/rsa.pem", False), (f"{https.DIR}/a.example.pem", False)], "status")
+    made_rsa()
+    ktap.wait_for(20, "the new one",
+                  lambda: shown("-sigalgs", *rsa) == ("RSA-PSS", stored("rsa")))
+    ktap.equal(shown(), ("ECDSA", stored("a.example")), "the other one")
+    # As a file, which changes nothing that runs.
+    saved = khttpd.ctl("save")
+    ktap.equal([line.split(" = ")[1] for line in saved.splitlines()
+                if line.startswith(("certificate", "key"))],
+               [f"{https.DIR}/{name}.{kind}" for kind in ("pem", "key")
+                for name in ("rsa", "a.example")], "saved")
+    with open(f"{https.DIR}/conf", "w", encoding="ascii") as file:
+        file.write(saved)
+    kept = https.connect()
+    khttpd.ctl("load", f"{https.DIR}/conf")
+    https.fetches(kept)
+    kept.close()
+    # The keys in the other order are not theirs.
+    with open(f"{https.DIR}/conf", "w", encoding="ascii") as file:
+        file.write(saved.replace("rsa.key", "x").replace("a.example.key", "rsa.key")
+                   .replace("= " + https.DIR + "/x", f"= {https.DIR}/a.example.key"))
+    out = khttpd.ctl("load", f"{https.DIR}/conf", check=False)
+    ktap.true("rsa.pem: the key is another certificate's" in out, out)
+    ktap.raises(errno.EINVAL, https.write_line, "/sys/kernel/config/khttpd/default/key",
+                "/a\nb")
+    khttpd.ctl("stop")
+    https.serve()
+
+
 def asked_for_certificates():
     """A site whose clients need one of an authority, and one behind it."""
     khttpd.ctl("stop")
@@ -228,10 +292,12 @@ def configfs_is_not_there():
 @ktap.test
 def doctor_judges_certificates():
     ktap.true("a.example.pem" not in doctor(), doctor())
+    before = https.workers()
     os.rename(f"{https.DIR}/a.example.key", f"{https.DIR}/kept")
     out = doctor()
     os.rename(f"{https.DIR}/kept", f"{https.DIR}/a.example.key")
     ktap.true(f"{https.DIR}/a.example.pem: its key cannot be opened" in out, out)
+    ktap.wait_for(20, "the daemon has seen it", lambda: not https.workers() & before)
 
 
 class Traced:

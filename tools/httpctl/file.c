@@ -206,6 +206,8 @@ static int add_attribute(struct file *file, struct section *site,
 		return wrong(file, why, value);
 	if (!strcmp(name, "behind"))
 		site->behind_line = file->line;
+	if (add_pem_line(&site->opt, name, value))
+		return 0;
 	return add_set(file, site, join(name, value));
 }
 

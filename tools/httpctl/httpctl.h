@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/khttpd.h>
+#include "../lib/lines.h"
 
 #define CONFIG		"/sys/kernel/config"
 #define ROOT		CONFIG "/khttpd"
@@ -152,6 +153,7 @@ void print_json_text(const char *text);
 /* tls.c */
 void tls_tell(void);
 long long tls_workers(void);
+bool add_pem_line(struct options *opt, const char *name, const char *value);
 const char *tls_fault(const char *path, char *certificate);
 int tls(const struct options *opt);
 

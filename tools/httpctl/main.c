@@ -10,7 +10,7 @@ static int usage(FILE *to)
 	fputs("usage: khttpdctl COMMAND [OPTION...]\n"
 	      "\n"
 	      "  serve   --docroot DIR --listen ADDRESS:PORT[,net6][,OPTION]...\n"
-	      "          [--certificate PEM [--key PEM]]\n"
+	      "          [--certificate PEM [--key PEM]]...\n"
 	      "          [--site NAME] [--index FILE] [--user USER]\n"
 	      "          [--set ATTRIBUTE=VALUE | --set ATTRIBUTE=@FILE]...\n"
 	      "  attach  --pid PID --port PORT --docroot DIR\n"
@@ -110,6 +110,8 @@ static int add_pem(struct options *opt, const char *name)
 		say("%s: %s", optarg, strerror(errno));
 		return -1;
 	}
+	if (add_pem_line(opt, name, path))
+		return 0;
 	if (asprintf(&text, "%s=%s", name, path) < 0)
 		return -1;
 	return add_set(opt, text);

@@ -83,6 +83,18 @@ static void save_user(const char *path, const char *mark)
 	printf("%sgroup = %s\n", mark, group ? group->gr_name : gid_text);
 }
 
+/* A setting for each line. */
+static void save_lines(const char *path, const char *name, const char *mark)
+{
+	char lines[PATH_MAX], line[PATH_MAX];
+	unsigned int i;
+
+	if (get(path, name, lines, sizeof(lines)) < 0)
+		return;
+	for (i = 0; get_line(lines, i, line); i++)
+		printf("%s%s = %s\n", mark, name, line);
+}
+
 /* Why it cannot be loaded again as it is, or NULL. */
 static const char *why_not(const char *path)
 {
@@ -104,8 +116,7 @@ static void save_texts(const char *path, const char *mark)
 {
 	static const char *const texts[] = {
 		"docroot", "index", "listing", "precompressed", "etag_version", "names",
-		"behind", "certificate", "key", "client_ca", "hsts", "proxy_protocol",
-		"send_proxy",
+		"behind", "client_ca", "hsts", "proxy_protocol", "send_proxy",
 	};
 	char value[PATH_MAX + 1], *newline;
 	size_t i;
@@ -135,6 +146,8 @@ static int save_site(const char *path, const char *name, void *data)
 		printf("# %s:\n", why);
 	printf("%s[site %s]\n", mark, name);
 	save_texts(path, mark);
+	save_lines(path, "certificate", mark);
+	save_lines(path, "key", mark);
 	save_user(path, mark);
 	save_listeners(path, mark);
 	save_rules(path, mark);

@@ -28,6 +28,28 @@ struct pem {
 	const char *why;	/* it is no good, or NULL */
 };
 
+/* A site may have several certificates: one more line in the attribute. Return: false if this is
+ * the first, or another attribute.
+ */
+bool add_pem_line(struct options *opt, const char *name, const char *path)
+{
+	size_t len = strlen(name);
+	char *lines;
+	int i;
+
+	if (!*path || (strcmp(name, "certificate") && strcmp(name, "key")))
+		return false;
+	for (i = 0; i < opt->sets; i++) {
+		if (strncmp(opt->set[i], name, len) || strncmp(opt->set[i] + len, "=/", 2))
+			continue;
+		if (asprintf(&lines, "%s\n%s", opt->set[i], path) < 0)
+			exit(1);
+		opt->set[i] = lines;
+		return true;
+	}
+	return false;
+}
+
 static long long counter(const char *stats, const char *name)
 {
 	size_t len = strlen(name);
@@ -70,16 +92,17 @@ static const char *judge_key(const struct pem *pem)
 	return why;
 }
 
-/* Return: false if the site has no certificate. The caller frees pem->x509. */
-static bool read_pem(const char *site, struct pem *pem)
+/* Return: false if the site has no certificate of that number. The caller frees pem->x509. */
+static bool read_pem(const char *site, unsigned int number, struct pem *pem)
 {
-	char authorities[PATH_MAX];
+	char authorities[PATH_MAX], lines[PATH_MAX];
 	FILE *file;
 
 	memset(pem, 0, sizeof(*pem));
-	if (get(site, "certificate", pem->certificate, PATH_MAX) <= 0)
+	if (get(site, "certificate", lines, PATH_MAX) <= 0 ||
+	    !get_line(lines, number, pem->certificate))
 		return false;
-	if (get(site, "key", pem->key, PATH_MAX) <= 0)
+	if (get(site, "key", lines, PATH_MAX) <= 0 || !get_line(lines, number, pem->key))
 		strcpy(pem->key, pem->certificate);
 	file = fopen(pem->certificate, "r");
 	if (!file) {
@@ -192,15 +215,16 @@ static int report_site(const char *path, const char *name, void *data)
 {
 	struct report *report = data;
 	struct pem pem;
+	unsigned int i;
 
-	if (!read_pem(path, &pem))
-		return 0;
-	if (report->json)
-		print_site_json(name, &pem, !report->count);
-	else
-		print_site(name, &pem);
-	report->count++;
-	X509_free(pem.x509);
+	for (i = 0; read_pem(path, i, &pem); i++) {
+		if (report->json)
+			print_site_json(name, &pem, !report->count);
+		else
+			print_site(name, &pem);
+		report->count++;
+		X509_free(pem.x509);
+	}
 	return 0;
 }
 
@@ -212,17 +236,18 @@ long long tls_workers(void)
 	return get(ROOT, "stats", stats, sizeof(stats)) < 0 ? 0 : counter(stats, "tls_daemons");
 }
 
-/* Return: what is wrong with the certificate of the site at @path, whose name is in @certificate
+/* Return: what is wrong with a certificate of the site at @path, whose name is in @certificate
  * then; NULL if nothing is, or it has none.
  */
 const char *tls_fault(const char *path, char *certificate)
 {
-	struct pem pem;
+	struct pem pem = {};
+	unsigned int i;
 
-	if (!read_pem(path, &pem))
-		return NULL;
-	X509_free(pem.x509);
-	strcpy(certificate, pem.certificate);
+	for (i = 0; !pem.why && read_pem(path, i, &pem); i++) {
+		X509_free(pem.x509);
+		strcpy(certificate, pem.certificate);
+	}
 	return pem.why;
 }
 

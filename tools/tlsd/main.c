@@ -46,7 +46,7 @@ struct parent {
 	uint32_t asked;		/* how often it did */
 	int files;		/* tells when files change */
 	int mounts;		/* tells when others may be in their places */
-	bool unwatched;		/* of some nobody tells that */
+	bool unwatched;		/* nobody tells of all that */
 	int signals;
 	pid_t worker[WORKERS_MAX];
 	int pipe[WORKERS_MAX];	/* at its end when the worker takes no more; with a worker only */
@@ -241,16 +241,15 @@ static int renew(struct parent *parent)
 static bool changed(struct parent *parent)
 {
 	struct site *sites;
-	const char *file;
+	const char *fault;
 	uint64_t mark;
 	int err;
 
 	err = read_sites(&sites);
-	file = watch_sites(sites, &parent->files);
-	if (file && !parent->unwatched)
-		say("%s is looked at each second, it cannot be watched: %s", file,
-		    strerror(errno));
-	parent->unwatched = file;
+	fault = watch_sites(sites, &parent->files);
+	if (fault && !parent->unwatched)
+		say("%s: %s: files are looked at each second", fault, strerror(errno));
+	parent->unwatched = fault;
 	mark = sites_mark(sites);
 	free_sites(sites);
 	/* An error is renew()'s to say. */

@@ -25,24 +25,26 @@ int find_sites(void)
 	return -1;
 }
 
-/* An attribute of a site, without its newline. Return: its length, 0 also if there is none; -1 if
- * it cannot be read.
+/* An attribute of a site, without its last newline. Return: its length, 0 also if there is none; -1
+ * if it cannot be read.
  */
 static int get(const char *site, const char *name, char *value, size_t size)
 {
 	char path[PATH_MAX];
+	size_t len;
 	FILE *file;
-	bool found;
 
 	*value = '\0';
 	snprintf(path, sizeof(path), CONFIG "/%s/%s", site, name);
 	file = fopen(path, "r");
 	if (!file)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-	found = fgets(value, size, file);
+	len = fread(value, 1, size - 1, file);
 	fclose(file);
-	value[found ? strcspn(value, "\n") : 0] = '\0';
-	return strlen(value);
+	if (len && value[len - 1] == '\n')
+		len--;
+	value[len] = '\0';
+	return len;
 }
 
 /* Return: the site, if it has a certificate; NULL with *@err -1 if that cannot be known. */
@@ -65,9 +67,6 @@ static struct site *read_site(const char *name, int *err)
 		free(site);
 		return NULL;
 	}
-	/* One file may have both. */
-	if (!*site->key)
-		strcpy(site->key, site->certificate);
 	return site;
 }
 
@@ -136,6 +135,17 @@ static uint64_t mix_file(uint64_t mark, const char *path)
 	return mix(mark, &st.st_ctim, sizeof(st.st_ctim));
 }
 
+static uint64_t mix_files(uint64_t mark, const char *lines)
+{
+	char path[PATH_MAX];
+	unsigned int i;
+
+	for (i = 0; get_line(lines, i, path); i++)
+		mark = mix_file(mark, path);
+	/* Which one has it? */
+	return mix(mark, "", 1);
+}
+
 /* Two that differ have another mark, for all practical purposes. */
 uint64_t sites_mark(const struct site *sites)
 {
@@ -144,9 +154,9 @@ uint64_t sites_mark(const struct site *sites)
 	for (; sites; sites = sites->next) {
 		mark = mix(mark, sites->name, sizeof(sites->name));
 		mark = mix(mark, sites->behind, sizeof(sites->behind));
-		mark = mix_file(mark, sites->certificate);
-		mark = mix_file(mark, sites->key);
-		mark = mix_file(mark, sites->client_ca);
+		mark = mix_files(mark, sites->certificate);
+		mark = mix_files(mark, sites->key);
+		mark = mix_files(mark, sites->client_ca);
 	}
 	return mark;
 }
@@ -179,7 +189,27 @@ static bool judge_clients(struct site *site)
 					      sizeof(site->judged)) == 1;
 }
 
-static bool load_certificate(struct site *site, const unsigned char *tickets, uint32_t ciphers)
+/* All, with their keys; each takes the place of another one of its kind. The client says which
+ * kinds it knows.
+ */
+static bool use_certificates(const struct site *site, char certificate[PATH_MAX],
+			     char key[PATH_MAX])
+{
+	unsigned int i;
+
+	for (i = 0; get_line(site->certificate, i, certificate); i++) {
+		/* One file may have both. */
+		if (!get_line(site->key, i, key))
+			strcpy(key, certificate);
+		if (SSL_CTX_use_certificate_chain_file(site->ctx, certificate) != 1 ||
+		    SSL_CTX_use_PrivateKey_file(site->ctx, key, SSL_FILETYPE_PEM) != 1 ||
+		    SSL_CTX_check_private_key(site->ctx) != 1)
+			return false;
+	}
+	return true;
+}
+
+static bool prepare_site(struct site *site, const unsigned char *tickets, uint32_t ciphers)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 
@@ -189,24 +219,22 @@ static bool load_certificate(struct site *site, const unsigned char *tickets, ui
 	prepare_context(ctx, ciphers);
 	SSL_CTX_set_default_passwd_cb(ctx, no_password);
 	return SSL_CTX_set_tlsext_ticket_keys(ctx, (void *)tickets, TICKET_SIZE) == 1 &&
-	       SSL_CTX_use_certificate_chain_file(ctx, site->certificate) == 1 &&
-	       SSL_CTX_use_PrivateKey_file(ctx, site->key, SSL_FILETYPE_PEM) == 1 &&
-	       SSL_CTX_check_private_key(ctx) == 1 &&
 	       (!*site->client_ca || judge_clients(site));
 }
 
 /* @ciphers: KHTTPD_TLS_*. Return: how many are no good. */
 int load_certificates(struct site *sites, const unsigned char *tickets, uint32_t ciphers)
 {
-	char why[256];
+	char certificate[PATH_MAX], key[PATH_MAX], why[256];
 	int bad = 0;
 
 	for (; sites; sites = sites->next) {
-		if (load_certificate(sites, tickets, ciphers))
+		if (prepare_site(sites, tickets, ciphers) &&
+		    use_certificates(sites, certificate, key))
 			continue;
 		ERR_error_string_n(ERR_get_error(), why, sizeof(why));
 		ERR_clear_error();
-		say("site %s: %s, %s: %s", sites->name, sites->certificate, sites->key, why);
+		say("site %s: %s, %s: %s", sites->name, certificate, key, why);
 		SSL_CTX_free(sites->ctx);
 		sites->ctx = NULL;
 		bad++;

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <openssl/ssl.h>
 #include <linux/khttpd.h>
+#include "../lib/lines.h"
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -28,8 +29,8 @@ struct site {
 	struct site *next;
 	char name[KHTTPD_NAME_SIZE];
 	char behind[KHTTPD_NAME_SIZE];
-	char certificate[PATH_MAX];
-	char key[PATH_MAX];
+	char certificate[PATH_MAX];	/* a path a line, of keys of several kinds */
+	char key[PATH_MAX];		/* likewise, in the same order */
 	char client_ca[PATH_MAX];
 	uint64_t judged[2];		/* sessions whose clients it has let in */
 	SSL_CTX *ctx;

@@ -83,30 +83,33 @@ static int watch_file(int inotify, const char *file)
 	return watch(inotify, path, DATA) ?: shared ? -EREMOTE : 0;
 }
 
+static int watch_files(int inotify, const char *lines, char path[PATH_MAX])
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && get_line(lines, i, path); i++)
+		err = watch_file(inotify, path);
+	return err;
+}
+
 /* Watch the files of @sites, and nothing else any more. @inotify: readable when one may have
- * changed; -1 before. Return: NULL, or one that cannot be watched; errno says why.
+ * changed; -1 before. Return: NULL, or what does not work; errno says why.
  */
 const char *watch_sites(const struct site *sites, int *inotify)
 {
-	const char *failed = NULL;
-	int err, none, why = 0;
-	size_t i;
+	static char path[PATH_MAX];
+	int err = 0;
 
 	if (*inotify >= 0)
 		close(*inotify);
 	*inotify = inotify_init1(IN_CLOEXEC);
-	none = *inotify < 0 ? -errno : 0;
-	for (; sites; sites = sites->next) {
-		const char *const files[] = { sites->certificate, sites->key, sites->client_ca };
-
-		for (i = 0; i < ARRAY_SIZE(files); i++) {
-			err = none ?: watch_file(*inotify, files[i]);
-			if (err && !failed) {
-				failed = files[i];
-				why = err;
-			}
-		}
-	}
-	errno = -why;
-	return failed;
+	if (*inotify < 0)
+		return "inotify";
+	for (; sites && !err; sites = sites->next)
+		err = watch_files(*inotify, sites->certificate, path) ?:
+		      watch_files(*inotify, sites->key, path) ?:
+		      watch_files(*inotify, sites->client_ca, path);
+	errno = -err;
+	return err ? path : NULL;
 }
