@@ -218,12 +218,12 @@ def served_by(what):
     ktap.wait_for(20, f"the new one, {what}", lambda: not https.shunned(https.context()))
 
 
-def serve_of_certbot():
+def serve_of_certbot(*more):
     shutil.rmtree(CERTBOT, ignore_errors=True)
     archive(1)
     khttpd.ctl("stop")
     khttpd.ctl("serve", "--docroot", khttpd.WWW, "--listen", f"127.0.0.1:{https.PORT},tls",
-               "--certificate", f"{LIVE}/fullchain.pem", "--key", f"{LIVE}/privkey.pem")
+               "--certificate", f"{LIVE}/fullchain.pem", "--key", f"{LIVE}/privkey.pem", *more)
     served_by("the first")
 
 
@@ -258,6 +258,21 @@ def what_cannot_be_watched_is_looked_at():
     ktap.equal(woken(), 0, "watched again")
     archive(4)
     served_by("watched")
+
+
+@ktap.test
+def what_another_machine_may_change_is_looked_at():
+    """The guest's own files are the host's, by 9p."""
+    path = "/etc/ssl/certs/ca-certificates.crt"
+    if not os.path.exists(path) or os.major(os.stat(path).st_dev):
+        raise ktap.Skip(f"no {path} of the host's")
+    serve_of_certbot("--set", f"client_ca={path}")
+    ktap.true(woken() >= 3, "each second")
+    with open(https.LOG, encoding="ascii") as file:
+        said = file.read()
+    ktap.equal(said.count(f"{path}: Object is remote: files are looked at"), 1, said)
+    serve_of_certbot()
+    ktap.equal(woken(), 0, "watched again")
 
 
 ktap.main(https.setup)

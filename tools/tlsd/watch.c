@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/magic.h>
@@ -16,26 +18,29 @@
 #define DATA	(IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB)
 /* As many as the kernel follows. */
 #define LINKS_MAX	40
+/* Not in linux/magic.h: it is no part of Linux. */
+#define ZFS_SUPER_MAGIC	0x2fc12fc1
 
-/* Does somebody else change what is there, of whom this kernel does not know? */
+/* May somebody else change what is there, of whom this kernel does not know? So it is, with few
+ * exceptions, where there is no block device. The number of the file system alone does not say: of
+ * 9p it is that of the host's.
+ */
 static bool is_shared(const char *dir)
 {
 	struct statfs fs;
+	struct stat st;
 
-	if (statfs(dir, &fs))
+	if (stat(dir, &st) || major(st.st_dev) || statfs(dir, &fs))
 		return false;
 	switch ((uint32_t)fs.f_type) {
-	case NFS_SUPER_MAGIC:
-	case CIFS_SUPER_MAGIC:
-	case SMB2_SUPER_MAGIC:
-	case CEPH_SUPER_MAGIC:
-	case AFS_SUPER_MAGIC:
-	case AFS_FS_MAGIC:
-	case V9FS_MAGIC:
-	case FUSE_SUPER_MAGIC:
-		return true;
-	default:
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case ZFS_SUPER_MAGIC:
 		return false;
+	default:
+		return true;
 	}
 }
 
