@@ -14,7 +14,7 @@
 #include "../listen/listener.h"
 
 /* Longest paths of a site's certificates, their NUL included. */
-#define KHTTPD_PEM_PATH		512
+#define KHTTPD_PEM_PATHS	512
 
 /**
  * struct khttpd_site_item - a site's directory
@@ -25,8 +25,8 @@
  * @options: what else it does; owned
  * @rules: text of @options.rules
  * @behind: name of the site whose requests it gets, or empty
- * @proxies: text of @options.proxies
- * @pem: paths of files that khttpd-tlsd reads, one a line; each may be empty
+ * @proxies: text of @options.proxies, or NULL
+ * @pem: paths of files that khttpd-tlsd reads, one a line; each may be NULL
  * @pem.certificate: the site's certificates
  * @pem.key: and their keys
  * @pem.client_ca: the authorities of its clients' certificates
@@ -46,11 +46,11 @@ struct khttpd_site_item {
 	struct khttpd_options options;
 	char *rules;
 	char behind[KHTTPD_SITE_NAME];
-	char proxies[KHTTPD_PREFIXES_SIZE];
+	char *proxies;
 	struct {
-		char certificate[KHTTPD_PEM_PATH];
-		char key[KHTTPD_PEM_PATH];
-		char client_ca[KHTTPD_PEM_PATH];
+		char *certificate;
+		char *key;
+		char *client_ca;
 	} pem;
 	struct khttpd_site_item *front;
 	u32 uid;

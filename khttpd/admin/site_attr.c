@@ -67,35 +67,53 @@ static ssize_t khttpd_site_item_written(struct config_item *item,
 	return result;
 }
 
-static ssize_t khttpd_site_docroot_show(struct config_item *item, char *page)
+/* A string that most sites do without: NULL if it is empty. */
+static ssize_t khttpd_site_string_show(char *const *text, char *page)
 {
 	ssize_t len;
 
 	mutex_lock(&khttpd_config_lock);
-	len = sprintf(page, "%s\n", to_site(item)->docroot ?: "");
+	len = sprintf(page, "%s\n", *text ?: "");
 	mutex_unlock(&khttpd_config_lock);
 	return len;
+}
+
+/* One of less than @size bytes, which leave room for a newline in a page. */
+static ssize_t khttpd_site_string_store(struct khttpd_site_item *site, char **text, size_t size,
+					const char *page, size_t len)
+{
+	/* One newline comes from echo. */
+	size_t used = len && page[len - 1] == '\n' ? len - 1 : len;
+	char *copy = NULL;
+
+	if (used >= size || memchr(page, '\0', used))
+		return -EINVAL;
+	if (used) {
+		copy = kstrndup(page, used, GFP_KERNEL);
+		if (!copy)
+			return -ENOMEM;
+	}
+	mutex_lock(&khttpd_config_lock);
+	swap(*text, copy);
+	site->pending = true;
+	mutex_unlock(&khttpd_config_lock);
+	kfree(copy);
+	return len;
+}
+
+static ssize_t khttpd_site_docroot_show(struct config_item *item, char *page)
+{
+	return khttpd_site_string_show(&to_site(item)->docroot, page);
 }
 
 static ssize_t khttpd_site_docroot_store(struct config_item *item,
 					 const char *page, size_t len)
 {
 	struct khttpd_site_item *site = to_site(item);
-	size_t used = len && page[len - 1] == '\n' ? len - 1 : len;
-	char *docroot;
 
-	if (used == 0 || page[0] != '/' || memchr(page, '\0', used) ||
-	    used > PAGE_SIZE - 2)
+	if (page[0] != '/')
 		return -EINVAL;
-	docroot = kstrndup(page, used, GFP_KERNEL);
-	if (!docroot)
-		return -ENOMEM;
-	mutex_lock(&khttpd_config_lock);
-	swap(site->docroot, docroot);
-	site->pending = true;
-	mutex_unlock(&khttpd_config_lock);
-	kfree(docroot);
-	return len;
+	return khttpd_site_string_store(site, &site->docroot, PAGE_SIZE - 1, page, len);
 }
 CONFIGFS_ATTR(khttpd_site_, docroot);
 
@@ -248,12 +266,7 @@ CONFIGFS_ATTR(khttpd_site_, hsts);
 
 static ssize_t khttpd_site_proxy_protocol_show(struct config_item *item, char *page)
 {
-	ssize_t len;
-
-	mutex_lock(&khttpd_config_lock);
-	len = sprintf(page, "%s\n", to_site(item)->proxies);
-	mutex_unlock(&khttpd_config_lock);
-	return len;
+	return khttpd_site_string_show(&to_site(item)->proxies, page);
 }
 
 static ssize_t khttpd_site_proxy_protocol_store(struct config_item *item, const char *page,
@@ -267,8 +280,8 @@ static ssize_t khttpd_site_proxy_protocol_store(struct config_item *item, const 
 	if (!list)
 		return -ENOMEM;
 	if (strlen(page) == len && khttpd_prefixes_parse(list, page)) {
-		err = khttpd_site_text_store(site, site->proxies, sizeof(site->proxies), page,
-					     len);
+		err = khttpd_site_string_store(site, &site->proxies, KHTTPD_PREFIXES_SIZE, page,
+					       len);
 		mutex_lock(&khttpd_config_lock);
 		if (err >= 0)
 			site->options.proxies = *list;
@@ -295,7 +308,7 @@ static ssize_t khttpd_site_behind_store(struct config_item *item,
 CONFIGFS_ATTR(khttpd_site_, behind);
 
 /* Paths for khttpd-tlsd, one a line: the kernel opens none of these files. */
-static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char *path,
+static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char **paths,
 				     const char *page, size_t len)
 {
 	size_t i;
@@ -304,19 +317,19 @@ static ssize_t khttpd_site_pem_store(struct khttpd_site_item *site, char *path,
 		if ((!i || page[i - 1] == '\n') && page[i] != '/' && page[i] != '\n')
 			return -EINVAL;
 	}
-	return khttpd_site_text_store(site, path, KHTTPD_PEM_PATH, page, len);
+	return khttpd_site_string_store(site, paths, KHTTPD_PEM_PATHS, page, len);
 }
 
 #define KHTTPD_SITE_PEM(name)						\
-static char *khttpd_site_pem_##name(struct config_item *item)		\
+static char **khttpd_site_pem_##name(struct config_item *item)		\
 {									\
-	return to_site(item)->pem.name;					\
+	return &to_site(item)->pem.name;				\
 }									\
 									\
 static ssize_t khttpd_site_##name##_show(struct config_item *item,	\
 					 char *page)			\
 {									\
-	return sprintf(page, "%s\n", khttpd_site_pem_##name(item));	\
+	return khttpd_site_string_show(khttpd_site_pem_##name(item), page); \
 }									\
 									\
 static ssize_t khttpd_site_##name##_store(struct config_item *item,	\

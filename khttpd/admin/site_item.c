@@ -65,6 +65,10 @@ static void khttpd_site_item_release(struct config_item *item)
 	struct khttpd_site_item *site = to_site(item);
 
 	kfree(site->docroot);
+	kfree(site->proxies);
+	kfree(site->pem.certificate);
+	kfree(site->pem.key);
+	kfree(site->pem.client_ca);
 	kfree(site->rules);
 	kfree(site->options.rules);
 	kvfree(site->options.types);

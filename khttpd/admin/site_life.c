@@ -85,7 +85,7 @@ khttpd_site_life_front(const struct khttpd_site_item *item)
 	if (!*item->behind)
 		return NULL;
 	/* Whom a listener lets in is a matter of its own site. */
-	if (*item->pem.client_ca)
+	if (item->pem.client_ca)
 		return ERR_PTR(-EINVAL);
 	list_for_each(node, &khttpd_site_items) {
 		front = list_entry(node, struct khttpd_site_item, node);
