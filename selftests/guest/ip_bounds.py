@@ -33,11 +33,6 @@ def least(call):
     return ktap.least(call, BATCHES, CALLS, wire.flush)
 
 
-def flat(few, many, what):
-    ktap.diag(f"{what}: {few:.0f} ns with few, {many:.0f} ns with many")
-    ktap.true(many < few * 1.05, f"{what}: {many / few:.3f}")
-
-
 def setup():
     ktap.net6_load()
     nd.cable(A, B, wire, mac_a=MAC)
@@ -78,7 +73,7 @@ def a_new_neighbor_where_there_are_as_many_as_may_be():
     def solicit():
         wire.sock.send(next(frames))
     few = limited("max-neighs", FEW, solicit, "neighbors")
-    flat(few, limited("max-neighs", NEIGHBORS, solicit, "neighbors"), "a new neighbor")
+    ktap.flat(few, limited("max-neighs", NEIGHBORS, solicit, "neighbors"), "a new neighbor")
 
 
 @ktap.test
@@ -102,7 +97,7 @@ def a_new_neighbor_where_half_are_set_by_hand():
     nd.admin(A, "neigh-add", [{**one, "lladdr": nd.mac_bytes(wire.mac)} for one in made])
     for _ in range(half // 2):
         solicit()
-    flat(few, many(), f"a new neighbor, where {half} are set by hand")
+    ktap.flat(few, many(), f"a new neighbor, where {half} are set by hand")
     nd.admin(A, "neigh-del", made)
 
 
@@ -115,7 +110,7 @@ def a_new_destination_where_there_are_as_many_as_may_be():
             number = next(numbers)
             sock.sendto(b"x", (f"2001:db8:{number >> 16:x}:{number & 0xffff:x}::1", 9))
         few = limited("max-dests", FEW, send, "destinations")
-        flat(few, limited("max-dests", DESTINATIONS, send, "destinations"), "a new destination")
+        ktap.flat(few, limited("max-dests", DESTINATIONS, send, "destinations"), "a new destination")
     nd.net6ctl(A, "del", "route", "default", "via", "fe80::b", "dev", "a0")
 
 
@@ -147,7 +142,7 @@ def an_answer_where_routers_have_told_as_many_prefixes_as_they_may():
     few = answered()
     advertise("fe80::2", "02:00:00:00:00:02", others)
     advertise("fe80::1", "02:00:00:00:00:01", [o.replace("db8", "db9") for o in others])
-    flat(few, answered(), f"an answer, with {PREFIXES} prefixes told by each of two routers")
+    ktap.flat(few, answered(), f"an answer, with {PREFIXES} prefixes told by each of two routers")
 
 
 def membership(number):
@@ -181,7 +176,7 @@ def a_group_where_a_user_has_as_many_as_he_may():
     few = joins()
     made = member(GROUPS, 1)
     many = joins()
-    flat(few, many, f"a group, with {GROUPS} more")
+    ktap.flat(few, many, f"a group, with {GROUPS} more")
     for sock in made:
         sock.close()
 

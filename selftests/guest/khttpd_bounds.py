@@ -29,13 +29,6 @@ def least(call):
     return ktap.least(call, BATCHES, CALLS)
 
 
-def each(few, many, number, what, most):
-    """It grows with so many more, by @most for each."""
-    more = (many - few) / number
-    ktap.diag(f"{what}: {few:.0f} ns with few, {many:.0f} ns with {number} more, {more:.1f} each")
-    ktap.true(more < most, f"{what}: {more:.1f} ns for each")
-
-
 def setup():
     khttpd.fresh()
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
@@ -62,7 +55,7 @@ def a_kept_file_below_as_many_directories_as_are_watched():
             return took
     # Names as long: the head is parsed by the octet.
     few = fetched("d" * (2 * DEPTH) + "/f")
-    each(few, fetched("d/" * DEPTH + "ff"), DEPTH - 1, "a directory on the way", 500)
+    ktap.each(few, fetched("d/" * DEPTH + "ff"), DEPTH - 1, "a directory on the way", 500)
     khttpd.ctl("stop")
 
 
@@ -80,7 +73,7 @@ def a_head_without_host_where_there_are_many_virtual_hosts():
         before = khttpd.count("handed_over")
         many = least(handed_over)
         ktap.equal(khttpd.count("handed_over") - before, BATCHES * CALLS, "handed over")
-    each(few, many, HOSTS, "a head without Host", 200)
+    ktap.each(few, many, HOSTS, "a head without Host", 200)
     khttpd.ctl("stop", "--all")
 
 
@@ -105,7 +98,7 @@ def a_listener_of_anybody_where_many_are_attached():
     khttpd.ctl("stop")
     for sock in socks:
         sock.close()
-    each(few, many, LISTENERS, "listen()", 100)
+    ktap.each(few, many, LISTENERS, "listen()", 100)
 
 
 ktap.main(setup)

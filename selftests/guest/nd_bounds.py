@@ -35,18 +35,6 @@ shared = types.SimpleNamespace()
 numbers = itertools.count(1)
 
 
-def flat(few, many, what, most=1.05):
-    ktap.diag(f"{what}: {few:.0f} ns with few, {many:.0f} ns with many")
-    ktap.true(many < few * most, f"{what}: {many / few:.3f}")
-
-
-def each(few, many, number, what, most):
-    """It grows with so many more, by @most for each."""
-    more = (many - few) / number
-    ktap.diag(f"{what}: {few:.0f} ns with few, {many:.0f} ns with {number} more, {more:.1f} each")
-    ktap.true(more < most, f"{what}: {more:.1f} ns for each")
-
-
 def setup():
     ktap.net6_load()
     nd.cable(A, B, wire, mac_a=MAC)
@@ -123,7 +111,7 @@ def ends_of_lifetimes_where_much_is_set_by_hand_and_told():
     nd.admin(A, "route-add", routes(ROUTES))
     tell(prefixes=[(f"2001:db8:{n:x}::", 0, 3600) for n in range(KEPT)])
     ktap.true(len(nd.show(A, "routes")) >= ROUTES, "routes")
-    flat(few, thrice(ending), f"ends, with {ROUTES} routes and {KEPT} told prefixes", 1.5)
+    ktap.flat(few, thrice(ending), f"ends, with {ROUTES} routes and {KEPT} told prefixes", 1.5)
     nd.admin(A, "route-del", routes(ROUTES))
     tell(lifetime=0)
 
@@ -143,7 +131,7 @@ def a_new_destination_where_as_many_default_routers_are_learned_as_may_be():
     for number in range(ROUTERS):
         tell(f"fe80::c:{number:x}")
     ktap.equal(len(nd.show(A, "routers")), ROUTERS + 1, "routers")
-    each(few, to_new_destinations("2001:dbc"), ROUTERS, "a new destination, of routers", 500)
+    ktap.each(few, to_new_destinations("2001:dbc"), ROUTERS, "a new destination, of routers", 500)
     for number in range(ROUTERS):
         tell(f"fe80::c:{number:x}", lifetime=0)
 
@@ -163,7 +151,8 @@ def a_learned_route_where_as_many_are_of_its_prefix_as_may_be_learned():
                "gateway": nl.address(f"fe80::d:{n:x}")} for n in range(ALIKE)]
     nd.admin(A, "route-add", others)
     before = nd.counter(A, "NdRouteLimit")
-    each(few, ktap.least(told, BATCHES, CALLS, wire.flush), ALIKE, "a route of the prefix", 100)
+    many = ktap.least(told, BATCHES, CALLS, wire.flush)
+    ktap.each(few, many, ALIKE, "a route of the prefix", 100)
     ktap.equal(nd.counter(A, "NdRouteLimit"), before, "none refused")
     nd.admin(A, "route-del", others)
 
@@ -178,10 +167,10 @@ def a_source_where_as_many_addresses_are_learned_as_may_be():
         ktap.wait_for(20, f"{last} addresses", lambda: len(nd.of_origin(A, "slaac")) == last)
     few = chosen()
     learn(0, 16)
-    each(few, chosen(), 16, "a source, of as many as may be by default", 800)
+    ktap.each(few, chosen(), 16, "a source, of as many as may be by default", 800)
     nd.net6ctl(A, "set", "limits", "max-addrs", str(ADDRESSES))
     learn(16, ADDRESSES)
-    each(few, chosen(), ADDRESSES, "a source", 800)
+    ktap.each(few, chosen(), ADDRESSES, "a source", 800)
 
 
 def membership(number):
@@ -223,7 +212,7 @@ def a_join_where_as_many_groups_were_left_as_are_told_of():
         limit = nd.counter(A, "MldLeaveLimit")
         many = ktap.least(once, BATCHES, CALLS, left)
         ktap.equal(nd.counter(A, "MldLeaveLimit"), limit, "groups beyond what is told of")
-    flat(few, many, f"a join, with {LEFT} groups left")
+    ktap.flat(few, many, f"a join, with {LEFT} groups left")
 
 
 @ktap.test
@@ -245,8 +234,8 @@ def what_a_querier_asks_for_where_there_are_many_groups():
     made += members(20, GROUPS)
     time.sleep(3)
     many = thrice(asked), thrice(changed)
-    flat(few[0], many[0], f"a query for a group, of {GROUPS}", 1.5)
-    flat(few[1], many[1], f"a change of a group, of {GROUPS}", 1.5)
+    ktap.flat(few[0], many[0], f"a query for a group, of {GROUPS}", 1.5)
+    ktap.flat(few[1], many[1], f"a change of a group, of {GROUPS}", 1.5)
     for sock in made:
         sock.close()
 
@@ -264,7 +253,7 @@ def an_error_about_a_packet_of_many_headers():
                          options * (headers - 1) + end + bytes(8 * (HEADERS - headers)), hlim)
         frame = nd.mac_bytes(MAC) + nd.mac_bytes(wire.mac) + b"\x86\xdd" + packet
         return ktap.least(lambda: wire.sock.send(frame), BATCHES, 1, wire.flush)
-    each(cost(1), cost(HEADERS), HEADERS - 1, "an error", 200)
+    ktap.each(cost(1), cost(HEADERS), HEADERS - 1, "an error", 200)
 
 
 ktap.main(setup)

@@ -332,6 +332,19 @@ def least(call, batches, calls, before=lambda: None):
     return min(took)
 
 
+def flat(few, many, what, most=1.05):
+    """Nanoseconds with many others are less than @most times those with few."""
+    diag(f"{what}: {few:.0f} ns with few, {many:.0f} ns with many")
+    true(many < few * most, f"{what}: {many / few:.3f}")
+
+
+def each(few, many, number, what, most):
+    """It grows with so many more, by less than @most nanoseconds for each."""
+    more = (many - few) / number
+    diag(f"{what}: {few:.0f} ns with few, {many:.0f} ns with {number} more, {more:.1f} each")
+    true(more < most, f"{what}: {more:.1f} ns for each")
+
+
 def slabs():
     """Bytes in the kernel's slabs after caches were emptied."""
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:

@@ -252,7 +252,9 @@ static struct sk_buff *net6_tcp_fo_queue(struct sock *sk, struct tcp_fastopen_re
 	return data;
 }
 
-/* The data and the SYN in one segment. Returns false if there is no memory for it. */
+/* The data and the SYN in one segment, without PSH as native's. Returns false if there is no
+ * memory for it.
+ */
 static bool net6_tcp_fo_transmit(struct sock *sk, struct sk_buff *syn, struct sk_buff *data)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
