@@ -69,7 +69,8 @@ SIOCSIFMTU = 0x8922
 SLACK = 10 * (3 if ktap.CHECKING else 1)
 FLAGS = "FSRP.UEW"
 # After these, what comes next is still what the event before them started.
-WATCHING = {"silent", "mark", "state", "info", "ccinfo", "poll", "inq", "outq", "get", "error"}
+WATCHING = {"silent", "mark", "state", "info", "ccinfo", "poll", "inq", "outq", "get", "error",
+            "accept"}
 ECN = {"noect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _PIECE = bytes((i * 73 + 41 * (i >> 5)) & 0xff for i in range(4093))
 _PATTERN = _PIECE * 600
@@ -677,7 +678,8 @@ class Case:
         verb = words.pop(0)
         if verb == ">":
             return self.do_out(words, low, high)
-        self.wait(low)
+        if low or verb not in WATCHING:	# to look takes time, too, and starts nothing
+            self.wait(low)
         if verb not in WATCHING:
             self.quiet = 0
         if verb not in (">", "silent", "any"):
