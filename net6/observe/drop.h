@@ -89,6 +89,9 @@ struct net6_net;
 	X(UDP_CSUM,		UDP_CSUM,	"UDP checksum wrong or missing")	\
 	X(TCP_SHORT,		PKT_TOO_SMALL,	"TCP segment cut short or data offset wrong")	\
 	X(TCP_CSUM,		TCP_CSUM,	"TCP checksum wrong")			\
+	X(TCP_MD5_MISSING,	TCP_MD5NOTFOUND, "TCP signature missing (RFC 2385)")	\
+	X(TCP_MD5_UNEXPECTED,	TCP_MD5UNEXPECTED, "TCP signature without a key for it")	\
+	X(TCP_MD5_WRONG,	TCP_MD5FAILURE,	"TCP signature wrong")			\
 	X(TCP_FLAGS,		TCP_FLAGS,	"TCP flags not acceptable in this state")	\
 	X(TCP_WINDOW,		TCP_INVALID_SEQUENCE, "TCP segment outside the receive window")	\
 	X(TCP_PAWS,		TCP_RFC7323_PAWS, "TCP timestamp too old (PAWS)")	\

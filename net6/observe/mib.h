@@ -61,6 +61,7 @@ struct net6_iface;
 	X(TcpFastOpenActive) X(TcpFastOpenActiveFail) X(TcpFastOpenBlackhole)	\
 	X(TcpFastOpenPassive) X(TcpFastOpenPassiveFail) X(TcpFastOpenPassiveAltKey) \
 	X(TcpFastOpenListenOverflow) X(TcpFastOpenCookieReqd)			\
+	X(TcpMD5NotFound) X(TcpMD5Unexpected) X(TcpMD5Failure)			\
 	X(TcpPagesKept) X(TcpPagesReused) X(TcpPagesGivenUp)			\
 	X(UdpPagesKept) X(UdpPagesReused) X(UdpPagesGivenUp)
 

@@ -39,12 +39,23 @@ static void write_back(struct net6_tcp_opts *o)
 	free(buf);
 }
 
+/* What is taken for a signature is all there, and of its kind. */
+static void check_md5(const u8 *data, size_t size)
+{
+	const u8 *md5 = net6_tcp_find_md5(data, size);
+
+	if (md5 && (md5 < data + 2 || md5 + NET6_TCP_MD5_SIZE > data + size ||
+		    md5[-2] != NET6_TCPOPT_MD5))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct net6_tcp_opts o;
 
 	if (size > 255)
 		return 0;
+	check_md5(data, size);
 	net6_tcp_parse_options(data, size, false, &o);
 	check(&o);
 	if (o.mss || o.sack_ok || o.wscale_ok || o.fastopen_ok)

@@ -264,6 +264,62 @@ TEST(write__order_and_padding)
 	EXPECT_MEM(buf, "\x02\x04\x05\xa0\x01\x01\x04\x02\x01\x03\x03\x07", 12);
 }
 
+/* A signature's option among others, cut to @len bytes: where its hash is, or -1. */
+static int md5_at(const char *bytes, unsigned int len)
+{
+	u8 *copy = malloc(len ?: 1);
+	const u8 *found;
+	int at;
+
+	memcpy(copy, bytes, len);
+	found = net6_tcp_find_md5(copy, len);
+	at = found ? found - copy : -1;
+	free(copy);
+	return at;
+}
+
+#define HASH	"0123456789abcdef"
+
+TEST(find_md5__where_it_is)
+{
+	EXPECT_EQ(md5_at("", 0), -1);
+	EXPECT_EQ(md5_at("\x13\x12" HASH, 18), 2);
+	EXPECT_EQ(md5_at("\x01\x01\x13\x12" HASH, 20), 4);
+	EXPECT_EQ(md5_at("\x02\x04\x05\xa0\x13\x12" HASH "\x01\x01", 24), 6);
+	EXPECT_EQ(md5_at("\x01\x01\x08\x0azyxwvuts\x01\x01\x13\x12" HASH, 32), 16);
+}
+
+TEST(find_md5__nowhere)
+{
+	/* Cut short, of another length, behind the end of the list or an impossible option. */
+	EXPECT_EQ(md5_at("\x13\x12" HASH, 17), -1);
+	EXPECT_EQ(md5_at("\x13", 1), -1);
+	EXPECT_EQ(md5_at("\x13\x11" HASH, 18), -1);
+	EXPECT_EQ(md5_at("\x13\x14" HASH "xx", 20), -1);
+	EXPECT_EQ(md5_at("\x00\x00\x13\x12" HASH, 20), -1);
+	EXPECT_EQ(md5_at("\x05\x01\x13\x12" HASH, 20), -1);
+	EXPECT_EQ(md5_at("\x05\xff\x13\x12" HASH, 20), -1);
+}
+
+TEST(write__a_signature_comes_first_and_without_fast_open)
+{
+	static const u8 wanted[NET6_TCP_SYN_OPTIONS_MAX] = {
+		1, 1, 19, 18, [20] = 2, 4, 0x05, 0xa0, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2,
+		1, 3, 3, 7,
+	};
+	struct net6_tcp_opts o = {
+		.mss = 1440, .sack_ok = true, .tstamp_ok = true, .tsval = 1, .tsecr = 2,
+		.wscale_ok = true, .wscale = 7, .fastopen_ok = true, .fastopen_len = 16,
+		.md5 = true,
+	};
+	u8 *buf = malloc(NET6_TCP_SYN_OPTIONS_MAX);
+
+	ASSERT_EQ(net6_tcp_write_syn_options(buf, &o), NET6_TCP_SYN_OPTIONS_MAX);
+	EXPECT_MEM(buf, wanted, NET6_TCP_SYN_OPTIONS_MAX);
+	EXPECT_EQ(net6_tcp_find_md5(buf, NET6_TCP_SYN_OPTIONS_MAX) - buf, NET6_TCP_MD5_AT);
+	free(buf);
+}
+
 TEST(write__every_combination_parses_back)
 {
 	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];

@@ -13,6 +13,7 @@
 #include "calls/calls.h"
 #include "conn/conn.h"
 #include "conn/fastopen.h"
+#include "conn/md5.h"
 #include "engine/entry.h"
 
 /* A namespace that goes away tells when it has waited this long for its connections. */
@@ -77,6 +78,10 @@ static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff 
 {
 	unsigned int header = tcp_hdrlen(skb);
 
+	/* With fewer options none is a signature. */
+	if (unlikely(header >= sizeof(struct tcphdr) + NET6_TCPOLEN_MD5 || net6_tcp_md5_on_any()) &&
+	    !net6_tcp_md5_check(nn, sk, skb))
+		return false;
 	if (unlikely(ipv6_hdr(skb)->hop_limit < READ_ONCE(net6_tcp_np(sk)->min_hopcount)) ||
 	    sk_filter_trim_cap(sk, skb, header)) {
 		net6_drop(nn, skb, NET6_DROP_SOCKET_FILTER);
@@ -90,6 +95,19 @@ static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff 
 	return true;
 }
 
+/* Nobody's. If the sender signs, the listener on the port that it sends from, BGP's, may have the
+ * key, as on the native stack.
+ */
+static void net6_tcp_refuse_unknown(struct net6_net *nn, const struct net6_tcp_key *key,
+				    struct sk_buff *skb)
+{
+	const struct sock *signer = NULL;
+
+	if (net6_tcp_md5_on_any())
+		signer = net6_tcp_find_listener(nn->net, key, ntohs(tcp_hdr(skb)->source));
+	net6_tcp_refuse(nn, signer, skb);
+}
+
 /* No connection: a listener, or nobody (RFC 9293 3.10.7.1). */
 static void net6_tcp_rcv_unknown(struct net6_net *nn, const struct net6_tcp_key *key,
 				 struct sk_buff *skb)
@@ -101,7 +119,7 @@ static void net6_tcp_rcv_unknown(struct net6_net *nn, const struct net6_tcp_key 
 			net6_tcp_listen_rcv(sk, skb);
 		return;
 	}
-	net6_tcp_send_reset(nn, NULL, skb);
+	net6_tcp_refuse_unknown(nn, key, skb);
 	net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 }
 
@@ -118,7 +136,7 @@ static void net6_tcp_rcv_tw(struct net6_net *nn, const struct net6_tcp_key *key,
 			net6_compat_set_tw_isn(skb, isn);
 			net6_tcp_listen_rcv(listener, skb);
 		} else if (!listener) {
-			net6_tcp_send_reset(nn, NULL, skb);
+			net6_tcp_refuse_unknown(nn, key, skb);
 			net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 		}
 	} else {
@@ -157,7 +175,7 @@ static void net6_tcp_rcv_closed(struct sock *sk, struct sk_buff *skb)
 		if (now)
 			net6_tcp_gen_put(now);
 		else if (!tcp_hdr(skb)->rst)
-			net6_tcp_send_reset(nn, NULL, skb);
+			net6_tcp_refuse_unknown(nn, &key, skb);
 		net6_drop(nn, skb, NET6_DROP_TCP_CLOSE);
 	}
 	rcu_read_unlock();
@@ -490,4 +508,5 @@ void net6_tcp_exit(void)
 	net6_tcp_request_exit();
 	net6_tcp_port_exit();
 	net6_tcp_hash_exit();
+	net6_tcp_md5_exit();
 }

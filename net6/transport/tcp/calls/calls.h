@@ -53,4 +53,7 @@ void net6_tcp_info(struct sock *sk, struct tcp_info *info, struct tcp_sock *copy
 bool net6_tcp_user_offer(const struct sock *listener, struct sock *child);	/* RCU */
 bool net6_tcp_user_joined(const struct sock *listener, struct sock *sk);
 
+/* tcp_md5sig.c */
+int  net6_tcp_set_md5sig(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen);
+
 #endif /* _NET6_TCP_CALLS_H */

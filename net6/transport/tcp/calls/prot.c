@@ -7,6 +7,7 @@
 #include "../../../compat/tcp.h"
 #include "../conn/conn.h"
 #include "../conn/fastopen.h"
+#include "../conn/md5.h"
 #include "../engine/entry.h"
 #include "calls.h"
 
@@ -78,6 +79,7 @@ void net6_tcp_destroy_sock(struct sock *sk)
 	kfree(tcp_sk(sk)->saved_syn);
 	if (unlikely(rcu_access_pointer(inet_csk(sk)->icsk_accept_queue.fastopenq.ctx)))
 		net6_tcp_fastopen_forget_key(sk);
+	net6_tcp_md5_forget(sk);
 	kfree(tcp_sk(sk)->fastopen_req);
 	tcp_sk(sk)->fastopen_req = NULL;
 	tcp_sk(sk)->saved_syn = NULL;
@@ -109,7 +111,8 @@ void net6_tcp_set_caps(struct sock *sk, const struct net6_dest *dest)
 	sk->sk_route_caps = dev->features | NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_GSO |
 			    NETIF_F_GSO_SOFTWARE;
 	sk->sk_gso_max_size = max - (MAX_TCP_HEADER + 1);
-	sk->sk_gso_max_segs = max_t(u32, READ_ONCE(dev->gso_max_segs), 1);
+	sk->sk_gso_max_segs = likely(!net6_tcp_md5_has(sk)) ?
+			      max_t(u32, READ_ONCE(dev->gso_max_segs), 1) : 1;
 	rcu_read_unlock();
 }
 

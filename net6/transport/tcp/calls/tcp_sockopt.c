@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options at level IPPROTO_TCP (tcp(7)). Options that are not listed are refused with
- * ENOPROTOOPT: repair, MD5, upper-layer protocols, receive zero-copy.
+ * ENOPROTOOPT: repair, AO, upper-layer protocols, receive zero-copy.
  */
 #include <linux/inet_diag.h>
 
@@ -280,6 +280,8 @@ int net6_tcp_setsockopt(struct sock *sk, int level, int optname, sockptr_t optva
 		return net6_tcp_set_congestion(sk, optval, optlen);
 	if (optname == TCP_FASTOPEN_KEY)
 		return net6_tcp_fastopen_set_key(sk, optval, optlen);
+	if (optname == TCP_MD5SIG || optname == TCP_MD5SIG_EXT)
+		return net6_tcp_set_md5sig(sk, optname, optval, optlen);
 	if (optlen < sizeof(int))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))

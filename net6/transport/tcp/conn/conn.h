@@ -57,6 +57,7 @@ struct net6_tcp_port {
  * @ts_recent, @ts_recent_stamp, @ts_offset: of them, for PAWS and RFC 6191
  * @last_ack: jiffies of the last ACK sent, rate limit
  * @tclass, @hop_limit, @mark, @priority: of our answers
+ * @md5: signs them (RFC 2385), its own, or NULL
  */
 struct net6_tcp_tw {
 	struct sock_common	common;
@@ -76,6 +77,7 @@ struct net6_tcp_tw {
 	u32			last_ack;
 	u32			mark;
 	u32			priority;
+	struct tcp_md5sig_key	*md5;
 };
 
 /**
@@ -135,6 +137,7 @@ struct net6_tcp_request {
 
 /* hash.c */
 struct sock *net6_tcp_lookup(struct net *net, const struct net6_tcp_key *key); /* ref, RCU */
+struct sock *net6_tcp_find_listener(struct net *net, const struct net6_tcp_key *key, u16 port);
 struct sock *net6_tcp_lookup_listener(struct net *net, const struct net6_tcp_key *key,
 				      struct sk_buff *skb, int doff);	/* no ref, RCU */
 bool net6_tcp_hash_unique(struct sock *sk, struct net6_tcp_tw **twp);
@@ -231,6 +234,7 @@ void net6_tcp_time_wait(struct sock *sk, int state, int timeo);
  * @mark: of the packet
  * @priority: of the packet
  * @oif: interface, 0: as the route says
+ * @md5: signs it (RFC 2385), or NULL; there until it is sent
  *
  * Host byte order but for the ports.
  */
@@ -251,11 +255,13 @@ struct net6_tcp_reply {
 	u32			mark;
 	u32			priority;
 	int			oif;
+	const struct tcp_md5sig_key *md5;
 };
 
-/* reply.c. They borrow @skb, the segment that is answered; @sk may be NULL. */
+/* reply.c. They borrow @skb, the segment that is answered. */
 void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r);
 void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb);
+void net6_tcp_refuse(struct net6_net *nn, const struct sock *signer, struct sk_buff *skb);
 
 /* isn.c: RFC 6528 initial sequence number and RFC 7323 5.4 timestamp offset of a connection */
 u32  net6_tcp_isn(const struct net6_net *nn, const struct in6_addr *saddr,

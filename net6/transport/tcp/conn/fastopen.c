@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "fastopen.h"
 #include "focache.h"
+#include "md5.h"
 
 /* Room in the SYN for all options that there may be. RFC 7413 4.2.1 asks for less data than the
  * MSS says: middleboxes may add options.
@@ -111,7 +112,7 @@ int net6_tcp_fastopen_connect(struct sock *sk)
 	u16 mss;
 	int err;
 
-	if (tp->fastopen_req || !net6_tcp_fo_client_allowed(sk))
+	if (tp->fastopen_req || !net6_tcp_fo_client_allowed(sk) || net6_tcp_md5_room(sk))
 		return net6_tcp_send_syn(sk);
 	if (net6_tcp_fo_cookie(sk, &cookie, &mss)) {
 		net6_opt_set(sk, DEFER_CONNECT, 1);

@@ -213,6 +213,22 @@ begin:
 }
 
 /**
+ * net6_tcp_find_listener() - the listener on a port
+ * @net: namespace
+ * @key: addresses and interface; its ports do not matter
+ * @port: host byte order
+ *
+ * Context: RCU read lock held; listeners are freed after a grace period.
+ * Return: borrowed listener, one of a SO_REUSEPORT group's, or NULL.
+ */
+struct sock *net6_tcp_find_listener(struct net *net, const struct net6_tcp_key *key, u16 port)
+{
+	/* One with the address is better than any without. */
+	return net6_tcp_listen_search(net, key, key->laddr, port) ?:
+	       net6_tcp_listen_search(net, key, &in6addr_any, port);
+}
+
+/**
  * net6_tcp_lookup_listener() - find the listener for a segment without connection
  * @net: namespace
  * @key: addresses, ports and interface of the segment
@@ -233,10 +249,7 @@ struct sock *net6_tcp_lookup_listener(struct net *net, const struct net6_tcp_key
 	    net6_lookup_refused(net, IPPROTO_TCP, key->faddr, tcp_hdr(skb)->source, key->laddr,
 				port, key->dif))
 		return NULL;
-	/* One with the address is better than any without. */
-	best = net6_tcp_listen_search(net, key, key->laddr, port);
-	if (!best)
-		best = net6_tcp_listen_search(net, key, &in6addr_any, port);
+	best = net6_tcp_find_listener(net, key, port);
 	if (!best || !best->sk_reuseport)
 		return best;
 	chosen = reuseport_select_sock(best, net6_tcp_hashfn(net, key->laddr, key->faddr,

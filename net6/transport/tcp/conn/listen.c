@@ -11,6 +11,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
+#include "md5.h"
 #include "../lsm_ops.h"
 
 /**
@@ -397,7 +398,7 @@ struct sock *net6_tcp_child(struct sock *listener, struct sk_buff *skb,
 	net6_tcp_child_detach(child, req);
 	net6_tcp_engine_child(child, listener);
 	net6_tcp_child_sequence(child, skb, req);
-	if (net6_tcp_inherit_port(child, listener) ||
+	if (net6_tcp_md5_inherit(child, listener) || net6_tcp_inherit_port(child, listener) ||
 	    !net6_tcp_hash_child(child, hashed ? req : NULL)) {
 		net6_tcp_child_destroy(child);
 		goto overflow;

@@ -6,6 +6,7 @@
 
 #include "../../../compat/unaligned.h"
 #include "conn.h"
+#include "md5.h"
 
 /* The timestamp option as RFC 7323 appendix A aligns it. */
 static void net6_tcp_reply_tstamp(u8 *p, u32 tsval, u32 tsecr)
@@ -25,7 +26,9 @@ static void net6_tcp_reply_tstamp(u8 *p, u32 tsval, u32 tsecr)
  */
 void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 {
-	unsigned int len = sizeof(struct tcphdr) + (r->tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0);
+	unsigned int tstamp = r->tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0;
+	unsigned int len = sizeof(struct tcphdr) + tstamp +
+			   (r->md5 ? NET6_TCPOLEN_MD5_ALIGNED : 0);
 	struct net6_dest *dest;
 	struct tcphdr *th;
 	struct sk_buff *skb;
@@ -51,6 +54,9 @@ void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 	((u8 *)th)[13] = r->flags;
 	if (r->tstamp_ok)
 		net6_tcp_reply_tstamp((u8 *)(th + 1), r->tsval, r->tsecr);
+	if (unlikely(r->md5))
+		net6_tcp_md5_sign(net6_tcp_md5_write((u8 *)(th + 1) + tstamp), r->md5, r->saddr,
+				  r->daddr, skb);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct tcphdr, check);
@@ -67,15 +73,9 @@ out:
 	net6_dest_put(dest);
 }
 
-/**
- * net6_tcp_send_reset() - answer a segment with a reset
- * @nn: namespace; behind a backlog the device that tells it may be gone
- * @sk: socket or TIME-WAIT entry whose traffic class, mark, priority and device apply, or NULL
- * @skb: the segment; borrowed; TCP_SKB_CB filled
- *
- * Context: BH disabled, RCU read lock held.
- */
-void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
+/* A reset that answers @skb, RFC 9293 3.5.2 and 3.10.7.1. */
+static void net6_tcp_reply_reset(struct net6_net *nn, const struct sock *sk,
+				 const struct sk_buff *skb, const struct tcp_md5sig_key *key)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	const struct tcphdr *th = tcp_hdr(skb);
@@ -88,6 +88,7 @@ void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *s
 		.flags		= TCPHDR_RST,
 		.hop_limit	= NET6_DEFAULT_HOP_LIMIT,
 		.oif		= iif,
+		.md5		= key,
 	};
 
 	/* RFC 9293 3.5.2: a reset is never answered with a reset. */
@@ -114,4 +115,37 @@ void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *s
 	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
 		r.oif = sk ? sk->sk_bound_dev_if : 0;
 	net6_tcp_reply(nn, &r);
+}
+
+/**
+ * net6_tcp_send_reset() - answer a segment with a socket's reset
+ * @nn: namespace; behind a backlog the device that tells it may be gone
+ * @sk: socket or TIME-WAIT entry whose traffic class, mark, priority, device and key apply
+ * @skb: the segment; borrowed; TCP_SKB_CB filled
+ *
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_tcp_send_reset(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
+{
+	struct tcp_md5sig_key *key = NULL;
+
+	if (net6_tcp_md5_on_any())
+		key = net6_tcp_md5_reset_key(sk, skb);
+	net6_tcp_reply_reset(nn, sk, skb, key);
+}
+
+/**
+ * net6_tcp_refuse() - answer a segment that is nobody's with a reset
+ * @nn: namespace
+ * @signer: a listener that may have a key for the sender (RFC 2385), or NULL
+ * @skb: the segment; borrowed; data at the TCP header, TCP_SKB_CB filled
+ *
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_tcp_refuse(struct net6_net *nn, const struct sock *signer, struct sk_buff *skb)
+{
+	struct tcp_md5sig_key *key = NULL;
+
+	if (!net6_tcp_md5_on_any() || net6_tcp_md5_strange(signer, skb, &key))
+		net6_tcp_reply_reset(nn, NULL, skb, key);
 }

@@ -12,6 +12,7 @@
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
+#include "md5.h"
 #include "../lsm_ops.h"
 
 static struct kmem_cache *request_slab;
@@ -68,7 +69,8 @@ void net6_tcp_request_drop(struct net6_tcp_request *req)
 		net6_tcp_request_taken(req);
 }
 
-static struct sk_buff *net6_tcp_synack_alloc(const struct net6_tcp_request *req, bool cookie)
+static struct sk_buff *net6_tcp_synack_alloc(const struct net6_tcp_request *req, bool cookie,
+					     bool md5)
 {
 	struct net6_tcp_opts o = {
 		.mss		= req->advmss,
@@ -77,6 +79,7 @@ static struct sk_buff *net6_tcp_synack_alloc(const struct net6_tcp_request *req,
 		.sack_ok	= req->sack_ok,
 		.tstamp_ok	= req->tstamp_ok,
 		.tsecr		= req->ts_recent,
+		.md5		= md5,
 	};
 	unsigned int room = net6_tcp_ip_headroom(req->dest), len;
 	u32 now = net6_compat_tcp_ts();
@@ -106,11 +109,12 @@ static void net6_tcp_request_synack(const struct net6_tcp_request *req, bool coo
 {
 	const struct in6_addr *saddr = &req->common.skc_v6_rcv_saddr;
 	const struct in6_addr *daddr = &req->common.skc_v6_daddr;
+	const struct tcp_md5sig_key *key = net6_tcp_md5_key(req->listener, daddr);
 	struct net6_net *nn = net6_tcp_request_nn(req);
 	struct tcphdr *th;
 	struct sk_buff *skb;
 
-	skb = net6_tcp_synack_alloc(req, cookie);
+	skb = net6_tcp_synack_alloc(req, cookie, !!key);
 	if (!skb)
 		return;
 	th = tcp_hdr(skb);
@@ -123,6 +127,8 @@ static void net6_tcp_request_synack(const struct net6_tcp_request *req, bool coo
 	th->ece = req->ecn_ok;
 	/* RFC 7323 2.2: the window of a SYN is never scaled. */
 	th->window = htons(min(req->rcv_wnd, 65535U));
+	if (unlikely(key))
+		net6_tcp_md5_sign((u8 *)(th + 1) + NET6_TCP_MD5_AT, key, saddr, daddr, skb);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct tcphdr, check);
@@ -161,6 +167,7 @@ static void net6_tcp_request_ack(struct net6_tcp_request *req)
 		.oif		= req->common.skc_bound_dev_if,
 		.mark		= READ_ONCE(req->listener->sk_mark),
 		.priority	= READ_ONCE(req->listener->sk_priority),
+		.md5		= net6_tcp_md5_key(req->listener, &req->common.skc_v6_daddr),
 	};
 
 	net6_tcp_reply(net6_tcp_request_nn(req), &r);
@@ -305,6 +312,10 @@ static void net6_tcp_request_options(struct net6_tcp_request *req, const struct 
 	req->wscale_ok = can && o->wscale_ok && READ_ONCE(net->ipv4.sysctl_tcp_window_scaling);
 	req->snd_wscale = req->wscale_ok ? o->wscale : 0;
 	req->sack_ok = can && o->sack_ok && READ_ONCE(net->ipv4.sysctl_tcp_sack);
+	/* Both leave no room for SACK blocks beside a signature: as on native, they win. */
+	if (!cookie && req->sack_ok &&
+	    unlikely(net6_tcp_md5_key(req->listener, &req->common.skc_v6_daddr)))
+		req->tstamp_ok = false;
 	/* RFC 3168 6.1.1. */
 	req->ecn_ok = can && th->ece && th->cwr &&
 		      (READ_ONCE(net->ipv4.sysctl_tcp_ecn) ||
@@ -414,6 +425,7 @@ static void net6_tcp_request_store(struct sock *listener, struct sk_buff *skb,
 	if (tcp_sk(listener)->save_syn)
 		net6_tcp_request_save_syn(req, skb);
 	if (unlikely(READ_ONCE(inet_csk(listener)->icsk_accept_queue.fastopenq.max_qlen)) &&
+	    !net6_tcp_md5_key(listener, &req->common.skc_v6_daddr) &&
 	    net6_tcp_fastopen_request(listener, skb, req, o))
 		return;
 	timer_setup(&req->timer, net6_tcp_request_timer, TIMER_PINNED);
@@ -681,7 +693,7 @@ void net6_tcp_request_rcv(struct net6_tcp_request *req, struct sk_buff *skb)
 
 	if (unlikely(READ_ONCE(listener->sk_state) != TCP_LISTEN)) {
 		net6_tcp_request_drop(req);
-		net6_tcp_send_reset(nn, NULL, skb);
+		net6_tcp_refuse(nn, NULL, skb);
 		net6_drop(nn, skb, NET6_DROP_NO_SOCKET);
 		return;
 	}

@@ -8,6 +8,7 @@
 #include "../../../compat/tcp.h"
 #include "../../../compat/timer.h"
 #include "conn.h"
+#include "md5.h"
 
 static struct kmem_cache *tw_slab;
 
@@ -24,8 +25,10 @@ static struct net6_net *net6_tcp_tw_nn(const struct net6_tcp_tw *tw)
  */
 void net6_tcp_tw_put(struct net6_tcp_tw *tw)
 {
-	if (refcount_dec_and_test(&tw->common.skc_refcnt))
-		kmem_cache_free(tw_slab, tw);
+	if (!refcount_dec_and_test(&tw->common.skc_refcnt))
+		return;
+	kfree_sensitive(tw->md5);
+	kmem_cache_free(tw_slab, tw);
 }
 
 /* The entry is out of the table: give up what it stood for, and the table's reference. */
@@ -88,6 +91,10 @@ static struct net6_tcp_tw *net6_tcp_tw_create(struct sock *sk, int state)
 	tw = kmem_cache_alloc(tw_slab, GFP_ATOMIC);
 	if (!tw)
 		return NULL;
+	if (unlikely(net6_tcp_md5_copy(sk, &tw->md5))) {
+		kmem_cache_free(tw_slab, tw);
+		return NULL;
+	}
 	tw->common.skc_family = sk->sk_family;
 	tw->common.skc_state = TCP_TIME_WAIT;
 	tw->common.skc_reuse = sk->sk_reuse;
@@ -210,6 +217,7 @@ static void net6_tcp_tw_ack(struct net6_tcp_tw *tw)
 		.oif		= tw->common.skc_bound_dev_if,
 		.mark		= tw->mark,
 		.priority	= tw->priority,
+		.md5		= tw->md5,
 	};
 
 	net6_tcp_reply(nn, &r);

@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "../conn/fastopen.h"
+#include "../conn/md5.h"
 #include "../lsm_ops.h"
 
 /* A bare segment; charged to the socket once it is sent. */
@@ -84,7 +85,9 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 
-	tp->rx_opt.tstamp_ok = !!READ_ONCE(net->ipv4.sysctl_tcp_timestamps);
+	/* Beside a signature SACK blocks would have no room; as on native. */
+	tp->rx_opt.tstamp_ok = READ_ONCE(net->ipv4.sysctl_tcp_timestamps) &&
+			       !net6_tcp_md5_room(sk);
 	tp->rx_opt.sack_ok = !!READ_ONCE(net->ipv4.sysctl_tcp_sack);
 	tp->rx_opt.wscale_ok = !!READ_ONCE(net->ipv4.sysctl_tcp_window_scaling);
 	tp->rx_opt.ts_recent = 0;

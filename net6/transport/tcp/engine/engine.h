@@ -324,4 +324,19 @@ static inline void net6_tcp_data_snd_check(struct sock *sk)
 		net6_tcp_snd_space(sk);
 }
 
+/* How many of @n SACK blocks have room beside the other options (RFC 2018 3). */
+static inline unsigned int net6_tcp_sack_blocks(const struct tcp_sock *tp, unsigned int n,
+						bool md5)
+{
+	if (unlikely(md5))
+		return tp->rx_opt.tstamp_ok ? 0 : min(n, 2U);
+	return min(n, tp->rx_opt.tstamp_ok ? 3U : 4U);
+}
+
+/* Octets that so many of them take. */
+static inline unsigned int net6_tcp_sack_len(unsigned int n)
+{
+	return n ? TCPOLEN_SACK_BASE_ALIGNED + n * TCPOLEN_SACK_PERBLOCK : 0;
+}
+
 #endif /* _NET6_TCP_ENGINE_H */

@@ -5,6 +5,7 @@
  * like others, only longer. Needs SACK, without which a lost probe is not told from
  * other losses (RFC 4821 7.3).
  */
+#include "../conn/md5.h"
 #include "engine.h"
 
 /* RFC 4821 7.2: one probe needs a window that survives its loss. */
@@ -12,8 +13,8 @@
 
 static u32 net6_tcp_mtup_mtu(const struct sock *sk, u32 mss)
 {
-	return mss + tcp_sk(sk)->tcp_header_len + inet_csk(sk)->icsk_ext_hdr_len +
-	       sizeof(struct ipv6hdr);
+	return mss + tcp_sk(sk)->tcp_header_len + net6_tcp_md5_room(sk) +
+	       inet_csk(sk)->icsk_ext_hdr_len + sizeof(struct ipv6hdr);
 }
 
 /* RFC 8200 5: every path carries 1280 octets, whatever is set. */

@@ -119,12 +119,42 @@ int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net
 }
 
 /**
+ * net6_tcp_find_md5() - where a segment's signature is (RFC 2385)
+ * @opt: first byte behind the fixed header
+ * @len: bytes of options
+ *
+ * Context: any.
+ * Return: the hash, or NULL: there is none, or it stands behind an impossible option.
+ */
+const u8 *net6_tcp_find_md5(const u8 *opt, unsigned int len)
+{
+	while (len && opt[0] != NET6_TCPOPT_EOL) {
+		unsigned int size = 1;
+
+		if (opt[0] != NET6_TCPOPT_NOP) {
+			if (len < 2)
+				return NULL;
+			size = opt[1];
+			if (size < 2 || size > len)
+				return NULL;
+			if (opt[0] == NET6_TCPOPT_MD5 && size == NET6_TCPOLEN_MD5)
+				return opt + 2;
+		}
+		opt += size;
+		len -= size;
+	}
+	return NULL;
+}
+
+/**
  * net6_tcp_write_syn_options() - options of a SYN or SYN-ACK
  * @buf: room for NET6_TCP_SYN_OPTIONS_MAX bytes
  * @o: what to offer; @o->mss always goes out
  *
- * Order and padding are native's: mss, sackOK, timestamp, nop, wscale, Fast Open, nops; without
- * timestamps nop, nop, sackOK. A host is known by them.
+ * Order and padding are native's: nop, nop, signature, mss, sackOK, timestamp, nop, wscale, Fast
+ * Open, nops; without timestamps nop, nop, sackOK. A host is known by them. The signature's hash
+ * is left 0, at NET6_TCP_MD5_AT. Not all of them fit at once: without a signature they do, with
+ * one there is no Fast Open.
  * Context: any.
  * Return: bytes written, a multiple of 4.
  */
@@ -132,6 +162,14 @@ unsigned int net6_tcp_write_syn_options(u8 *buf, const struct net6_tcp_opts *o)
 {
 	u8 *p = buf;
 
+	if (o->md5) {
+		*p++ = NET6_TCPOPT_NOP;
+		*p++ = NET6_TCPOPT_NOP;
+		*p++ = NET6_TCPOPT_MD5;
+		*p++ = NET6_TCPOLEN_MD5;
+		memset(p, 0, NET6_TCP_MD5_SIZE);
+		p += NET6_TCP_MD5_SIZE;
+	}
 	*p++ = NET6_TCPOPT_MSS;
 	*p++ = NET6_TCPOLEN_MSS;
 	put_unaligned_be16(o->mss, p);
@@ -157,7 +195,7 @@ unsigned int net6_tcp_write_syn_options(u8 *buf, const struct net6_tcp_opts *o)
 		*p++ = NET6_TCPOLEN_WSCALE;
 		*p++ = o->wscale;
 	}
-	if (o->fastopen_ok) {
+	if (o->fastopen_ok && !o->md5) {
 		*p++ = NET6_TCPOPT_FASTOPEN;
 		*p++ = NET6_TCPOLEN_FASTOPEN_BASE + o->fastopen_len;
 		memcpy(p, o->fastopen, o->fastopen_len);

@@ -15,6 +15,7 @@
 #define NET6_TCPOPT_SACK_PERMITTED	4
 #define NET6_TCPOPT_SACK		5
 #define NET6_TCPOPT_TIMESTAMPS		8
+#define NET6_TCPOPT_MD5			19	/* RFC 2385 3.0 */
 #define NET6_TCPOPT_FASTOPEN		34	/* RFC 7413 4.1.1 */
 
 #define NET6_TCPOLEN_MSS		4
@@ -23,6 +24,10 @@
 #define NET6_TCPOLEN_SACK_BASE		2
 #define NET6_TCPOLEN_SACK_BLOCK		8
 #define NET6_TCPOLEN_TIMESTAMPS		10
+#define NET6_TCPOLEN_MD5		18
+#define NET6_TCPOLEN_MD5_ALIGNED	20	/* two NOPs in front */
+#define NET6_TCP_MD5_SIZE		16	/* the hash in it */
+#define NET6_TCP_MD5_AT			4	/* before the hash, where it comes first */
 #define NET6_TCPOLEN_FASTOPEN_BASE	2
 
 /* RFC 7323 appendix A: how everybody lays it out, two NOPs in front. */
@@ -46,6 +51,7 @@
  * @sack_ok: SACK-permitted seen (SYN only)
  * @tstamp_ok: timestamps option seen
  * @fastopen_ok: Fast Open option seen (SYN only)
+ * @md5: room for a signature is wanted; for writing only
  * @n_sacks: SACK blocks in @sack (at most 4), not seen in a SYN
  * @fastopen_len: bytes of the cookie in @fastopen, 0 asks for one
  * @tsval: host byte order, meaningful if @tstamp_ok
@@ -60,6 +66,7 @@ struct net6_tcp_opts {
 	bool	sack_ok : 1;
 	bool	tstamp_ok : 1;
 	bool	fastopen_ok : 1;
+	bool	md5 : 1;
 	u8	n_sacks;
 	u8	fastopen_len;
 	u32	tsval;
@@ -73,6 +80,7 @@ struct net6_tcp_opts {
  * robustness).
  */
 int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net6_tcp_opts *o);
+const u8 *net6_tcp_find_md5(const u8 *opt, unsigned int len);
 unsigned int net6_tcp_write_syn_options(u8 *buf, const struct net6_tcp_opts *o);
 
 #endif /* _NET6_TCP_OPTIONS_H */

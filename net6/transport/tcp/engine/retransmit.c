@@ -4,6 +4,7 @@
  */
 #include "engine.h"
 #include "../conn/fastopen.h"
+#include "../conn/md5.h"
 #include "../lsm_ops.h"
 
 /* A clone of it has not left this host yet: sending again helps nobody. */
@@ -147,6 +148,8 @@ void net6_tcp_retransmit_queue(struct sock *sk)
 	if (!tp->packets_out || tp->lost_out <= 0)
 		return;
 	max_segs = max_t(u32, sk->sk_gso_max_size / max(tp->mss_cache, 1U), 1);
+	if (unlikely(net6_tcp_md5_has(sk)))
+		max_segs = 1;
 	for (skb = tp->retransmit_skb_hint ?: head; skb; skb = skb_rb_next(skb)) {
 		u8 sacked = TCP_SKB_CB(skb)->sacked;
 		int segs;

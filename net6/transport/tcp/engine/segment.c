@@ -4,6 +4,7 @@
  */
 #include "engine.h"
 #include "../conn/fastopen.h"
+#include "../conn/md5.h"
 
 /**
  * net6_tcp_rb_insert() - insert by sequence number
@@ -273,7 +274,7 @@ int net6_tcp_mtu_to_mss(const struct sock *sk, u32 mtu)
 	      inet_csk(sk)->icsk_ext_hdr_len;
 	mss = min_t(int, mss, tp->rx_opt.mss_clamp);
 	mss = max_t(int, mss, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_snd_mss));
-	return mss - (int)(tp->tcp_header_len - sizeof(struct tcphdr));
+	return mss - (int)(tp->tcp_header_len - sizeof(struct tcphdr) + net6_tcp_md5_room(sk));
 }
 
 /**
@@ -321,11 +322,8 @@ unsigned int net6_tcp_current_mss(struct sock *sk)
 			mss = net6_tcp_sync_mss(sk, mtu);
 	}
 	sacks = tp->rx_opt.num_sacks + tp->rx_opt.dsack;
-	if (unlikely(sacks)) {
-		unsigned int max = tp->rx_opt.tstamp_ok ? 3 : 4;
-
-		mss -= TCPOLEN_SACK_BASE_ALIGNED + min(sacks, max) * TCPOLEN_SACK_PERBLOCK;
-	}
+	if (unlikely(sacks))
+		mss -= net6_tcp_sack_len(net6_tcp_sack_blocks(tp, sacks, net6_tcp_md5_room(sk)));
 	return mss;
 }
 

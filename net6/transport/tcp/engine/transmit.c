@@ -8,6 +8,7 @@
 
 #include "../../../compat/inet_sock.h"
 #include "../conn/conn.h"
+#include "../conn/md5.h"
 #include "engine.h"
 
 /* ---- one segment ---- */
@@ -44,7 +45,8 @@ static void net6_tcp_write_sacks(struct tcp_sock *tp, __be32 *p, unsigned int n)
 /* What a SYN or SYN-ACK offers, in front of its payload; rx_opt holds it from send_syn on.
  * Returns the length. Apart, so that other segments need no room for it on the stack.
  */
-static noinline unsigned int net6_tcp_push_syn_options(struct sock *sk, struct sk_buff *skb)
+static noinline unsigned int net6_tcp_push_syn_options(struct sock *sk, struct sk_buff *skb,
+						       bool md5)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u8 buf[NET6_TCP_SYN_OPTIONS_MAX];
@@ -57,6 +59,7 @@ static noinline unsigned int net6_tcp_push_syn_options(struct sock *sk, struct s
 		.tstamp_ok	= tp->rx_opt.tstamp_ok,
 		.tsval		= net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
 		.tsecr		= tp->rx_opt.ts_recent,
+		.md5		= md5,
 	};
 
 	if (unlikely(tp->fastopen_req) && tp->fastopen_req->cookie.len >= 0) {
@@ -107,15 +110,17 @@ static __be32 net6_tcp_flowinfo(const struct sock *sk, u8 ect)
 }
 
 /* RFC 9293 3.1: the header in front of the payload, for which net6_tcp_alloc_skb() has left
- * room. Returns the ECN bits.
+ * room; with @md5 the signature's hash is still to come. Returns the ECN bits.
  */
-static u8 net6_tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tcp_skb_cb *cb)
+static u8 net6_tcp_write_header(struct sock *sk, struct sk_buff *skb, const struct tcp_skb_cb *cb,
+				bool md5)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned int size, sacks = 0;
 	u8 flags = cb->tcp_flags;
 	struct tcphdr *th;
+	__be32 *p;
 	u8 ect;
 
 	/* As native does, for the receiver's GRO not to wait for more. One segment may wait: so
@@ -126,14 +131,14 @@ static u8 net6_tcp_write_header(struct sock *sk, struct sk_buff *skb, const stru
 	ect = net6_tcp_ecn_send(sk, skb, &flags);
 	DEBUG_NET_WARN_ON_ONCE(skb_headroom(skb) < NET6_TCP_HEADER_MAX);
 	if (unlikely(flags & TCPHDR_SYN)) {
-		size = sizeof(*th) + net6_tcp_push_syn_options(sk, skb);
+		size = sizeof(*th) + net6_tcp_push_syn_options(sk, skb, md5);
 		th = __skb_push(skb, sizeof(*th));
 	} else {
-		size = tp->tcp_header_len;
+		size = tp->tcp_header_len + (unlikely(md5) ? NET6_TCPOLEN_MD5_ALIGNED : 0);
 		sacks = tp->rx_opt.num_sacks + tp->rx_opt.dsack;
 		if (unlikely(sacks)) {
-			sacks = min_t(unsigned int, sacks, tp->rx_opt.tstamp_ok ? 3 : 4);
-			size += TCPOLEN_SACK_BASE_ALIGNED + sacks * TCPOLEN_SACK_PERBLOCK;
+			sacks = net6_tcp_sack_blocks(tp, sacks, md5);
+			size += net6_tcp_sack_len(sacks);
 		}
 		th = __skb_push(skb, size);
 	}
@@ -155,16 +160,17 @@ static u8 net6_tcp_write_header(struct sock *sk, struct sk_buff *skb, const stru
 		th->urg_ptr = htons(min_t(u32, tp->snd_up - cb->seq, 0xffff));
 		th->urg = 1;
 	}
+	p = (__be32 *)(th + 1);
+	if (unlikely(md5))
+		p = (__be32 *)(net6_tcp_md5_write((u8 *)p) + NET6_TCP_MD5_SIZE);
 	if (likely(tp->rx_opt.tstamp_ok)) {
-		__be32 *p = (__be32 *)(th + 1);
-
 		p = net6_tcp_write_timestamps(p, net6_compat_tcp_skb_timestamp(skb) + tp->tsoffset,
 					      tp->rx_opt.ts_recent);
 
 		if (unlikely(sacks))
 			net6_tcp_write_sacks(tp, p, sacks);
 	} else if (unlikely(sacks)) {
-		net6_tcp_write_sacks(tp, (__be32 *)(th + 1), sacks);
+		net6_tcp_write_sacks(tp, p, sacks);
 	}
 	return ect;
 }
@@ -268,6 +274,7 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	const struct ipv6_pinfo *np = net6_tcp_np(sk);
 	const struct in6_addr *saddr, *daddr;
+	const struct tcp_md5sig_key *key;
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *oskb = skb;
 	struct net6_dest *dest;
@@ -299,10 +306,13 @@ int net6_tcp_transmit(struct sock *sk, struct sk_buff *skb, bool clone, gfp_t gf
 		si->gso_segs = segs;
 		si->gso_size = cb->tcp_gso_size;
 	}
-	ect = net6_tcp_write_header(sk, skb, cb);
-
 	saddr = &np->saddr;
 	daddr = &sk->sk_v6_daddr;
+	key = net6_tcp_md5_key(sk, daddr);
+	ect = net6_tcp_write_header(sk, skb, cb, !!key);
+	if (unlikely(key))
+		net6_tcp_md5_sign((u8 *)(tcp_hdr(skb) + 1) + NET6_TCP_MD5_AT, key, saddr, daddr,
+				  skb);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct tcphdr, check);
