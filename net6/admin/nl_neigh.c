@@ -75,7 +75,7 @@ static void net6_nl_neigh_collect_iface(struct net6_iface *iface, struct net6_nl
 		return;
 	net6_nl_rewind(list, before);
 	spin_lock_bh(&iface->neigh_lock);
-	list_for_each_entry(neigh, &iface->neigh_lru, lru)
+	list_for_each_entry(neigh, net6_neigh_list(iface), lru)
 		net6_nl_neigh_copy(list, neigh);
 	spin_unlock_bh(&iface->neigh_lock);
 }

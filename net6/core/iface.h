@@ -89,6 +89,7 @@ enum {
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
  * @neigh_lru: least recently used first, under @neigh_lock
+ * @neigh_kept: those of them that were found to have to stay when others had to go
  * @neigh_unresolved: those that had no link-layer address when eviction last looked, oldest
  *	first; same
  * @n_unresolved: entries in @neigh_unresolved; same
@@ -128,6 +129,7 @@ struct net6_iface {
 	struct rhashtable		neighs;
 	atomic_t			n_neighs;
 	struct list_head		neigh_lru;
+	struct list_head		neigh_kept;
 	struct list_head		neigh_unresolved;
 	u32				n_unresolved;
 	spinlock_t			neigh_lock;

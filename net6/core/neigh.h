@@ -46,7 +46,7 @@
  * @dead: removed from the table, under @lock
  * @lock: protects the state and what belongs to it; below nn->lock and iface->neigh_lock
  * @timer: of the state; holds a reference
- * @lru: place in iface->neigh_lru, under iface->neigh_lock
+ * @lru: place in iface->neigh_lru or neigh_kept, under iface->neigh_lock
  * @lru_stamp: jiffies when it was put at its place in the LRU list
  * @unresolved: place in iface->neigh_unresolved, empty when it has left it
  * @queued: octets of memory of the packets in @queue, under @lock
@@ -94,6 +94,7 @@ int net6_neigh_output(struct net6_neigh *neigh, struct sk_buff *skb);
 void net6_neigh_confirm(struct net6_neigh *neigh);
 void net6_neigh_probe(struct net6_neigh *neigh);
 void net6_neigh_remove(struct net6_neigh *neigh);
+struct list_head *net6_neigh_list(struct net6_iface *iface);	/* its neigh_lock held */
 void net6_neigh_flush(struct net6_iface *iface);	/* all but MANUAL; routers start over */
 void net6_neigh_purge(struct net6_iface *iface);	/* really all */
 void net6_neigh_set_nexthop(struct net6_neigh *neigh);	/* others are reached through it */

@@ -113,6 +113,31 @@ static bool net6_neigh_must_stay(const struct net6_neigh *neigh)
 	return READ_ONCE(neigh->flags) & (NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_ROUTER);
 }
 
+/* It need not stay any more: it is among those that may go, if it was set aside. */
+static void net6_neigh_release(struct net6_neigh *neigh)
+	__must_hold(&neigh->iface->neigh_lock)
+{
+	if (neigh->dead || net6_neigh_must_stay(neigh))
+		return;
+	neigh->lru_stamp = jiffies;
+	list_move_tail(&neigh->lru, &neigh->iface->neigh_lru);
+}
+
+/**
+ * net6_neigh_list() - all entries of an interface
+ * @iface: interface, its neigh_lock held
+ *
+ * Context: any.
+ * Return: a list of them by @lru; those that were set aside are back in it.
+ */
+struct list_head *net6_neigh_list(struct net6_iface *iface)
+	__must_hold(&iface->neigh_lock)
+{
+	lockdep_assert_held(&iface->neigh_lock);
+	list_splice_init(&iface->neigh_kept, &iface->neigh_lru);
+	return &iface->neigh_lru;
+}
+
 static bool net6_neigh_unresolved(const struct net6_neigh *neigh)
 {
 	return BIT(READ_ONCE(neigh->state)) & (BIT(NET6_NEIGH_NONE) | BIT(NET6_NEIGH_INCOMPLETE) |
@@ -147,8 +172,9 @@ static bool net6_neigh_idle(const struct net6_neigh *neigh)
 }
 
 /* The entry to go when there is no room: the least recently used that is neither a router's nor
- * the administrator's. Of the first ones only an idle one is taken. Each that is passed goes
- * behind all others, so that the next search does not begin with it.
+ * the administrator's. Those are set aside when they are met, until they need not stay any more.
+ * Of the first others only an idle one is taken. Each that is passed goes behind all others, so
+ * that the next search does not begin with it.
  */
 static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
 	__must_hold(&iface->neigh_lock)
@@ -160,10 +186,13 @@ static struct net6_neigh *net6_neigh_victim(struct net6_iface *iface)
 	if (neigh)
 		return neigh;
 	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
+		if (net6_neigh_must_stay(neigh)) {
+			list_move_tail(&neigh->lru, &iface->neigh_kept);
+			continue;
+		}
 		if (n++ == most)
 			break;
-		if (!net6_neigh_must_stay(neigh) &&
-		    (n > NET6_NEIGH_EVICT_SCAN || net6_neigh_idle(neigh)))
+		if (n > NET6_NEIGH_EVICT_SCAN || net6_neigh_idle(neigh))
 			return neigh;
 		neigh->lru_stamp = jiffies;
 		list_move_tail(&neigh->lru, &iface->neigh_lru);
@@ -355,14 +384,19 @@ struct net6_neigh *net6_neigh_find_or_create(struct net6_iface *iface,
  */
 void net6_neigh_set_router(struct net6_neigh *neigh, bool router)
 {
-	spin_lock_bh(&neigh->lock);
+	struct net6_iface *iface = neigh->iface;
+
+	spin_lock_bh(&iface->neigh_lock);
+	spin_lock(&neigh->lock);
 	if (router) {
 		neigh->flags |= NET6_NEIGH_F_ROUTER;
 		neigh->is_router = true;
 	} else {
 		neigh->flags &= ~NET6_NEIGH_F_ROUTER;
 	}
-	spin_unlock_bh(&neigh->lock);
+	spin_unlock(&neigh->lock);
+	net6_neigh_release(neigh);
+	spin_unlock_bh(&iface->neigh_lock);
 }
 
 /**
@@ -439,7 +473,7 @@ static void net6_neigh_clear(struct net6_iface *iface, bool all)
 
 	__skb_queue_head_init(&queue);
 	spin_lock_bh(&iface->neigh_lock);
-	list_for_each_entry_safe(neigh, next, &iface->neigh_lru, lru) {
+	list_for_each_entry_safe(neigh, next, net6_neigh_list(iface), lru) {
 		bool listed = (neigh->flags & NET6_NEIGH_F_ROUTER) && !gone;
 		bool mapped = !net6_neigh_resolves(iface, &neigh->addr);
 
@@ -488,6 +522,7 @@ int net6_neigh_iface_init(struct net6_iface *iface)
 {
 	spin_lock_init(&iface->neigh_lock);
 	INIT_LIST_HEAD(&iface->neigh_lru);
+	INIT_LIST_HEAD(&iface->neigh_kept);
 	INIT_LIST_HEAD(&iface->neigh_unresolved);
 	return rhashtable_init(&iface->neighs, &net6_neigh_params);
 }

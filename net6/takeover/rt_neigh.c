@@ -123,7 +123,7 @@ static int net6_rt_neigh_dump_iface(struct net6_rt_dump *d, struct net6_iface *i
 	d->idx = before;
 	err = 0;
 	spin_lock_bh(&iface->neigh_lock);
-	list_for_each_entry(neigh, &iface->neigh_lru, lru) {
+	list_for_each_entry(neigh, net6_neigh_list(iface), lru) {
 		err = net6_rt_neigh_dump_one(d, neigh);
 		if (err)
 			break;

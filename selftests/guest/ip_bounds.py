@@ -76,29 +76,37 @@ def a_new_neighbor_where_there_are_as_many_as_may_be():
     ktap.flat(few, limited("max-neighs", NEIGHBORS, solicit, "neighbors"), "a new neighbor")
 
 
-@ktap.test
-def a_new_neighbor_where_half_are_set_by_hand():
+def among_those_set_by_hand(by_hand, others):
     """All that are made count: one may be evicted by a long search, but the others are not."""
-    half = NEIGHBORS // 2
-    frames = iter(list(solicitations(2 * (NEIGHBORS + half))))
+    frames = iter(list(solicitations(2 * (NEIGHBORS + others))))
 
     def solicit():
         wire.sock.send(next(frames))
 
     def many():
         return ktap.least(solicit, 1, NEIGHBORS, wire.flush)
-    nd.net6ctl(A, "set", "limits", "max-neighs", str(half))
-    for _ in range(half // 2):
+    nd.net6ctl(A, "set", "limits", "max-neighs", str(others))
+    for _ in range(others // 2):
         solicit()
     few = many()
-    nd.net6ctl(A, "set", "limits", "max-neighs", str(NEIGHBORS))
+    nd.net6ctl(A, "set", "limits", "max-neighs", str(by_hand + others))
     made = [{"ifindex": shared.index, "address": nl.address(f"fd00::{n:x}:2")}
-            for n in range(half)]
+            for n in range(by_hand)]
     nd.admin(A, "neigh-add", [{**one, "lladdr": nd.mac_bytes(wire.mac)} for one in made])
-    for _ in range(half // 2):
+    for _ in range(others // 2):
         solicit()
-    ktap.flat(few, many(), f"a new neighbor, where {half} are set by hand")
+    ktap.flat(few, many(), f"a new neighbor, where {by_hand} are set by hand")
     nd.admin(A, "neigh-del", made)
+
+
+@ktap.test
+def a_new_neighbor_where_half_are_set_by_hand():
+    among_those_set_by_hand(NEIGHBORS // 2, NEIGHBORS // 2)
+
+
+@ktap.test
+def a_new_neighbor_where_nearly_all_are_set_by_hand():
+    among_those_set_by_hand(NEIGHBORS, FEW)
 
 
 @ktap.test
