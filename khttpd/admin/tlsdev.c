@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 #include "../conn/ktls.h"
+#include "../http/proxyhead.h"
 #include "../listen/tls.h"
 #include "config.h"
 
@@ -260,6 +261,28 @@ static long khttpd_tlsdev_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls
 	return 0;
 }
 
+static long khttpd_tlsdev_says(const struct khttpd_tlsd *tlsd,
+			       const struct khttpd_tls_says __user *user)
+{
+	struct khttpd_tls_says arg;
+	u8 *value;
+	int err = -EINVAL;
+
+	BUILD_BUG_ON(KHTTPD_TLS_SAYS_MAX != KHTTPD_PROXYHEAD_TLS);
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	if (!arg.len || arg.len > KHTTPD_TLS_SAYS_MAX)
+		return -EINVAL;
+	value = memdup_user(u64_to_user_ptr(arg.value), arg.len);
+	if (IS_ERR(value))
+		return PTR_ERR(value);
+	if (khttpd_proxyhead_tls_good(value, arg.len))
+		err = khttpd_tls_daemon_says(tlsd, arg.id, value, arg.len);
+	if (err)
+		kfree(value);
+	return err;
+}
+
 static long khttpd_tlsdev_done(const struct khttpd_tlsd *tlsd, struct khttpd_tls_done __user *user)
 {
 	struct khttpd_tls_done arg;
@@ -299,6 +322,8 @@ long khttpd_tlsdev_ioctl(struct file *file, unsigned int cmd, void __user *user)
 		return khttpd_tlsdev_ask_and_wait(user);
 	case KHTTPD_IOC_TLS_TAKE:
 		return tlsd ? khttpd_tlsdev_take(tlsd, user) : -EPERM;
+	case KHTTPD_IOC_TLS_SAYS:
+		return tlsd ? khttpd_tlsdev_says(tlsd, user) : -EPERM;
 	case KHTTPD_IOC_TLS_DONE:
 		return tlsd ? khttpd_tlsdev_done(tlsd, user) : -EPERM;
 	case KHTTPD_IOC_TLS_CIPHERS:

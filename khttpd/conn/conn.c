@@ -127,6 +127,7 @@ static struct khttpd_conn *khttpd_conn_alloc(struct khttpd_listener *listener,
  * @thread: who will own it
  * @peer: its client, or NULL; the connection's on success
  * @client: for whom a trusted proxy speaks, or NULL; the connection's on success
+ * @first: what a server reads before what is in the socket, or NULL; the same
  * @state: KHTTPD_CONN_NEW, _PROXY or _SLOW, _HANDOVER to give it away unseen, or _REFUSE
  *
  * The new connection is kicked: its thread adopts it.
@@ -136,7 +137,8 @@ static struct khttpd_conn *khttpd_conn_alloc(struct khttpd_listener *listener,
  */
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
-			struct khttpd_endpoint *client, enum khttpd_conn_state state)
+			struct khttpd_endpoint *client, struct sk_buff *first,
+			enum khttpd_conn_state state)
 {
 	struct khttpd_conn *conn = khttpd_conn_alloc(listener, sock, thread, peer);
 
@@ -144,6 +146,7 @@ bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 		return false;
 	conn->state = state;
 	conn->client = client;
+	conn->first = first;
 	conn->proxy = state == KHTTPD_CONN_PROXY;
 	conn->tls = listener->tls && !conn->proxy;
 	/* Clients that are sent elsewhere are none of a server's. */

@@ -472,7 +472,8 @@ int khttpd_conns_init(void);
 void khttpd_conns_exit(void);
 bool khttpd_conn_create(struct khttpd_listener *listener, struct socket *sock,
 			struct khttpd_thread *thread, struct khttpd_peer *peer,
-			struct khttpd_endpoint *client, enum khttpd_conn_state state);
+			struct khttpd_endpoint *client, struct sk_buff *first,
+			enum khttpd_conn_state state);
 struct khttpd_conn *khttpd_conn_reserve(struct khttpd_listener *listener);
 void khttpd_conn_unreserve(struct khttpd_conn *conn);
 void khttpd_conn_begin_given(const struct khttpd_given *given);

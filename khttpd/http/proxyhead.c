@@ -9,6 +9,8 @@
 #define KHTTPD_PROXYHEAD_LINE	107
 /* Section 2.2: signature, version and command, family and protocol, length. */
 #define KHTTPD_PROXYHEAD_FIXED	16
+/* Type and length of what may follow the addresses. */
+#define KHTTPD_PROXYHEAD_TLV	3
 
 #define KHTTPD_PROXYHEAD_LOCAL	0x20
 #define KHTTPD_PROXYHEAD_PROXY	0x21
@@ -19,6 +21,8 @@
 #define KHTTPD_PROXYHEAD_SSL_VERSION	0x21
 #define KHTTPD_PROXYHEAD_SSL_CIPHER	0x23
 #define KHTTPD_PROXYHEAD_CLIENT_SSL	0x01
+/* Bytes of client and verify. */
+#define KHTTPD_PROXYHEAD_VERIFIED	5
 
 static const u8 khttpd_proxyhead_signature[12] = "\r\n\r\n\0\r\nQUIT\n";
 static const u8 khttpd_proxyhead_v4[12] = { [10] = 0xff, [11] = 0xff };
@@ -205,20 +209,62 @@ static u8 *khttpd_proxyhead_put_text(u8 *to, u8 type, const char *text)
 	return to + len;
 }
 
-/* Section 2.2.6: without a client's certificate none has been verified. */
-static u8 *khttpd_proxyhead_put_tls(u8 *to, const struct khttpd_proxyhead_tls *tls)
+/**
+ * khttpd_proxyhead_tls_good() - can this be said of TLS?
+ * @value: a value of PP2_TYPE_SSL
+ * @len: its length
+ *
+ * Section 2.2.6: client and verify, then further ones up to the end. What they say is not looked
+ * at.
+ *
+ * Return: true if it is not too long, and each of those is whole.
+ */
+bool khttpd_proxyhead_tls_good(const u8 *value, size_t len)
 {
-	static const u8 unverified[] = { KHTTPD_PROXYHEAD_CLIENT_SSL, 0, 0, 0, 1 };
-	u8 *length = to + 1;
+	const u8 *at = value + KHTTPD_PROXYHEAD_VERIFIED, *end = value + len;
+	size_t size;
 
-	*to = KHTTPD_PROXYHEAD_SSL;
-	to += 3;
+	if (len < KHTTPD_PROXYHEAD_VERIFIED || len > KHTTPD_PROXYHEAD_TLS)
+		return false;
+	while (at < end) {
+		if (end - at < KHTTPD_PROXYHEAD_TLV)
+			return false;
+		size = khttpd_proxyhead_get16(at + 1);
+		at += KHTTPD_PROXYHEAD_TLV;
+		if (size > end - at)
+			return false;
+		at += size;
+	}
+	return true;
+}
+
+/* Section 2.2.6: without a client's certificate none has been verified. */
+static u8 *khttpd_proxyhead_put_tls_known(u8 *to, const struct khttpd_proxyhead_tls *tls)
+{
+	static const u8 unverified[KHTTPD_PROXYHEAD_VERIFIED] = {
+		KHTTPD_PROXYHEAD_CLIENT_SSL, 0, 0, 0, 1
+	};
+
 	memcpy(to, unverified, sizeof(unverified));
 	to = khttpd_proxyhead_put_text(to + sizeof(unverified), KHTTPD_PROXYHEAD_SSL_VERSION,
 				       tls->version);
 	if (tls->cipher)
 		to = khttpd_proxyhead_put_text(to, KHTTPD_PROXYHEAD_SSL_CIPHER, tls->cipher);
-	khttpd_proxyhead_put16(length, to - length - 2);
+	return to;
+}
+
+static u8 *khttpd_proxyhead_put_tls(u8 *to, const struct khttpd_proxyhead_tls *tls)
+{
+	u8 *length = to + 1, *value = to + KHTTPD_PROXYHEAD_TLV;
+
+	*to = KHTTPD_PROXYHEAD_SSL;
+	if (tls->value) {
+		memcpy(value, tls->value, tls->len);
+		to = value + tls->len;
+	} else {
+		to = khttpd_proxyhead_put_tls_known(value, tls);
+	}
+	khttpd_proxyhead_put16(length, to - value);
 	return to;
 }
 
@@ -232,7 +278,8 @@ static bool khttpd_proxyhead_is_v4(const struct khttpd_endpoint *end)
  * @to: where to, KHTTPD_PROXYHEAD_MADE bytes
  * @client: for whom the connection is
  * @server: whom it had connected to
- * @tls: what is to be said of TLS, or NULL; its texts are not longer than 24 bytes
+ * @tls: what is to be said of TLS, or NULL; its texts are not longer than 32 bytes, and a value
+ *	is good (khttpd_proxyhead_tls_good())
  *
  * Return: how many bytes.
  */

@@ -269,7 +269,7 @@ void khttpd_handover_thread(struct khttpd_listener *listener,
 	__module_get(listener->ops->owner);
 	peer = khttpd_handover_graft_sock(listener, handed, sock);
 	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer,
-			       NULL, state))
+			       NULL, NULL, state))
 		return;
 	khttpd_count(no_memory);
 	khttpd_count(aborted);

@@ -204,7 +204,8 @@ static bool khttpd_listener_enter(struct khttpd_listener *listener, struct socke
 		khttpd_count(closed);
 		return false;
 	}
-	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer, NULL, state))
+	if (khttpd_conn_create(listener, sock, khttpd_thread_choose(), peer, NULL, NULL,
+			       state))
 		return true;
 	khttpd_count(no_memory);
 	return false;

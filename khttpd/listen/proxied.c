@@ -185,8 +185,51 @@ int khttpd_proxied_given(struct khttpd_given *given, struct sock *sk,
 }
 
 /**
+ * khttpd_proxied_sends() - is a server behind told for whom a connection is?
+ * @listener: one of our own
+ *
+ * Context: any.
+ */
+bool khttpd_proxied_sends(const struct khttpd_listener *listener)
+{
+	bool sends;
+
+	rcu_read_lock();
+	sends = rcu_dereference(listener->site)->options.send_proxy;
+	rcu_read_unlock();
+	return sends;
+}
+
+/**
+ * khttpd_proxied_header() - what a server behind is told
+ * @sk: a connection
+ * @client: for whom a trusted proxy speaks, or NULL
+ * @tls: what is to be said of TLS, or NULL
+ *
+ * Context: process.
+ * Return: the header, charged to the connection, or NULL without memory, which is counted.
+ */
+struct sk_buff *khttpd_proxied_header(struct sock *sk, const struct khttpd_endpoint *client,
+				      const struct khttpd_proxyhead_tls *tls)
+{
+	struct khttpd_endpoint far, near;
+	u8 head[KHTTPD_PROXYHEAD_MADE];
+	struct sk_buff *skb;
+
+	khttpd_proxied_far(&far, sk);
+	khttpd_proxied_near(&near, sk);
+	skb = khttpd_transport_hold(sk, head,
+				    khttpd_proxyhead_make(head, client ?: &far, &near, tls));
+	if (!skb)
+		khttpd_count(no_memory);
+	return skb;
+}
+
+/**
  * khttpd_proxied_announce() - have a server told for whom a connection is, if the site says so
  * @conn: a connection of a listener of our own that is to go to the server; in no list
+ *
+ * What khttpd-tlsd has said of TLS is in @conn->first already.
  *
  * Context: its thread.
  * Return: false without memory.
@@ -194,27 +237,19 @@ int khttpd_proxied_given(struct khttpd_given *given, struct sock *sk,
 bool khttpd_proxied_announce(struct khttpd_conn *conn)
 {
 	struct khttpd_proxyhead_tls tls = {};
-	struct khttpd_endpoint client, server;
 	struct sock *sk = conn->sock->sk;
-	u8 head[KHTTPD_PROXYHEAD_MADE];
-	bool sends;
-	size_t len;
 
-	rcu_read_lock();
-	sends = rcu_dereference(conn->listener->site)->options.send_proxy;
-	rcu_read_unlock();
-	if (likely(!sends) || conn->first)
+	if (likely(!khttpd_proxied_sends(conn->listener))) {
+		/* It did when the handshake ended. */
+		if (unlikely(conn->first))
+			khttpd_transport_forget(sk, conn->first);
+		conn->first = NULL;
 		return true;
-	if (conn->client)
-		client = *conn->client;
-	else
-		khttpd_proxied_far(&client, sk);
-	khttpd_proxied_near(&server, sk);
+	}
+	if (conn->first)
+		return true;
 	if (conn->tls)
 		khttpd_ktls_says(sk, &tls);
-	len = khttpd_proxyhead_make(head, &client, &server, conn->tls ? &tls : NULL);
-	conn->first = khttpd_transport_hold(sk, head, len);
-	if (!conn->first)
-		khttpd_count(no_memory);
+	conn->first = khttpd_proxied_header(sk, conn->client, conn->tls ? &tls : NULL);
 	return conn->first;
 }

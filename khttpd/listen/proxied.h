@@ -9,6 +9,9 @@ bool khttpd_proxied_trusts(const struct khttpd_listener *listener, const struct 
 enum khttpd_step khttpd_proxied_begin(struct khttpd_conn *conn);
 int khttpd_proxied_given(struct khttpd_given *given, struct sock *sk,
 			 const struct khttpd_proxyhead *head);
+bool khttpd_proxied_sends(const struct khttpd_listener *listener);
+struct sk_buff *khttpd_proxied_header(struct sock *sk, const struct khttpd_endpoint *client,
+				      const struct khttpd_proxyhead_tls *tls);
 bool khttpd_proxied_announce(struct khttpd_conn *conn);
 
 #endif /* _KHTTPD_PROXIED_H */

@@ -24,6 +24,7 @@
 #include "../files/site.h"
 #include "listener.h"
 #include "peer.h"
+#include "proxied.h"
 #include "tls.h"
 
 /**
@@ -33,6 +34,8 @@
  * @listener: where it came from; reference held, and it counts there
  * @peer: its client, or NULL
  * @client: for whom a trusted proxy speaks, or NULL; owned
+ * @says: what the daemon says of TLS, or NULL; owned
+ * @says_len: its length
  * @sock: the connection, until a daemon takes it; then NULL
  * @file: what the daemon got; reference held
  * @by: the daemon, to be compared only; or NULL
@@ -45,6 +48,8 @@ struct khttpd_shake {
 	struct khttpd_listener *listener;
 	struct khttpd_peer *peer;
 	struct khttpd_endpoint *client;
+	u8 *says;
+	u32 says_len;
 	struct socket *sock;
 	struct file *file;
 	const struct khttpd_tlsd *by;
@@ -99,6 +104,7 @@ static void khttpd_tls_shake_free(struct khttpd_shake *shake)
 	khttpd_listener_conn_done(shake->listener);
 	khttpd_listener_put(shake->listener);
 	kfree(shake->client);
+	kfree(shake->says);
 	kfree(shake);
 }
 
@@ -383,6 +389,31 @@ static bool khttpd_tls_shake_good(const struct khttpd_shake *shake)
 	return good;
 }
 
+/* A thread has the connection from now on, and what a server behind is told. Return: 0 or
+ * -ENOMEM.
+ */
+static int khttpd_tls_shake_pass(struct khttpd_shake *shake)
+{
+	const struct khttpd_proxyhead_tls tls = { .value = shake->says, .len = shake->says_len };
+	struct sk_buff *first = NULL;
+
+	if (tls.value && khttpd_proxied_sends(shake->listener)) {
+		first = khttpd_proxied_header(shake->sock->sk, shake->client, &tls);
+		if (!first)
+			return -ENOMEM;
+	}
+	khttpd_peer_shaken(shake->peer);
+	if (khttpd_conn_create(shake->listener, shake->sock, khttpd_thread_choose(), shake->peer,
+			       shake->client, first, KHTTPD_CONN_NEW))
+		return 0;
+	khttpd_count(no_memory);
+	if (first)
+		khttpd_transport_forget(shake->sock->sk, first);
+	khttpd_peer_put(shake->peer);
+	shake->peer = NULL;
+	return -ENOMEM;
+}
+
 /* The connection leaves its file and becomes a thread's. Return: 0 or a negative errno. */
 static int khttpd_tls_shake_serve(struct khttpd_shake *shake)
 {
@@ -404,14 +435,9 @@ static int khttpd_tls_shake_serve(struct khttpd_shake *shake)
 	/* As it was accepted: khttpd's connections do not hold their namespace. */
 	khttpd_transport_drop_net(sk);
 	shake->sock = sock;
-	khttpd_peer_shaken(shake->peer);
-	if (!khttpd_conn_create(shake->listener, sock, khttpd_thread_choose(), shake->peer,
-				shake->client, KHTTPD_CONN_NEW)) {
-		khttpd_count(no_memory);
-		khttpd_peer_put(shake->peer);
-		shake->peer = NULL;
-		return -ENOMEM;
-	}
+	err = khttpd_tls_shake_pass(shake);
+	if (err)
+		return err;
 	khttpd_count(tls_done);
 	shake->client = NULL;
 	khttpd_tls_shake_free(shake);
@@ -432,6 +458,34 @@ static int khttpd_tls_shake_back(struct khttpd_shake *shake, unsigned int fd)
 	if (!khttpd_tls_shake_alone(shake->file))
 		return -EBUSY;
 	return khttpd_tls_shake_good(shake) ? khttpd_tls_shake_serve(shake) : -EINVAL;
+}
+
+/**
+ * khttpd_tls_daemon_says() - a daemon says what is known of a connection's TLS
+ * @tlsd: the daemon
+ * @id: which handshake
+ * @value: what a server behind is to be told, khttpd_proxyhead_tls_good(); ours on success
+ * @len: its length
+ *
+ * Context: process.
+ * Return: 0, or -ENOENT if it has no such handshake.
+ */
+int khttpd_tls_daemon_says(const struct khttpd_tlsd *tlsd, u32 id, u8 *value, u32 len)
+{
+	struct khttpd_shake *shake;
+	int err = -ENOENT;
+
+	mutex_lock(&khttpd_tls_lock);
+	shake = xa_load(&khttpd_tls_shake_ids, id);
+	if (shake && shake->by == tlsd) {
+		swap(shake->says, value);
+		shake->says_len = len;
+		err = 0;
+	}
+	mutex_unlock(&khttpd_tls_lock);
+	if (!err)
+		kfree(value);
+	return err;
 }
 
 /**

@@ -25,6 +25,7 @@ struct khttpd_tlsd *khttpd_tls_daemon_begin(void);
 void khttpd_tls_daemon_end(struct khttpd_tlsd *tlsd);
 __poll_t khttpd_tls_daemon_poll(struct file *file, poll_table *wait);
 struct file *khttpd_tls_daemon_take(const struct khttpd_tlsd *tlsd, struct khttpd_tls_take *arg);
+int khttpd_tls_daemon_says(const struct khttpd_tlsd *tlsd, u32 id, u8 *value, u32 len);
 int khttpd_tls_daemon_done(const struct khttpd_tlsd *tlsd, const struct khttpd_tls_done *arg);
 
 #endif /* _KHTTPD_TLS_H */

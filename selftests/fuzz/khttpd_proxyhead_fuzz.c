@@ -61,6 +61,26 @@ static enum khttpd_proxyhead_result parse(struct khttpd_proxyhead *head, const u
 	return result;
 }
 
+/* What is said of TLS: if it is good it is in the header that is made, which is good, too. */
+static void check_tls(const uint8_t *input, size_t len)
+{
+	static const struct khttpd_endpoint end;
+	struct khttpd_proxyhead_tls tls = { .len = len };
+	struct khttpd_proxyhead head;
+	u8 made[KHTTPD_PROXYHEAD_MADE], *value = malloc(len ? len : 1);
+	size_t size;
+
+	memcpy(value, input, len);
+	if (khttpd_proxyhead_tls_good(value, len)) {
+		need(len >= 5 && len <= KHTTPD_PROXYHEAD_TLS);
+		tls.value = value;
+		size = khttpd_proxyhead_make(made, &end, &end, &tls);
+		need(size <= sizeof(made) && !memcmp(made + size - len, value, len));
+		need(parse(&head, made, size) == KHTTPD_PROXYHEAD_DONE && head.len == size);
+	}
+	free(value);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t len)
 {
 	struct khttpd_proxyhead head, again;
@@ -69,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t len)
 
 	check_list(input, len);
 	check_address(input, len);
+	check_tls(input, len);
 	result = parse(&head, input, len);
 	need(result != KHTTPD_PROXYHEAD_MORE || len < KHTTPD_PROXYHEAD_MAX);
 	if (result != KHTTPD_PROXYHEAD_DONE)

@@ -23,7 +23,8 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
-from proxyhead import SIGNATURE, version1, version2  # pylint: disable=wrong-import-position
+# pylint: disable-next=wrong-import-position
+from proxyhead import PP2_TYPE_SSL, SIGNATURE, announced, tlvs, version1, version2
 
 PORT, TLS, PROXIED = 8090, 8443, 8091
 DIR = "/tmp/proxied"
@@ -378,26 +379,6 @@ def behind():
         yield one
 
 
-def tlvs(data):
-    """Type-length-values by type."""
-    found = {}
-    while data:
-        kind, length = struct.unpack(">BH", data[:3])
-        found[kind] = data[3:3 + length]
-        data = data[3 + length:]
-    return found
-
-
-def announced(sock):
-    """A header of version 2 from khttpd: the client, and what follows the addresses."""
-    fixed = sock.recv(16, socket.MSG_WAITALL)
-    ktap.equal(fixed[:14], SIGNATURE + b"\x21\x11", "version 2, TCP over IPv4")
-    block = sock.recv(struct.unpack(">H", fixed[14:])[0], socket.MSG_WAITALL)
-    client = socket.inet_ntoa(block[:4]), struct.unpack(">H", block[8:10])[0]
-    ktap.equal(socket.inet_ntoa(block[4:8]), "127.0.0.1", "the server")
-    return client, tlvs(block[12:])
-
-
 @ktap.test
 def a_server_behind_is_told():
     with site("--set", "send_proxy=1", trusted="192.0.2.1"), behind() as one, \
@@ -421,9 +402,8 @@ def a_server_behind_is_told():
 @ktap.test
 def a_server_behind_is_told_of_tls():
     with tls_site("--set", "send_proxy=1"), behind() as one:
-        for version, names in (
-                (ssl.TLSVersion.TLSv1_3, {0x21: b"TLSv1.3"}), (ssl.TLSVersion.TLSv1_2,
-                                                              {0x21: b"TLSv1.2"})):
+        for version, name in ((ssl.TLSVersion.TLSv1_3, b"TLSv1.3"),
+                              (ssl.TLSVersion.TLSv1_2, b"TLSv1.2")):
             with tls_connect(version=version) as client:
                 client.sendall(GET("/a.txt"))
                 ktap.equal(khttpd.Reader(client).reply().body, b"file", "a file")
@@ -431,11 +411,10 @@ def a_server_behind_is_told_of_tls():
                 with one.accept()[0] as sock:
                     who, more = announced(sock)
                     ktap.equal(who, client.getsockname(), "the client")
-                    ktap.equal(more[0x20][:5], b"\1\0\0\0\1", "TLS, nothing verified")
-                    inner = tlvs(more[0x20][5:])
-                    ktap.equal(inner.pop(0x23, client.cipher()[0].encode()),
-                               client.cipher()[0].encode(), "cipher")
-                    ktap.equal(inner, names, "version")
+                    ktap.equal(more[PP2_TYPE_SSL][:5], b"\1\0\0\0\1", "TLS, nothing verified")
+                    inner = tlvs(more[PP2_TYPE_SSL][5:])
+                    ktap.equal((inner[0x21], inner[0x23]), (name, client.cipher()[0].encode()),
+                               "version and cipher")
                     take(sock, GET("/app"))
                     client.sendall(b"more")
                     take(sock, b"more")

@@ -27,9 +27,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import https   # pylint: disable=wrong-import-position
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
+# pylint: disable-next=wrong-import-position
+from tlsdev import BEGIN, DONE, SAYS, TAKE, Device, agree_on_zeros
 
 GET = khttpd.get
-BEGIN, TAKE, DONE = 0xbc42, 0xc050bc43, 0x4010bc44
 WATCH, ASK = 0xc008bc46, 0x4004bc47
 
 
@@ -361,35 +362,13 @@ def a_worker_can_call_little():
                     ("ioctl", 16, 2, 0x5401, 0), ("BEGIN", 16, 2, BEGIN, 0),
                     ("mmap of code", 9, 0, 4096, 5, 0x22, -1, 0)):
                 ktap.equal(worker.call(number, *args), -errno.EPERM, name)
-            ktap.equal(worker.call(16, 1000, TAKE, 0), -errno.EBADF, "TAKE")
+            for number in (TAKE, SAYS, DONE):
+                ktap.equal(worker.call(16, 1000, number, 0), -errno.EBADF, "a worker's calls")
             ktap.true(worker.call(9, 0, 4096, 3, 0x22, -1, 0) > 0, "mmap")
     for _ in range(4):
         with https.connect() as sock:
             https.fetches(sock)
     https.at_rest()
-
-
-class Device:
-    """/dev/khttpd as a daemon that is not to be trusted uses it."""
-
-    def __init__(self, begin=True):
-        self.fd = os.open("/dev/khttpd", os.O_RDWR)
-        if begin:
-            fcntl.ioctl(self.fd, BEGIN)
-
-    def take(self):
-        ktap.true(select.select([self.fd], [], [], 20)[0], "a connection waits")
-        arg = fcntl.ioctl(self.fd, TAKE, bytes(80))
-        site, fd, number, left, _ = struct.unpack("64siIII", arg)
-        ktap.equal(site.rstrip(b"\0"), b"default", "site")
-        ktap.true(0 < left <= 10000 * ktap.SCALE, "time")
-        return fd, number
-
-    def done(self, fd, number, failed=0, flags=0):
-        fcntl.ioctl(self.fd, DONE, struct.pack("iIII", fd, number, failed, flags))
-
-    def refuses(self, error, *args):
-        ktap.raises(error, self.done, *args)
 
 
 @ktap.test
@@ -425,9 +404,7 @@ def a_daemon_that_lies():
         device.refuses(errno.EINVAL, fd, number)
         ktap.raises(errno.EBADF, os.fstat, fd)
         fd, number = fresh()
-        with socket.socket(fileno=os.dup(fd)) as sock:
-            sock.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
-            sock.setsockopt(282, 1, key())
+        agree_on_zeros(fd, receives=False)
         device.refuses(errno.EINVAL, fd, number)
         # Somebody else has it, or watches it.
         fd, number = fresh()
@@ -539,11 +516,6 @@ def who_watches_is_told():
     https.start_daemon()
 
 
-def key():
-    """TLS 1.2, AES-GCM 128, a key of zeros (linux/tls.h)."""
-    return struct.pack("HH", 0x0303, 51) + bytes(8 + 16 + 4 + 8)
-
-
 @ktap.test
 def a_liar_with_keys_of_its_own():
     """All is on, but nothing was agreed upon: what the client sends is no record."""
@@ -552,10 +524,8 @@ def a_liar_with_keys_of_its_own():
     with https.counting(tls_done=1, closed=1):
         with khttpd.V4.connect(https.PORT) as client:
             fd, number = device.take()
+            agree_on_zeros(fd)
             with socket.socket(fileno=os.dup(fd)) as sock:
-                sock.setsockopt(socket.IPPROTO_TCP, 31, b"tls")
-                sock.setsockopt(282, 1, key())
-                sock.setsockopt(282, 2, key())
                 # A socket that would make whoever closes it wait.
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                 struct.pack("ii", 1, 1000))

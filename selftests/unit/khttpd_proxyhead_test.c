@@ -246,7 +246,9 @@ static struct khttpd_endpoint end_of(const char *address, u16 port)
 TEST(made)
 {
 	struct khttpd_endpoint client = end_of("192.0.2.1", 1025), server = end_of("192.0.2.2", 80);
-	struct khttpd_proxyhead_tls tls = { "TLSv1.3", "TLS_AES_128_GCM_SHA256" };
+	struct khttpd_proxyhead_tls tls = {
+		.version = "TLSv1.3", .cipher = "TLS_AES_128_GCM_SHA256",
+	};
 	u8 made[KHTTPD_PROXYHEAD_MADE];
 	size_t len;
 
@@ -263,4 +265,48 @@ TEST(made)
 	EXPECT_EQ(head.len, len);
 	is_client("2001:db8::1", 443);
 	EXPECT_MEM(made + 52, "\x20\0\x28\1\0\0\0\1\x21\0\7TLSv1.3\x23\0\x16TLS_", 25);
+}
+
+/* What khttpd-tlsd says of TLS is taken as it is, if it fits. */
+TEST(made_with_a_value)
+{
+	struct khttpd_endpoint client = end_of("2001:db8::1", 443);
+	static u8 value[KHTTPD_PROXYHEAD_TLS] = "\7\0\0\0\0\x22\1\xf8";
+	struct khttpd_proxyhead_tls tls = { .value = value, .len = sizeof(value) };
+	u8 made[KHTTPD_PROXYHEAD_MADE];
+	size_t len;
+
+	memset(value + 8, 'x', sizeof(value) - 8);
+	EXPECT_TRUE(khttpd_proxyhead_tls_good(value, sizeof(value)));
+	len = khttpd_proxyhead_make(made, &client, &client, &tls);
+	EXPECT_EQ(len, sizeof(made));
+	EXPECT_EQ(parse(made, len), KHTTPD_PROXYHEAD_DONE);
+	EXPECT_EQ(head.len, len);
+	EXPECT_MEM(made + 52, "\x20\2\0\7\0\0\0\0\x22\1\xf8xx", 13);
+	EXPECT_MEM(made + len - 2, "xx", 2);
+}
+
+static bool good(const char *value, size_t len)
+{
+	u8 *copy = malloc(len ?: 1);
+	bool result;
+
+	memcpy(copy, value, len);
+	result = khttpd_proxyhead_tls_good(copy, len);
+	free(copy);
+	return result;
+}
+
+TEST(values_of_tls)
+{
+	static const char whole[] = "\1\0\0\0\1\x21\0\7TLSv1.3\x22\0\0\x23\0\1x";
+	static char lengthy[KHTTPD_PROXYHEAD_TLS + 1] = "\1\0\0\0\1\x22\1\xf9";
+	size_t len;
+
+	/* It may end behind client and verify, and behind each of what follows. */
+	for (len = 0; len < sizeof(whole); len++)
+		EXPECT_EQ(good(whole, len), len == 5 || len == 15 || len == 18 || len == 22);
+	EXPECT_TRUE(!good(lengthy, sizeof(lengthy)));
+	EXPECT_TRUE(!good(lengthy, sizeof(lengthy) - 1));
+	EXPECT_TRUE(!good("\1\0\0\0\1\x22\xff\xffx", 9));
 }

@@ -66,9 +66,10 @@ static const struct sock_filter filter[] = {
 	RETURN(SECCOMP_RET_ALLOW),
 	DENY,
 	/* The device's calls, those of a worker. */
-	IF(__NR_ioctl, 0, 4),
+	IF(__NR_ioctl, 0, 5),
 	LOAD(args[1]),
-	IF(KHTTPD_IOC_TLS_TAKE, 1, 0),
+	IF(KHTTPD_IOC_TLS_TAKE, 2, 0),
+	IF(KHTTPD_IOC_TLS_SAYS, 1, 0),
 	IF(KHTTPD_IOC_TLS_DONE, 0, 1),
 	RETURN(SECCOMP_RET_ALLOW),
 	DENY,

@@ -51,6 +51,7 @@ static int get(const char *site, const char *name, char *value, size_t size)
 static struct site *read_site(const char *name, int *err)
 {
 	struct site *site = calloc(1, sizeof(*site));
+	char send_proxy[4];
 	int len = -1;
 
 	if (site) {
@@ -59,8 +60,11 @@ static struct site *read_site(const char *name, int *err)
 	}
 	if (len > 0 && (get(name, "behind", site->behind, KHTTPD_NAME_SIZE) < 0 ||
 			get(name, "key", site->key, PATH_MAX) < 0 ||
-			get(name, "client_ca", site->client_ca, PATH_MAX) < 0))
+			get(name, "client_ca", site->client_ca, PATH_MAX) < 0 ||
+			get(name, "send_proxy", send_proxy, sizeof(send_proxy)) < 0))
 		len = -1;
+	if (len > 0)
+		site->send_proxy = *send_proxy == '1';
 	if (len < 0)
 		*err = -1;
 	if (len <= 0) {
@@ -157,6 +161,7 @@ uint64_t sites_mark(const struct site *sites)
 		mark = mix_files(mark, sites->certificate);
 		mark = mix_files(mark, sites->key);
 		mark = mix_files(mark, sites->client_ca);
+		mark = mix(mark, &sites->send_proxy, sizeof(sites->send_proxy));
 	}
 	return mark;
 }

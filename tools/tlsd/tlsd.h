@@ -32,6 +32,7 @@ struct site {
 	char certificate[PATH_MAX];	/* a path a line, of keys of several kinds */
 	char key[PATH_MAX];		/* likewise, in the same order */
 	char client_ca[PATH_MAX];
+	bool send_proxy;		/* a server behind is told of TLS */
 	uint64_t judged[2];		/* sessions whose clients it has let in */
 	SSL_CTX *ctx;
 };
@@ -75,6 +76,9 @@ void end_shake(struct shake *shake);
 /* receive.c */
 void note_secret(const SSL *ssl, const char *line);
 int receive_by_kernel(const struct shake *shake);
+
+/* told.c */
+size_t tell(const struct shake *shake, unsigned char value[KHTTPD_TLS_SAYS_MAX]);
 
 /* sandbox.c */
 int enter_sandbox(void);

@@ -46,13 +46,27 @@ static void watch_device(struct worker *worker, bool watch)
 	epoll_ctl(worker->epoll, EPOLL_CTL_MOD, worker->device, &event);
 }
 
+/* What a server behind is told is said before khttpd has it again. Return: 0; also if the kernel's
+ * khttpd is one that does not ask. Else the connection is better closed than told wrong.
+ */
+static int say_what_is_known(const struct worker *worker, const struct shake *shake)
+{
+	unsigned char value[KHTTPD_TLS_SAYS_MAX];
+	struct khttpd_tls_says says = {
+		.id = shake->id, .len = tell(shake, value), .value = (uintptr_t)value,
+	};
+
+	return ioctl(worker->device, KHTTPD_IOC_TLS_SAYS, &says) && errno != ENOTTY ? -1 : 0;
+}
+
 /* khttpd has it again, or it is closed. What OpenSSL has of it goes first. */
 static void finish(struct worker *worker, struct shake *shake, bool failed)
 {
-	struct khttpd_tls_done done = {
-		.fd = shake->fd, .id = shake->id, .failed = failed,
-	};
+	struct khttpd_tls_done done = { .fd = shake->fd, .id = shake->id };
 
+	if (!failed && shake->site->send_proxy)
+		failed = say_what_is_known(worker, shake);
+	done.failed = failed;
 	/* khttpd does not take what is watched. */
 	epoll_ctl(worker->epoll, EPOLL_CTL_DEL, shake->fd, NULL);
 	end_shake(shake);

@@ -73,6 +73,22 @@ struct khttpd_tls_done {
 	__u32 flags;
 };
 
+/* Most bytes of what is said of a connection's TLS. */
+#define KHTTPD_TLS_SAYS_MAX	512
+
+/**
+ * struct khttpd_tls_says - what a server behind is told of a connection's TLS
+ * @id: of the handshake, as it was given
+ * @len: bytes of @value, at least 5, at most KHTTPD_TLS_SAYS_MAX
+ * @value: address of a value of PP2_TYPE_SSL: client, verify, and what follows by type and length
+ *	(proxy-protocol.txt of HAProxy, section 2.2.6)
+ */
+struct khttpd_tls_says {
+	__u32 id;
+	__u32 len;
+	__u64 value;
+};
+
 /**
  * struct khttpd_tls_watch - sites are to be read again
  * @asked: in: what the last call said, now that it is done; ignored by the first one.
@@ -91,6 +107,8 @@ struct khttpd_tls_watch {
  * DONE: ENOENT: no such handshake, or its time was over. EBADF: not the connection that was
  * taken; both leave @fd as it is. EBUSY: the connection has other descriptors, or is watched.
  * EINVAL: TLS is not on in both directions. ESHUTDOWN: its listener has gone.
+ * SAYS: before DONE, for a site with send_proxy; the last one counts. ENOENT: no such handshake.
+ * EINVAL: not of that form. EPERM: without BEGIN. ENOMEM: without memory.
  * CIPHERS: out: KHTTPD_TLS_* of what the kernel can encrypt with; CAP_NET_ADMIN is needed. The
  * first such call, or listener, has modules loaded, which may take seconds.
  * WATCH: this descriptor, which does no handshakes, is readable from now on when a site was
@@ -109,6 +127,7 @@ struct khttpd_tls_watch {
 #define KHTTPD_IOC_TLS_CIPHERS	_IOR(0xbc, 0x45, __u32)
 #define KHTTPD_IOC_TLS_WATCH	_IOWR(0xbc, 0x46, struct khttpd_tls_watch)
 #define KHTTPD_IOC_TLS_ASK	_IOW(0xbc, 0x47, __u32)
+#define KHTTPD_IOC_TLS_SAYS	_IOW(0xbc, 0x48, struct khttpd_tls_says)
 
 /**
  * struct khttpd_giveback - a connection that a server gives back
