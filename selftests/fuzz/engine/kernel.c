@@ -8,6 +8,7 @@
 #include "../../../net6/transport/tcp/calls/calls.h"
 #include "../../../net6/transport/tcp/calls/sendmsg.h"
 #include "../../../net6/transport/tcp/conn/conn.h"
+#include "../../../net6/transport/tcp/conn/md5.h"
 #include "../../../net6/transport/tcp/engine/engine.h"
 #include "harness.h"
 
@@ -649,6 +650,20 @@ void net6_tcp_user_writable(struct sock *sk) {}
 
 void net6_tcp_pages_drop(struct sock *sk) {}
 void net6_tcp_pages_timer(struct sock *sk) {}
+
+/* ---- signed segments: no socket has keys ---- */
+
+DEFINE_STATIC_KEY_FALSE(net6_tcp_md5_on);
+
+struct tcp_md5sig_key *net6_tcp_md5_find(const struct sock *sk, const struct in6_addr *peer)
+{
+	return NULL;
+}
+
+void net6_tcp_md5_sign(u8 *hash, const struct tcp_md5sig_key *key, const struct in6_addr *saddr,
+		       const struct in6_addr *daddr, const struct sk_buff *skb)
+{
+}
 
 /* ---- Fast Open: nobody here asks for it ---- */
 
