@@ -78,9 +78,9 @@ static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff 
 {
 	unsigned int header = tcp_hdrlen(skb);
 
-	/* With fewer options none is a signature. */
-	if (unlikely(header >= sizeof(struct tcphdr) + NET6_TCPOLEN_MD5 || net6_tcp_md5_on_any()) &&
-	    !net6_tcp_md5_check(nn, sk, skb))
+	/* With fewer options none is a signature. Others' keys do not concern this socket. */
+	if ((unlikely(header >= sizeof(struct tcphdr) + NET6_TCPOLEN_MD5) ||
+	     net6_tcp_md5_has(sk)) && !net6_tcp_md5_check(nn, sk, skb))
 		return false;
 	if (unlikely(ipv6_hdr(skb)->hop_limit < READ_ONCE(net6_tcp_np(sk)->min_hopcount)) ||
 	    sk_filter_trim_cap(sk, skb, header)) {
@@ -103,7 +103,8 @@ static void net6_tcp_refuse_unknown(struct net6_net *nn, const struct net6_tcp_k
 {
 	const struct sock *signer = NULL;
 
-	if (net6_tcp_md5_on_any())
+	if (net6_tcp_md5_on_any() && !tcp_hdr(skb)->rst &&
+	    tcp_hdrlen(skb) >= sizeof(struct tcphdr) + NET6_TCPOLEN_MD5)
 		signer = net6_tcp_find_listener(nn->net, key, ntohs(tcp_hdr(skb)->source));
 	net6_tcp_refuse(nn, signer, skb);
 }

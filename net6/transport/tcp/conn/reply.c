@@ -146,6 +146,8 @@ void net6_tcp_refuse(struct net6_net *nn, const struct sock *signer, struct sk_b
 {
 	struct tcp_md5sig_key *key = NULL;
 
+	if (tcp_hdr(skb)->rst)
+		return;
 	if (!net6_tcp_md5_on_any() || net6_tcp_md5_strange(signer, skb, &key))
 		net6_tcp_reply_reset(nn, NULL, skb, key);
 }
