@@ -10,6 +10,7 @@
 
 #include "admin/admin.h"
 #include "core/addr.h"
+#include "core/addr_chain.h"
 #include "core/claim.h"
 #include "core/dest.h"
 #include "core/exthdr.h"
@@ -72,9 +73,12 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_addr_net_init(nn);
 	if (err)
 		goto err_iface;
-	err = net6_accept_net_init(nn);
+	err = net6_addr_chain_net_init(nn);
 	if (err)
 		goto err_addr;
+	err = net6_accept_net_init(nn);
+	if (err)
+		goto err_chain;
 	err = net6_claim_net_init(nn);
 	if (err)
 		goto err_accept;
@@ -113,6 +117,8 @@ err_claim:
 	net6_claim_net_exit(nn);
 err_accept:
 	net6_accept_net_exit(nn);
+err_chain:
+	net6_addr_chain_net_exit(nn);
 err_addr:
 	net6_addr_net_exit(nn);
 err_iface:
@@ -150,6 +156,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	net6_policy_net_exit(nn);
 	net6_claim_net_exit(nn);
 	net6_accept_net_exit(nn);
+	net6_addr_chain_net_exit(nn);
 	net6_addr_net_exit(nn);
 	net6_iface_net_free(nn);
 	rcu_barrier();

@@ -6,6 +6,7 @@
 #include <net/ipv6.h>
 
 #include "../core/addr.h"
+#include "../core/addr_chain.h"
 #include "nl.h"
 
 struct net6_nl_accept {
@@ -172,6 +173,9 @@ static int net6_nl_addr_add_to(struct net6_iface *iface, struct genl_info *info)
 	}
 
 	addr = nla_get_in6_addr(a[NET6_A_ADDR_ADDRESS]);
+	err = net6_addr_chain_refuses(iface, &addr, info->extack);
+	if (err)
+		return err;
 	err = net6_addr_add(iface, &addr, nla_get_u32(a[NET6_A_ADDR_PREFIX_LEN]),
 			    NET6_ADDR_MANUAL, valid, preferred);
 	if (err == -EEXIST)

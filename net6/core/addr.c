@@ -8,6 +8,7 @@
 
 #include "../observe/note.h"
 #include "addr.h"
+#include "addr_chain.h"
 
 static int net6_addr_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
@@ -174,6 +175,7 @@ struct net6_addr *net6_addr_new(struct net6_iface *iface, const struct in6_addr 
 	if (origin == NET6_ADDR_SLAAC || origin == NET6_ADDR_TEMPORARY)
 		iface->n_addrs++;
 	iface->n_manual += origin == NET6_ADDR_MANUAL;
+	net6_addr_chain_queue(a);
 	net6_note_addr(a, NET6_NOTE_NEW);
 	return a;
 }
@@ -224,6 +226,7 @@ void net6_addr_remove(struct net6_addr *addr)
 {
 	net6_addr_unassign(addr);
 	WRITE_ONCE(addr->state, NET6_ADDR_GONE);
+	net6_addr_chain_queue(addr);
 	net6_note_addr(addr, NET6_NOTE_DEL);
 	rhashtable_remove_fast(&addr->iface->nn->addrs, &addr->node, net6_addr_params);
 	list_del_rcu(&addr->iface_list);

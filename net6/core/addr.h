@@ -97,6 +97,9 @@ struct net6_addr_key {
  * @node: in nn->addrs
  * @iface_list: in iface->addrs
  * @formed_list: in iface->formed, if net6_addr_is_formed()
+ * @chain_queued: core/addr_chain.c has yet to tell of it; under nn->lock
+ * @chain_node: in its queue then
+ * @chain_told: inet6addr_chain has heard of it
  * @ref: references; the tables hold one
  * @rcu: freed after a grace period
  */
@@ -113,6 +116,8 @@ struct net6_addr {
 	bool			joined;
 	bool			replaced;
 	bool			subnet_router;
+	bool			chain_queued;
+	bool			chain_told;
 	u8			nonce[NET6_NONCE_LEN];
 	u32			valid_lft;
 	u32			preferred_lft;
@@ -123,6 +128,7 @@ struct net6_addr {
 	struct rhash_head	node;
 	struct list_head	iface_list;
 	struct list_head	formed_list;
+	struct llist_node	chain_node;
 	refcount_t		ref;
 	u32			flags;
 	u32			metric;
@@ -177,13 +183,15 @@ struct net6_addr *net6_addr_find(const struct net6_iface *iface, const struct in
 bool net6_addr_linklocal(const struct net6_iface *iface, struct in6_addr *addr);
 bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifindex);
 
-/* Process or softirq; take nn->lock. */
+/* Process; take nn->lock, sleep. */
 int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen,
 		  enum net6_addr_origin origin, u32 valid_lft, u32 preferred_lft);
 int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
 		  const struct net6_addr_wish *wish, bool replace);
 #define NET6_ADDR_ANY_PLEN	(-1)
 int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen);
+
+/* Process or softirq; take nn->lock. */
 void net6_addr_iface_up(struct net6_iface *iface);
 void net6_addr_iface_down(struct net6_iface *iface, bool remove_all, bool keep);
 void net6_addr_slaac(struct net6_iface *iface, const struct in6_addr *prefix,

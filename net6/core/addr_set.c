@@ -6,6 +6,7 @@
 
 #include "../observe/note.h"
 #include "addr.h"
+#include "addr_chain.h"
 #include "nd.h"
 
 /* Does it make its prefix on-link? */
@@ -163,7 +164,7 @@ static int net6_addr_add_wish(struct net6_iface *iface, const struct in6_addr *a
  * @valid_lft: seconds, NET6_LIFETIME_INFINITE; not 0
  * @preferred_lft: seconds, at most @valid_lft
  *
- * Context: process or softirq; takes nn->lock.
+ * Context: process, sleeps; takes nn->lock.
  * Return: 0, -EINVAL, -EADDRNOTAVAIL (not a unicast address for interfaces),
  * -EEXIST, -ENODEV, -EACCES, -ENOSPC, -ENOMEM.
  */
@@ -182,6 +183,7 @@ int net6_addr_add(struct net6_iface *iface, const struct in6_addr *addr, u8 plen
 	spin_lock_bh(&iface->nn->lock);
 	err = net6_addr_add_wish(iface, addr, origin, &wish);
 	spin_unlock_bh(&iface->nn->lock);
+	net6_addr_chain_run(iface->nn);
 	return err;
 }
 
@@ -240,7 +242,7 @@ static int net6_addr_modify(struct net6_addr *a, const struct net6_addr_wish *wi
  * @wish: how it is to be
  * @replace: one that is there is changed
  *
- * Context: process; takes nn->lock.
+ * Context: process, sleeps; takes nn->lock.
  * Return: as net6_addr_add().
  */
 int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
@@ -258,6 +260,7 @@ int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
 	else
 		err = net6_addr_add_wish(iface, addr, NET6_ADDR_MANUAL, wish);
 	spin_unlock_bh(&iface->nn->lock);
+	net6_addr_chain_run(iface->nn);
 	return err;
 }
 
@@ -267,7 +270,7 @@ int net6_addr_set(struct net6_iface *iface, const struct in6_addr *addr,
  * @addr: address
  * @plen: with this prefix length, NET6_ADDR_ANY_PLEN with any
  *
- * Context: process or softirq; takes nn->lock. Return: 0 or -EADDRNOTAVAIL.
+ * Context: process, sleeps; takes nn->lock. Return: 0 or -EADDRNOTAVAIL.
  */
 int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int plen)
 {
@@ -284,5 +287,6 @@ int net6_addr_del(struct net6_iface *iface, const struct in6_addr *addr, int ple
 		err = -EADDRNOTAVAIL;
 	}
 	spin_unlock_bh(&iface->nn->lock);
+	net6_addr_chain_run(iface->nn);
 	return err;
 }

@@ -13,6 +13,7 @@
 #include <net/ipv6.h>
 
 #include "addr.h"
+#include "addr_chain.h"
 #include "dest.h"
 #include "ip.h"
 #include "loopback.h"
@@ -154,6 +155,16 @@ static void net6_iface_keep_native_off(struct net_device *dev)
 		WRITE_ONCE(native->cnf.disable_ipv6, 1);
 }
 
+/* Do its frames belong to another device? Those of a bridge's or a bond's port do. On a device that
+ * macvlan, ipvlan or macsec uses a packet handler sees what they leave, but an ingress hook sees
+ * what is for them.
+ */
+static bool net6_iface_is_owned(struct net_device *dev)
+{
+	return netdev_master_upper_dev_get(dev) ||
+	       (ipv6_mod_enabled() && rtnl_dereference(dev->rx_handler));
+}
+
 /**
  * net6_iface_attach() - give a device an IPv6 interface
  * @dev: device
@@ -179,7 +190,7 @@ int net6_iface_attach(struct net_device *dev)
 	if ((ops->flags & NET6_LINK_RAW) && !ipv6_mod_enabled() &&
 	    !static_key_enabled(&net6_nf_key))
 		return -EOPNOTSUPP;
-	if (netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler))
+	if (net6_iface_is_owned(dev))
 		return -EBUSY;
 	if (!try_module_get(ops->owner))
 		return -ENODEV;
@@ -256,6 +267,7 @@ void net6_iface_detach(struct net_device *dev)
 		WRITE_ONCE(nn->loopback, NULL);
 
 	net6_iface_stop(iface);
+	net6_addr_chain_run(nn);
 	spin_lock_bh(&nn->lock);
 	net6_proxy_leave_all(iface);
 	net6_anycast_leave_all(iface);
@@ -296,7 +308,7 @@ void net6_iface_consider(struct net_device *dev)
 	struct net6_net *nn = net6_pernet(dev_net(dev));
 	struct net6_iface *iface = net6_iface_find(nn, dev->ifindex);
 	const struct net6_link_ops *ops = net6_link_of(dev);
-	bool owned = netdev_master_upper_dev_get(dev) || rtnl_dereference(dev->rx_handler);
+	bool owned = net6_iface_is_owned(dev);
 	int err;
 
 	if (iface && owned) {
@@ -386,8 +398,13 @@ static int net6_iface_event(struct notifier_block *nb, unsigned long event, void
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_DOWN:
+		net6_iface_follow(iface);
+		break;
 	case NETDEV_CHANGE:
 		net6_iface_follow(iface);
+		/* It says so before its mode is another one. */
+		if (net6_link_is_ipvlan(dev))
+			queue_work(nn->wq, &nn->rescan);
 		break;
 	case NETDEV_CHANGEMTU:
 		net6_iface_new_mtu(iface);

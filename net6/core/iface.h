@@ -191,6 +191,8 @@ void net6_iface_join_allnodes(struct net6_iface *iface);
 void net6_iface_follow(struct net6_iface *iface);
 void net6_iface_stop(struct net6_iface *iface);
 const struct net6_link_ops *net6_link_of(const struct net_device *dev);
+bool net6_link_is_ipvlan(const struct net_device *dev);
+bool net6_link_asks_native(const struct net_device *dev);	/* RTNL held, sleeps */
 void net6_iface_set_mtu(struct net6_iface *iface);	/* nn->lock held */
 void net6_iface_not_unique(struct net6_iface *iface);
 void net6_iface_set_disabled(struct net6_iface *iface, bool disabled);	/* nn->lock held */

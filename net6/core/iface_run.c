@@ -39,7 +39,8 @@ static bool net6_iface_may_run(const struct net6_iface *iface)
 		return true;
 	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
 	       iface->dev->mtu >= NET6_MIN_MTU &&
-	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
+	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags) &&
+	       !net6_link_asks_native(iface->dev);
 }
 
 /**
@@ -116,6 +117,14 @@ void net6_iface_stop(struct net6_iface *iface)
 	net6_dest_flush(iface->nn);
 }
 
+/* ipvlan waits for this before it changes its mode: nobody is sending there any more. */
+static void net6_iface_stop_sending(struct net6_iface *iface)
+{
+	net6_iface_stop(iface);
+	if (net6_link_is_ipvlan(iface->dev))
+		synchronize_net();
+}
+
 /**
  * net6_iface_follow() - bring an interface to the state that its device is in
  * @iface: interface, attached
@@ -133,7 +142,7 @@ void net6_iface_follow(struct net6_iface *iface)
 	if (run && !net6_iface_usable(iface))
 		net6_iface_start(iface);
 	else if (!run && net6_iface_usable(iface))
-		net6_iface_stop(iface);
+		net6_iface_stop_sending(iface);
 	else if (!run && net6_iface_keeps(iface))
 		set_bit(NET6_IFACE_KEPT, &iface->flags);
 	else if (test_bit(NET6_IFACE_KEPT, &iface->flags))

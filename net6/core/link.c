@@ -2,7 +2,9 @@
 /* Links: which one a device has, and the doors of include/net6/link.h for those that other modules
  * bring.
  */
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <net/rtnetlink.h>
 
 #include "../link/ethernet.h"
 #include "../link/rawip.h"
@@ -31,6 +33,8 @@ static const struct net6_link_type net6_link_built_in[] = {
  * net6_link_of() - the link that a device has
  * @dev: device
  *
+ * A VRF's device has none where native IPv6 is off: it asks native's routing table, which is not
+ * there.
  * Context: RTNL held. Return: NULL if there is none for it.
  */
 const struct net6_link_ops *net6_link_of(const struct net_device *dev)
@@ -38,6 +42,8 @@ const struct net6_link_ops *net6_link_of(const struct net_device *dev)
 	const struct net6_link_type *type;
 	size_t i;
 
+	if (!ipv6_mod_enabled() && netif_is_l3_master(dev))
+		return NULL;
 	list_for_each_entry(type, &net6_link_types, list)
 		if (type->match(dev))
 			return type->ops;
@@ -45,6 +51,51 @@ const struct net6_link_ops *net6_link_of(const struct net_device *dev)
 		if (net6_link_built_in[i].match(dev))
 			return net6_link_built_in[i].ops;
 	return NULL;
+}
+
+/**
+ * net6_link_is_ipvlan() - is it a device of ipvlan's, or ipvtap's?
+ * @dev: device
+ *
+ * Context: any.
+ */
+bool net6_link_is_ipvlan(const struct net_device *dev)
+{
+	return dev->rtnl_link_ops && (!strcmp(dev->rtnl_link_ops->kind, "ipvlan") ||
+				      !strcmp(dev->rtnl_link_ops->kind, "ipvtap"));
+}
+
+/* The mode of a device of ipvlan's: it tells programs only. */
+static int net6_link_ipvlan_mode(const struct net_device *dev)
+{
+	struct sk_buff *skb = alloc_skb(NLMSG_GOODSIZE, GFP_KERNEL);
+	const struct nlattr *mode;
+	int ret = -ENOMEM;
+
+	if (!skb)
+		return ret;
+	ret = dev->rtnl_link_ops->fill_info(skb, dev);
+	if (!ret) {
+		mode = nla_find((struct nlattr *)skb->data, skb->len, IFLA_IPVLAN_MODE);
+		ret = mode ? nla_get_u16(mode) : -EOPNOTSUPP;
+	}
+	kfree_skb(skb);
+	return ret;
+}
+
+/**
+ * net6_link_asks_native() - does a device ask native's routing table where there is none?
+ * @dev: device that net6_link_of() has a link for
+ *
+ * ipvlan does in modes l3 and l3s, and the kernel would not survive it. When it is about to change
+ * its mode it has told so by IFF_NOARP only.
+ * Context: process, RTNL held; sleeps.
+ */
+bool net6_link_asks_native(const struct net_device *dev)
+{
+	ASSERT_RTNL();
+	return !ipv6_mod_enabled() && net6_link_is_ipvlan(dev) &&
+	       ((dev->flags & IFF_NOARP) || net6_link_ipvlan_mode(dev) != IPVLAN_MODE_L2);
 }
 
 static bool net6_link_valid(const struct net6_link_type *type)

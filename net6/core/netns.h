@@ -62,6 +62,7 @@ struct net6_settings {
  * @loopback: the pseudo-loopback interface; lives as long as the namespace's lo, so
  *	NULL at the very beginning and end (READ_ONCE)
  * @addrs: struct net6_addr by address and interface; written under @lock
+ * @addr_chain: core/addr_chain.c's, NULL beside native IPv6
  * @accept_own: struct net6_accept by address and interface; same
  * @accept_any: of those that are no groups, one for each address; same
  * @claims: struct net6_claim, what users' sockets have joined; under @lock
@@ -101,6 +102,7 @@ struct net6_net {
 	struct list_head	ifaces;
 	struct net6_iface	*loopback;
 	struct rhashtable	addrs;
+	struct net6_addr_chain	*addr_chain;
 	struct rhashtable	accept_own;
 	struct rhashtable	accept_any;
 	struct rhashtable	claims;

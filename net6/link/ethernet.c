@@ -47,16 +47,19 @@ static int net6_ethernet_set_multicast(struct net6_iface *iface, const u8 *maddr
 	return join ? dev_mc_add(dev, maddr) : dev_mc_del(dev, maddr);
 }
 
-/* RFC 4291 appendix A: the universal/local bit is inverted. */
+/* RFC 4291 appendix A: the universal/local bit is inverted. Devices that share an address have
+ * a number (ipvlan, OSA); as on native it stands in the middle, and the identifier is a local one.
+ */
 static void net6_ethernet_make_iid(const struct net6_iface *iface, u8 iid[8])
 {
+	u16 number = net6_link_dev(iface)->dev_id;
 	const u8 *mac = net6_link_addr(iface);
 
-	iid[0] = mac[0] ^ 0x02;
+	iid[0] = number ? mac[0] : mac[0] ^ 0x02;
 	iid[1] = mac[1];
 	iid[2] = mac[2];
-	iid[3] = 0xff;
-	iid[4] = 0xfe;
+	iid[3] = number ? number >> 8 : 0xff;
+	iid[4] = number ? number & 0xff : 0xfe;
 	iid[5] = mac[3];
 	iid[6] = mac[4];
 	iid[7] = mac[5];

@@ -5,6 +5,7 @@
 #include <linux/if_addr.h>
 #include <net/addrconf.h>
 
+#include "../core/addr_chain.h"
 #include "rt.h"
 
 /* RFC 7217: how the interface forms addresses now. */
@@ -344,6 +345,8 @@ int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_e
 	if (!iface)
 		return err;
 	err = net6_rt_addr_wish(iface, nlmsg_data(nlh), tb, &wish, extack);
+	if (!err)
+		err = net6_addr_chain_refuses(iface, &addr, extack);
 	if (!err)
 		err = net6_addr_set(iface, &addr, &wish, replace);
 	if (err == -EEXIST)
