@@ -22,7 +22,7 @@ UDP = ("UDP round trip, 1 B", "UDP connect, exchange 1 B, close", "UDP socket() 
        "UDP 44 * 1452 B by GSO, GRO", "UDP 44 * 1452 B by GSO")
 NEW = ("the same again", "new destination", "new neighbor")
 SIDES = ("sender", "receiver")
-KEPT, EACH = "keep-alive", "connection a request"
+KEPT, EACH, HEADS = "keep-alive", "connection a request", "keep-alive, 100 heads"
 
 
 class Figures:
@@ -189,7 +189,8 @@ def size(octets):
 
 
 def request(case):
-    what = {KEPT: "kept", EACH: "connection each", f"handed over, {KEPT}": "handed over, kept",
+    what = {KEPT: "kept", HEADS: "kept, 100 heads", EACH: "connection each",
+            f"handed over, {KEPT}": "handed over, kept",
             f"handed over, {EACH}": "handed over, connection"}[case["what"]]
     return f"{what}, {size(case['bytes'])}" if case["bytes"] else what
 
@@ -219,6 +220,27 @@ def web(kept):
             values = [figures.value("whole", server, **case) for server in WEB]
             lines.append([f"{case['over']}, {request(case)}", *map(number, values),
                           ratio(*values)])
+    return grid(lines)
+
+
+# As servers.py and peers.py have them; the last one is none for HTTP.
+PEERS = {"nginx": "nginx", "nginx, sendfile off": "without sendfile", "lighttpd": "lighttpd",
+         "h2o": "h2o", "haproxy": "haproxy", "epoll floor": "floor"}
+PEER_CASES = ((KEPT, 1024), (HEADS, 1024), (KEPT, 65536), (EACH, 1024))
+
+
+def peers(kept):
+    """The server's side of all servers, and the cheapest one that is for HTTP."""
+    figures = Figures(kept, "servers")
+    lines = [["", "khttpd", *PEERS.values(), "cheapest/khttpd"]]
+    for over in ("net6", "native"):
+        for what, octets in PEER_CASES:
+            case = {"what": what, "bytes": octets, "over": over}
+            ours, *values = [figures.value("server", server, **case)
+                             for server in ("khttpd", *PEERS)]
+            web = [value for value in values[:-1] if value]
+            lines.append([f"{over}, {request(case)}", *(number(v, 0) for v in (ours, *values)),
+                          ratio(min(web), ours) if web else "-"])
     return grid(lines)
 
 
@@ -343,6 +365,7 @@ TABLES = {"TCP": (cost, "cost"), "bulk": (bulk, "cost"), "bulk, the stack": (bul
           "sockets, the stack": (sockets_stack, "cost"),
           "sockets, the kernel": (sockets_kernel, "cost"), "UDP": (udp, "cost"),
           "new": (new, "cost"), "servers": (servers, "servers"), "web": (web, "servers"),
+          "peers": (peers, "servers"),
           "moved": (moved, "servers"),
           "requests": (requests, "servers"), "scale": (scale, "scale"),
           "memory": (memory, "memory"), "memory, servers": (memory_servers, "memory"),

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 """nginx and khttpd: what a request costs, and how much of it is the server's side, under a load
-that fits and under one that does not. No paper's; run by name only."""
+that fits and under one that does not. In four cases the other servers of peers.py, too. No paper's;
+run by name only.
+
+It also leaves servers.tsv beside the results: case, stack, server, and instructions a request on
+the server's side.
+"""
 import functools
 import os
 import time
 
+import heads
+import peers
 import sides
+from results import mean
 from sides import (CLASSIFIERS, CLIENT, OTHER, PARTS, REST, SERVER, TASK, code_of, kernel_ranges,
                    part_of, tag_packets)
 from xie1999 import Symbols, dumps
 
 TITLE = "The server's side of a request"
-PAPER = "none: two web servers are compared with each other"
-NEEDS = ["wrk", "httperf", "nginx", "curl", "count.so"]
+PAPER = "none: web servers are compared with each other"
+NEEDS = ["wrk", "httperf", "nginx", "lighttpd", "h2o", "haproxy", "curl", "count.so"]
 COUNTED = True		# this guest runs under the counting plugin
 
 STACKS = ("net6", "native")
@@ -26,6 +34,11 @@ FRONT = {"nginx": 8000, "khttpd": 80}
 # Milliseconds counted, of a processor that does 500 million instructions a second.
 WINDOW = {65536: 300, 1048576: 600}
 SHORT_WINDOW, OFFERED_WINDOW = 150, 1000
+KEPT, EACH = "keep-alive", "connection a request"
+HEADS = f"keep-alive, {heads.HEADS} heads"
+# The names that cases with all servers have in servers.tsv.
+PEERS = {(KEPT, 1024): "kept-1k", (HEADS, 1024): "kept-1k-heads100", (KEPT, 65536): "kept-64k",
+         (EACH, 1024): "close-1k"}
 # Connections offered in a second: what khttpd can answer on net6, and twice that.
 OFFERED = (6000, 12000)
 # wrk makes one call of the first for each request, httperf one of the other.
@@ -36,13 +49,13 @@ SMALL = 40		# functions with fewer instructions for both servers are one line
 def cases(quick):
     """(stack, what, bytes, page, ports, client, window)"""
     close = functools.partial(wrk, options=("-H", "Connection: close"))
-    found = [("keep-alive", size, f"/{size}.html", PORTS, wrk, WINDOW.get(size, SHORT_WINDOW))
+    found = [(KEPT, size, f"/{size}.html", PORTS, wrk, WINDOW.get(size, SHORT_WINDOW))
              for size in (QUICK_SIZES if quick else SIZES)]
-    found.append(("connection a request", 1024, "/1024.html", PORTS, close, SHORT_WINDOW))
+    found.append((HEADS, 1024, "/1024.html", PORTS, many_heads, SHORT_WINDOW))
+    found.append((EACH, 1024, "/1024.html", PORTS, close, SHORT_WINDOW))
     if not quick:
-        found.append(("handed over, keep-alive", 0, "/dynamic", FRONT, wrk, SHORT_WINDOW))
-        found.append(("handed over, connection a request", 0, "/dynamic", FRONT, close,
-                      SHORT_WINDOW))
+        found.append((f"handed over, {KEPT}", 0, "/dynamic", FRONT, wrk, SHORT_WINDOW))
+        found.append((f"handed over, {EACH}", 0, "/dynamic", FRONT, close, SHORT_WINDOW))
     found = [(stack, *case) for stack in STACKS for case in found]
     if not quick:
         found += [("net6", f"{rate} connections offered a second", 1024, "/1024.html", PORTS,
@@ -55,24 +68,27 @@ def run(lab):
         lab.run("modprobe", "-q", module, check=False)
     lab.network()
     start_servers(lab)
+    others = peers.start(lab, URL)
     tag_packets(lab)
-    todo = cases(lab.quick)
-    lab.plan(len(todo) * len(PORTS))
+    todo = [(case, server) for case in cases(lab.quick)
+            for server in [*PORTS, *(others if case[1:3] in PEERS else ())]]
+    lab.plan(len(todo))
     for start, _ in sides.functions(REQUEST).values():
         lab.run(lab.netbench_program, "hook", f"{start:x}", 0)
-    label = 0
-    for stack, what, size, page, ports, client, window in todo:
-        for server, port in ports.items():
-            label += 1
-            lab.step(f"{what}, {size} B, {server} over {stack}")
-            with lab.attempt(f"{what}, {size} B, {server} over {stack}"):
-                # A page that is not in khttpd's cache yet leaves its connection to a thread.
-                for _ in range(4):
-                    lab.wait_for(page, lambda: answers(lab, stack, port, page))
-                    time.sleep(0.02)
-                count(lab, label, window, client(lab, stack, port, page))
-                lab.write({"label": label, "case": {"what": what, "bytes": size, "over": stack},
-                           "server": server})
+    for label, ((stack, what, size, page, ports, client, window), server) in enumerate(todo, 1):
+        if server in others:
+            port, pid = others[server](stack, size, what == EACH)
+        else:
+            port, pid = ports[server], nginx(stack)
+        lab.step(f"{what}, {size} B, {server} over {stack}")
+        with lab.attempt(f"{what}, {size} B, {server} over {stack}"):
+            # A page that is not in khttpd's cache yet leaves its connection to a thread.
+            for _ in range(4):
+                lab.wait_for(page, lambda s=stack, p=port, f=page: answers(lab, s, p, f))
+                time.sleep(0.02)
+            count(lab, label, window, client(lab, stack, port, page), pid)
+            lab.write({"label": label, "case": {"what": what, "bytes": size, "over": stack},
+                       "server": server})
     with open("/proc/kallsyms") as f, open(f"{os.environ['NET6_OUT']}/kallsyms", "w") as out:
         out.writelines(line for line in f if line.split()[1] in "tTwW")
 
@@ -82,6 +98,14 @@ def wrk(lab, stack, port, page, options=()):
     but the clock may jump while it is loaded."""
     return [*lab.wrap(stack), "wrk", "-t1", "-c4", "-d600", *options,
             f"http://{URL[stack]}:{port}{page}"]
+
+
+def many_heads(lab, stack, port, page):
+    """The same with another head in each request."""
+    script = f"/tmp/heads-{stack}-{port}.lua"
+    with open(script, "w", encoding="ascii", newline="") as f:
+        f.write(heads.wrk_script(f"{URL[stack]}:{port}", page))
+    return wrk(lab, stack, port, page, ("-s", script))
 
 
 def httperf(lab, stack, port, page, rate):
@@ -116,6 +140,8 @@ def start_servers(lab):
             "[fd00:1::2]:8080", "--listen", "[fd00:2::2]:8080,net6", ns="server")
     for name in ("native", "net6"):
         listen = f"listen {URL[name]}:80; listen {URL[name]}:8000;"
+        if name == "native":
+            listen += f" listen {peers.BEHIND};"
         with open(f"/tmp/nginx-{name}.conf", "w") as f:
             f.write(lab.lib(f"write_nginx_conf {name} '{listen}'"))
         lab.background(*lab.wrap(name), "nginx", "-c", f"/tmp/nginx-{name}.conf")
@@ -136,9 +162,10 @@ def nginx(name):
 
 # ---- whose work is it? ----
 
-def count(lab, label, window, command):
-    """Counts while the command is under way. In user space it counts by the program, in the kernel
-    by the task that runs or by the end that a packet has come to."""
+def count(lab, label, window, command, server):
+    """Counts while the command is under way; @server: a program that answers. In user space it
+    counts by the program, in the kernel by the task that runs or by the end that a packet has come
+    to."""
     ranges = kernel_ranges(khttpd_thread_main=TASK | SERVER)
     client = lab.background(*command, ns="client")
     try:
@@ -146,8 +173,7 @@ def count(lab, label, window, command):
         # All of its code is mapped then, and as many connections are open as will be.
         time.sleep(0.5)
         ranges += [f"{code}:{TASK | CLIENT}" for code in code_of(client.pid)]
-        for name in ("native", "net6"):
-            ranges += [f"{code}:{TASK | SERVER}" for code in code_of(nginx(name))]
+        ranges += [f"{code}:{TASK | SERVER}" for code in code_of(server)]
         lab.run(lab.netbench_program, "-l", label, "-n", window, "sides", *ranges)
         if client.poll() is not None:
             raise ValueError(f"{' '.join(str(w) for w in command)} has ended before its time")
@@ -189,6 +215,7 @@ def finish(log, entries, _rows):
                     name = symbols.name(address)
                     share[name] = share.get(name, 0) + scale * n
         row("others", case, server, scale * sums[OTHER])
+    table(f"{log}/../../servers.tsv", rows)
     rows += moved(rows)
     for case, by_server in shares.items():
         for server, share in by_server.items():
@@ -197,6 +224,17 @@ def finish(log, entries, _rows):
                 for name, n in sorted(sums.items(), key=lambda i: -i[1]):
                     row("functions", dict(case, part=part, function=name), server, n)
     return rows
+
+
+def table(path, rows):
+    """The server's side of the cases that all servers have."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write("case\tstack\tserver\tinstructions\n")
+        for row in rows:
+            case = row.get("figure") == "server" and row["case"]
+            name = case and PEERS.get((case["what"], case["bytes"]))
+            if name:
+                f.write(f"{name}\t{case['over']}\t{row['stack']}\t{mean(row['values']):.0f}\n")
 
 
 def moved(rows):

@@ -110,6 +110,15 @@ class Pages(unittest.TestCase):
         self.assertEqual(pages.moved(results)[2].split()[-2:], ["3.00", "3.00"])
         self.assertEqual(pages.requests(results)[-1].split(), ["sum"] + ["6,000", "2,000"] * 3)
 
+    def test_the_cheapest_peer_is_a_web_server(self):
+        case = {"what": pages.KEPT, "bytes": 1024, "over": "net6"}
+        rows = [row("server", case, server, n) for server, n in (
+            ("khttpd", 2000), ("nginx", 9000), ("lighttpd", 6000), ("epoll floor", 3000))]
+        lines = [line.split() for line in pages.peers(kept("servers", rows))]
+        self.assertEqual(len(lines), 9)
+        self.assertEqual(lines[1][4:], ["2,000", "9,000", "-", "6,000", "-", "-", "3,000", "3.00"])
+        self.assertEqual(lines[2][-1], "-")
+
     def test_all_names_in_the_pages_exist(self):
         names = []
         for page in ("README.md", "Documentation/cost.rst"):

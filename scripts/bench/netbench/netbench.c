@@ -36,6 +36,8 @@ void usage(void)
 	      "  servers: serve-tcp (echo of messages of BYTES), serve-udp (echo), serve-sink,\n"
 	      "           serve-udp-rest (a byte when BYTES have come, in whatever datagrams),\n"
 	      "           serve-usink (UDP), send-tcp-sink, send-udp-sink\n"
+	      "           serve-floor (the same reply with BYTES to each request for /BYTES.html),\n"
+	      "           serve-floor-close (and the connection ends)\n"
 	      "           crowd-tcp, crowd-udp: COUNT idle sockets of the port on as many other\n"
 	      "           addresses, then one at the next port: all are there\n"
 	      "           crowd-connected: of UDP, of ADDR and the port, connected to as many peers\n"
@@ -113,6 +115,10 @@ static int serve(const char *mode)
 		serve_udp_rest();
 	else if (!strcmp(mode, "serve-usink"))
 		serve_usink();
+	else if (!strcmp(mode, "serve-floor"))
+		serve_floor(0);
+	else if (!strcmp(mode, "serve-floor-close"))
+		serve_floor(1);
 	else if (!strcmp(mode, "send-tcp-sink"))
 		serve_sends(SOCK_STREAM);
 	else if (!strcmp(mode, "send-udp-sink"))

@@ -97,6 +97,9 @@ long long run_udp_each(void);
 long long run_http(void);
 long long run_http_each(void);
 
+/* floor.c */
+void serve_floor(int ends);
+
 /* stream.c */
 long long run_stream(void);
 void serve_usink(void);
