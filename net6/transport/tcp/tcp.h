@@ -160,6 +160,15 @@ static inline struct net6_tcp_owner *net6_tcp_owner(const struct sock *sk)
 	return (__force struct net6_tcp_owner *)READ_ONCE(inet_csk(sk)->icsk_ulp_data);
 }
 
+/* The same as net6_tcp_clock(), but a call of its owner's has the time of what it is called for. */
+static inline void net6_tcp_clock_call(struct sock *sk)
+{
+	const struct net6_tcp_owner *owner = net6_tcp_owner(sk);
+
+	if (likely(!owner || !owner->busy))
+		net6_tcp_clock(tcp_sk(sk));
+}
+
 /* Something came: its module is told when the ACK is decided. */
 static inline void net6_tcp_owner_event(struct sock *sk)
 {

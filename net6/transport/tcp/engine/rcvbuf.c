@@ -178,7 +178,7 @@ void net6_tcp_rcv_space_adjust(struct sock *sk)
 	rtt = tp->rcv_rtt_est.rtt_us >> 3;
 	if (!rtt)
 		return;
-	net6_tcp_clock(tp);
+	net6_tcp_clock_call(sk);
 	if (tcp_stamp_us_delta(tp->tcp_mstamp, tp->rcvq_space.time) < rtt)
 		return;
 	copied = tp->copied_seq - tp->rcvq_space.seq;

@@ -672,7 +672,7 @@ void net6_tcp_push_now(struct sock *sk, unsigned int mss_now, int nonagle)
  */
 void net6_tcp_push_pending(struct sock *sk, unsigned int mss_now, int nonagle)
 {
-	net6_tcp_clock(tcp_sk(sk));
+	net6_tcp_clock_call(sk);
 	net6_tcp_push_now(sk, mss_now, nonagle);
 }
 
