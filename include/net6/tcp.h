@@ -95,6 +95,8 @@ struct net6_tcp_user {
  * @nr_pages: how many pieces
  * @more: more follows at once: an incomplete segment may wait for it
  * @fin: nothing more will be sent: FIN with the last byte
+ * @given: a reference to each piece's page comes with it, and is not the caller's any more
+ *	when the call returns, whatever it returns; otherwise net6 takes its own
  */
 struct net6_tcp_msg {
 	const struct kvec	*header;
@@ -103,6 +105,7 @@ struct net6_tcp_msg {
 	unsigned int		nr_pages;
 	bool			more;
 	bool			fin;
+	bool			given;
 };
 
 #define NET6_TCP_MSG_HEADER	2048		/* bytes of header in one message */

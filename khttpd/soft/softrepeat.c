@@ -136,6 +136,7 @@ int khttpd_softrepeat_init(void)
 		work = per_cpu_ptr(khttpd_soft_work, cpu);
 		work->msg.header = work->header;
 		work->msg.pages = work->page;
+		work->msg.given = true;
 		if (khttpd_softknown_init(work)) {
 			khttpd_softrepeat_exit();
 			return -ENOMEM;

@@ -8,24 +8,42 @@ static noinline void khttpd_softsend_put_pages(struct khttpd_soft_work *work, in
 		put_page(work->page[--n].bv_page);
 }
 
-/* All pages of the file. Return: how many, each with a reference; negative if one is
- * not there.
+/* All pages of the file, those of a large folio as one piece. Return: how many pieces, each with a
+ * reference; negative if one is not there.
  */
 static noinline int khttpd_softsend_get_pages(struct khttpd_soft_work *work,
 					      const struct khttpd_entry *entry)
 {
+	struct address_space *mapping = entry->inode->i_mapping;
 	loff_t left = entry->size;
-	int n;
+	pgoff_t last = (left - 1) >> PAGE_SHIFT, next = 0;
+	XA_STATE(xas, &mapping->i_pages, 0);
+	struct folio *folio;
+	int n = 0;
 
 	if (left > KHTTPD_SOFT_PAGES * PAGE_SIZE)
 		return -EFBIG;
-	for (n = 0; left > 0; left -= PAGE_SIZE, n++) {
-		if (!khttpd_softsend_page(work, entry, n, left)) {
-			khttpd_softsend_put_pages(work, n);
-			return -ENODATA;
-		}
+	if (!left)
+		return 0;
+	rcu_read_lock();
+	xas_for_each(&xas, folio, last) {
+		if (xas_retry(&xas, folio))
+			continue;
+		if (!khttpd_softsend_take(&xas, folio))
+			break;
+		work->page[n].bv_page = folio_page(folio, 0);
+		work->page[n].bv_len = min_t(loff_t, folio_size(folio), left);
+		left -= work->page[n++].bv_len;
+		/* One may be missing between them. */
+		if (folio->index != next)
+			break;
+		next += folio_nr_pages(folio);
 	}
-	return n;
+	rcu_read_unlock();
+	if (next > last)
+		return n;
+	khttpd_softsend_put_pages(work, n);
+	return -ENODATA;
 }
 
 /**
@@ -43,16 +61,16 @@ int khttpd_softsend_many(const struct khttpd_soft *soft, struct khttpd_soft_conn
 			 bool body)
 {
 	int n = body ? khttpd_softsend_get_pages(work, entry) : 0;
-	int err = -ENODATA;
 
 	if (n < 0)
 		return n;
 	work->msg.nr_header = work->pieces;
 	work->msg.nr_pages = n;
+	/* After the pages were taken: bytes that are cut off now are kept. */
 	if (!body || i_size_read(entry->inode) >= entry->size)
-		err = soft->net6.send(conn->sk, &work->msg);
+		return soft->net6.send(conn->sk, &work->msg);
 	khttpd_softsend_put_pages(work, n);
-	return err;
+	return -ENODATA;
 }
 
 /**

@@ -19,21 +19,33 @@ int khttpd_softsend_many(const struct khttpd_soft *soft, struct khttpd_soft_conn
 			 struct khttpd_soft_work *work, const struct khttpd_entry *entry,
 			 bool body);
 
-/* A page of the file, with a reference, into @work. Return: false if it is not there. */
-static inline bool khttpd_softsend_page(struct khttpd_soft_work *work,
-					const struct khttpd_entry *entry, int n, loff_t left)
+/* A reference to what the page cache has at a place. In RCU's read section a folio may leave it,
+ * and its memory become another's. Return: false without one, if it cannot be sent.
+ */
+static inline bool khttpd_softsend_take(struct xa_state *xas, struct folio *folio)
 {
-	struct folio *folio = filemap_get_folio(entry->inode->i_mapping, n);
-	struct bio_vec *page = &work->page[n];
-
-	if (IS_ERR_OR_NULL(folio))
+	if (xa_is_value(folio) || !folio_try_get(folio))
 		return false;
-	page->bv_page = folio_test_large(folio) ? folio_file_page(folio, n) : &folio->page;
-	page->bv_len = min_t(loff_t, PAGE_SIZE, left);
-	if (likely(folio_test_uptodate(folio) && !folio_test_highmem(folio)))
+	if (likely(folio == xas_reload(xas) && folio_test_uptodate(folio) &&
+		   !folio_test_highmem(folio)))
 		return true;
 	folio_put(folio);
 	return false;
+}
+
+/* The first page of the file, with a reference, or NULL. */
+static inline struct page *khttpd_softsend_first(const struct khttpd_entry *entry)
+{
+	struct address_space *mapping = entry->inode->i_mapping;
+	XA_STATE(xas, &mapping->i_pages, 0);
+	struct folio *folio;
+	bool taken;
+
+	rcu_read_lock();
+	folio = xas_load(&xas);
+	taken = folio && !xas_retry(&xas, folio) && khttpd_softsend_take(&xas, folio);
+	rcu_read_unlock();
+	return taken ? folio_page(folio, 0) : NULL;
 }
 
 /* Queue a header and a file of one page. Return: as khttpd_softsend(). */
@@ -43,23 +55,27 @@ static __always_inline int khttpd_softsend_one(const struct khttpd_soft *soft,
 					       const struct khttpd_entry *entry)
 {
 	struct kvec *small = &work->header[work->pieces];
-	struct page *page;
+	struct page *page = khttpd_softsend_first(entry);
 	int err = -ENODATA;
 
-	if (!khttpd_softsend_page(work, entry, 0, entry->size))
+	if (!page)
 		return err;
-	page = work->page[0].bv_page;
 	work->msg.nr_header = work->pieces;
-	work->msg.nr_pages = 1;
-	if (entry->size <= KHTTPD_SOFT_COPY) {
-		small->iov_base = page_address(page);
-		small->iov_len = entry->size;
-		work->msg.nr_header++;
-		work->msg.nr_pages = 0;
-	}
+	work->msg.nr_pages = entry->size > KHTTPD_SOFT_COPY;
 	/* After the page was taken: bytes that are cut off now are kept. */
-	if (likely(i_size_read(entry->inode) >= entry->size))
-		err = soft->net6.send(conn->sk, &work->msg);
+	if (unlikely(i_size_read(entry->inode) < entry->size)) {
+		put_page(page);
+		return err;
+	}
+	if (work->msg.nr_pages) {
+		work->page[0].bv_page = page;
+		work->page[0].bv_len = entry->size;
+		return soft->net6.send(conn->sk, &work->msg);
+	}
+	small->iov_base = page_address(page);
+	small->iov_len = entry->size;
+	work->msg.nr_header++;
+	err = soft->net6.send(conn->sk, &work->msg);
 	put_page(page);
 	return err;
 }

@@ -286,6 +286,10 @@ struct net6_tcp_build {
 	unsigned int	skbs;		/* how many are its */
 	int		goal;		/* bytes a buffer takes */
 	unsigned int	header_len;	/* bytes of all pieces of the header */
+	unsigned int	pages_len;	/* bytes of pages that are not queued */
+	const struct bio_vec *piece;	/* the first of them, and */
+	unsigned int	at;		/* how many bytes of it are */
+	bool		given;		/* a reference to its page comes with each piece */
 };
 
 static bool net6_tcp_build_skb(struct net6_tcp_build *b, unsigned int linear)
@@ -331,57 +335,66 @@ static bool net6_tcp_build_header(struct net6_tcp_build *b, const struct net6_tc
 	return true;
 }
 
-/* One piece of a page, or what of it fits the buffer; 0 without memory. */
-static unsigned int net6_tcp_build_frag(struct net6_tcp_build *b, struct page *page,
-					unsigned int offset, unsigned int len)
+/* A part of a piece that has a reference. @last: nothing of it is left. */
+static void net6_tcp_build_ref(const struct net6_tcp_build *b, struct page *page, bool joined,
+			       bool last)
 {
-	struct sk_buff *skb = b->skb;
-	unsigned int n, i;
-	bool join;
-
-	if (skb) {
-		i = skb_shinfo(skb)->nr_frags;
-		join = skb_can_coalesce(skb, i, page, offset);
+	if (!b->given || !last) {
+		if (!joined)
+			get_page(page);
+	} else if (joined) {
+		put_page(page);
 	}
-	if (!skb || skb->len >= b->goal || (!join && i >= NET6_COMPAT_MAX_FRAGS)) {
-		if (!net6_tcp_build_skb(b, 0))
-			return 0;
-		skb = b->skb;
-		join = false;
-		i = 0;
-	}
-	n = min_t(unsigned int, len, b->goal - skb->len);
-	if (!sk_wmem_schedule(b->sk, n))
-		return 0;
-	if (join) {
-		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
-	} else {
-		get_page(page);
-		skb_fill_page_desc_noacc(skb, i, page, offset, n);
-	}
-	/* The page's owner may change it: a checksum is made of what leaves. */
-	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
-	skb->len += n;
-	skb->data_len += n;
-	skb->truesize += n;
-	sk_wmem_queued_add(b->sk, n);
-	sk_mem_charge(b->sk, n);
-	net6_tcp_build_account(b, n);
-	return n;
 }
 
-static bool net6_tcp_build_pages(struct net6_tcp_build *b, const struct net6_tcp_msg *msg)
+/* Parts of pieces into the newest buffer, as many as fit. False without memory. */
+static bool net6_tcp_build_fill(struct net6_tcp_build *b)
 {
-	unsigned int i, at, n;
+	struct sk_buff *skb = b->skb;
+	struct skb_shared_info *info = skb_shinfo(skb);
+	unsigned int i = info->nr_frags, room, len = 0, offset, n;
+	bool joined;
 
-	for (i = 0; i < msg->nr_pages; i++) {
-		for (at = 0; at < msg->pages[i].bv_len; at += n) {
-			n = net6_tcp_build_frag(b, msg->pages[i].bv_page,
-						msg->pages[i].bv_offset + at,
-						msg->pages[i].bv_len - at);
-			if (!n)
-				return false;
+	room = min_t(unsigned int, b->goal - skb->len, b->pages_len);
+	if (!sk_wmem_schedule(b->sk, room))
+		return false;
+	for (; len < room; len += n) {
+		offset = b->piece->bv_offset + b->at;
+		joined = skb_can_coalesce(skb, i, b->piece->bv_page, offset);
+		if (!joined && i >= NET6_COMPAT_MAX_FRAGS)
+			break;
+		n = min(room - len, b->piece->bv_len - b->at);
+		if (joined)
+			skb_frag_size_add(&info->frags[i - 1], n);
+		else
+			skb_fill_page_desc_noacc(skb, i++, b->piece->bv_page, offset, n);
+		b->at += n;
+		net6_tcp_build_ref(b, b->piece->bv_page, joined, b->at == b->piece->bv_len);
+		if (b->at == b->piece->bv_len) {
+			b->piece++;
+			b->at = 0;
 		}
+	}
+	/* The page's owner may change it: a checksum is made of what leaves. */
+	info->flags |= SKBFL_SHARED_FRAG;
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
+	sk_wmem_queued_add(b->sk, len);
+	sk_mem_charge(b->sk, len);
+	net6_tcp_build_account(b, len);
+	b->pages_len -= len;
+	return true;
+}
+
+/* Behind the header, if there is one, and as many in a buffer as may go out at once. */
+static bool net6_tcp_build_pages(struct net6_tcp_build *b)
+{
+	while (b->pages_len) {
+		if (b->skb && b->skb->len < b->goal && !net6_tcp_build_fill(b))
+			return false;
+		if (b->pages_len && !net6_tcp_build_skb(b, 0))
+			return false;
 	}
 	return true;
 }
@@ -401,21 +414,26 @@ static void net6_tcp_build_undo(struct net6_tcp_build *b)
 	}
 }
 
-static int net6_tcp_msg_check(const struct sock *sk, const struct net6_tcp_msg *msg,
-			      unsigned int *header_len)
+static int net6_tcp_msg_check(struct net6_tcp_build *b, const struct net6_tcp_msg *msg)
 {
-	size_t size = 0;
+	const struct sock *sk = b->sk;
+	size_t size = 0, header;
 	unsigned int i;
 
 	for (i = 0; i < msg->nr_header; i++)
 		size += msg->header[i].iov_len;
 	if (size > NET6_TCP_MSG_HEADER)
 		return -EMSGSIZE;
-	*header_len = size;
-	for (i = 0; i < msg->nr_pages; i++)
+	header = size;
+	for (i = 0; i < msg->nr_pages; i++) {
+		if (unlikely(!msg->pages[i].bv_len))
+			return -EINVAL;
 		size += msg->pages[i].bv_len;
+	}
 	if (size > NET6_TCP_MSG_MAX)
 		return -EMSGSIZE;
+	b->header_len = header;
+	b->pages_len = size - header;
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN ||
 	    (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
 	     !tcp_passive_fastopen(sk)))
@@ -446,6 +464,29 @@ static void net6_tcp_msg_push(struct sock *sk, int mss, const struct net6_tcp_ms
 	net6_tcp_push_pending(sk, mss, msg->more ? TCP_NAGLE_CORK : TCP_NAGLE_PUSH);
 }
 
+static int net6_tcp_msg_queue(struct net6_tcp_build *b, const struct net6_tcp_msg *msg)
+{
+	struct sock *sk = b->sk;
+	int err, mss;
+
+	err = net6_tcp_msg_check(b, msg);
+	if (err)
+		return err;
+	tcp_rate_check_app_limited(sk);
+	if (!net6_tcp_may_queue(sk)) {
+		if (net6_tcp_owner(sk))
+			net6_tcp_owner(sk)->full = true;
+		return -EAGAIN;
+	}
+	mss = net6_tcp_send_mss(sk, &b->goal, 0);
+	if (!net6_tcp_build_header(b, msg) || !net6_tcp_build_pages(b)) {
+		net6_tcp_build_undo(b);
+		return -ENOMEM;
+	}
+	net6_tcp_msg_push(sk, mss, msg);
+	return 0;
+}
+
 /**
  * net6_tcp_send() - queue a header, pages and perhaps a FIN, all or nothing
  * @sk: connection
@@ -455,30 +496,19 @@ static void net6_tcp_msg_push(struct sock *sk, int mss, const struct net6_tcp_ms
  * memory pressure none above net.ipv4.tcp_wmem[0].
  * Context: sk locked; does not sleep.
  * Return: 0; -EAGAIN if the send buffer is full: wait for writable(); -ENOMEM; -EPIPE
- * if the connection cannot send any more; -EMSGSIZE.
+ * if the connection cannot send any more; -EMSGSIZE; -EINVAL if a piece is empty.
  */
 int net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg)
 {
-	struct net6_tcp_build b = { .sk = sk };
-	int err, mss, goal;
+	struct net6_tcp_build b = { .sk = sk, .piece = msg->pages, .given = msg->given };
+	int err = net6_tcp_msg_queue(&b, msg);
 
-	err = net6_tcp_msg_check(sk, msg, &b.header_len);
-	if (err)
-		return err;
-	tcp_rate_check_app_limited(sk);
-	if (!net6_tcp_may_queue(sk)) {
-		if (net6_tcp_owner(sk))
-			net6_tcp_owner(sk)->full = true;
-		return -EAGAIN;
+	/* Those of pieces that are queued went with the buffers. */
+	if (unlikely(err) && msg->given) {
+		for (; b.piece < msg->pages + msg->nr_pages; b.piece++)
+			put_page(b.piece->bv_page);
 	}
-	mss = net6_tcp_send_mss(sk, &goal, 0);
-	b.goal = goal;
-	if (!net6_tcp_build_header(&b, msg) || !net6_tcp_build_pages(&b, msg)) {
-		net6_tcp_build_undo(&b);
-		return -ENOMEM;
-	}
-	net6_tcp_msg_push(sk, mss, msg);
-	return 0;
+	return err;
 }
 EXPORT_SYMBOL_GPL(net6_tcp_send);
 
