@@ -15,7 +15,7 @@
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "../files/memo.h"
+#include "../files/known.h"
 #include "../files/resolve.h"
 #include "../http/parse.h"
 #include "../http/proxyhead.h"
@@ -422,8 +422,10 @@ struct khttpd_batch {
  * @timers: connections by timer kind, next deadline first
  * @tails: ends of headers
  * @buf: KHTTPD_BUFFER_SIZE bytes to receive into
- * @memo: the last head that was parsed, and the file that answered it
- * @wish: room for what a request looks for; its path goes with @memo
+ * @known: heads that were parsed lately, and the files that answered them
+ * @memo: of the head that was parsed last; in @known
+ * @path_of: to which of them the path in @wish belongs, compared only; or NULL
+ * @wish: room for what a request looks for
  * @batch: replies being collected
  */
 struct khttpd_thread {
@@ -441,10 +443,19 @@ struct khttpd_thread {
 	struct list_head timers[KHTTPD_TIMERS];
 	struct khttpd_tails tails;
 	u8 *buf;
-	struct khttpd_memo memo;
+	struct khttpd_knowns known;
+	struct khttpd_memo *memo;
+	const struct khttpd_memo *path_of;
 	struct khttpd_wish wish;
 	struct khttpd_batch batch;
 };
+
+/* The path in thread->wish is none that was remembered. */
+static inline void khttpd_thread_path_gone(struct khttpd_thread *thread)
+{
+	thread->memo->kept = false;
+	thread->path_of = NULL;
+}
 
 /* thread.c */
 int khttpd_threads_init(void);

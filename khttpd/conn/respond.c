@@ -54,7 +54,7 @@ static int khttpd_respond_wish(const struct khttpd_ask *ask)
 		khttpd_accept_codings(req, ask->head, &wish->codings);
 	if (!wish->path.dir)
 		return 0;
-	ask->conn->thread->memo.kept = false;
+	khttpd_thread_path_gone(ask->conn->thread);
 	wish->dir_len = wish->path.len;
 	if (options->listing)
 		wish->json = khttpd_accept_json(req, ask->head);
@@ -80,10 +80,10 @@ static struct khttpd_entry *khttpd_respond_repeat(const struct khttpd_ask *ask)
 	struct khttpd_thread *thread = ask->conn->thread;
 	struct khttpd_entry *entry;
 
-	if (!thread->memo.last || thread->wish.status || thread->wish.fallback)
+	if (!thread->memo->last || thread->wish.status || thread->wish.fallback)
 		return NULL;
 	rcu_read_lock();
-	entry = khttpd_memo_repeat(&thread->memo, ask->site);
+	entry = khttpd_memo_repeat(thread->memo, ask->site);
 	if (entry)
 		refcount_inc(&entry->refs);
 	rcu_read_unlock();
@@ -103,9 +103,9 @@ static bool khttpd_respond_now(const struct khttpd_ask *ask,
 	if (!khttpd_resolve_now(ask->site, &thread->wish, found))
 		return false;
 	if (found->entry && !found->page && !thread->wish.fallback &&
-	    khttpd_memo_lasts(&thread->memo, found->entry)) {
-		thread->memo.last = found->entry;
-		thread->memo.departures = departures;
+	    khttpd_memo_lasts(thread->memo, found->entry)) {
+		thread->memo->last = found->entry;
+		thread->memo->departures = departures;
 	}
 	return true;
 }
@@ -148,7 +148,7 @@ static enum khttpd_verdict khttpd_respond_error(const struct khttpd_ask *ask,
 
 	if (likely(!khttpd_rules_error(ask->site->options.rules, status, &len)))
 		return khttpd_reply_status(ask, status);
-	conn->thread->memo.kept = false;
+	khttpd_thread_path_gone(conn->thread);
 	conn->thread->wish.status = status;
 	conn->thread->wish.size = ask->size;
 	if (!khttpd_respond_find(ask, &found))
@@ -213,7 +213,7 @@ static bool khttpd_respond_may_pass(struct khttpd_conn *conn, const u8 *head)
 
 	if (!conn->server || !(req->flags & (KHTTPD_REQ_ALIEN | KHTTPD_REQ_LONG)))
 		return false;
-	conn->thread->memo.kept = false;
+	khttpd_thread_path_gone(conn->thread);
 	if (req->flags & KHTTPD_REQ_LONG && !(req->flags & KHTTPD_REQ_NOPATH) && req->path_len) {
 		known = khttpd_path_normalise(path, head + req->path, req->path_len) ==
 			KHTTPD_PATH_OK;
@@ -359,7 +359,7 @@ static bool khttpd_respond_falls_back(const struct khttpd_ask *ask, struct khttp
 		return false;
 	if (found->entry)
 		khttpd_entry_put(found->entry);
-	thread->memo.kept = false;
+	khttpd_thread_path_gone(thread);
 	wish->dir_len = -1;
 	wish->fallback = true;
 	return true;
@@ -431,7 +431,7 @@ static enum khttpd_verdict khttpd_respond_rules(const struct khttpd_ask *ask)
 	    khttpd_ruled_request(rules, &ask->conn->req, ask->head))
 		return KHTTPD_VERDICT_HANDOVER;
 	if (khttpd_ruled_rewrite(rules, &thread->wish.path, &result)) {
-		thread->memo.kept = false;
+		khttpd_thread_path_gone(thread);
 		if (result != KHTTPD_PATH_OK)
 			return khttpd_respond_theirs(ask, 404);
 	}
@@ -446,8 +446,10 @@ static enum khttpd_verdict khttpd_respond_get(const struct khttpd_ask *ask)
 	struct khttpd_ask bad;
 
 	thread->wish.dir_len = -1;
-	switch (khttpd_memo_path(&thread->memo, &thread->wish.path, &ask->conn->req,
-				 ask->head)) {
+	if (thread->path_of != thread->memo)
+		thread->memo->kept = false;
+	thread->path_of = thread->memo;
+	switch (khttpd_memo_path(thread->memo, &thread->wish.path, &ask->conn->req, ask->head)) {
 	case KHTTPD_PATH_OK:
 		return ask->site->options.rules ? khttpd_respond_rules(ask) :
 						  khttpd_respond_path(ask);
@@ -470,7 +472,7 @@ static enum khttpd_verdict khttpd_respond_options(const struct khttpd_ask *ask)
 
 	if (ask->conn->server)
 		return KHTTPD_VERDICT_HANDOVER;
-	thread->memo.kept = false;
+	khttpd_thread_path_gone(thread);
 	if (req->flags & KHTTPD_REQ_NOPATH ||
 	    khttpd_path_normalise(path, ask->head + req->path, req->path_len) != KHTTPD_PATH_OK)
 		path = NULL;

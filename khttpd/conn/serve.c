@@ -180,6 +180,24 @@ static void khttpd_input_bad(const struct khttpd_request *req,
 		khttpd_count(head_fields_over);
 }
 
+/* Parse a head, which may be known: then it is not compared once more. */
+static enum khttpd_parse_result khttpd_input_parse(struct khttpd_thread *thread,
+						   struct khttpd_request *req,
+						   const u8 *head, u32 len)
+{
+	enum khttpd_parse_result result = KHTTPD_PARSE_DONE;
+	struct khttpd_known *known = NULL;
+
+	if (!req->pos)
+		known = khttpd_known_find(&thread->known, head, len, true);
+	if (known)
+		khttpd_again_take(req, &known->memo.again);
+	else
+		result = khttpd_known_parse(&thread->known, req, head, len, &known);
+	thread->memo = &known->memo;
+	return result;
+}
+
 /* Parse and answer the request at in->off. Return: KHTTPD_STEP_WAIT to look
  * for another one, with @more false if its bytes are not all there.
  */
@@ -195,11 +213,7 @@ static enum khttpd_step khttpd_input_request(struct khttpd_conn *conn,
 	enum khttpd_step step;
 	u32 end = in->len, off;
 
-	result = khttpd_again_parse(req, &thread->memo.again, head, in->len - in->off);
-	if (!thread->memo.again.same) {
-		thread->memo.kept = false;
-		thread->memo.last = NULL;
-	}
+	result = khttpd_input_parse(thread, req, head, in->len - in->off);
 	switch (result) {
 	case KHTTPD_PARSE_MORE:
 		*more = false;

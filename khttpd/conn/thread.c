@@ -239,6 +239,7 @@ static void khttpd_thread_free(struct khttpd_thread *thread)
 	}
 	WARN_ON(!list_empty(&thread->conns));
 	khttpd_batch_free(&thread->batch);
+	khttpd_knowns_exit(&thread->known);
 	kvfree(thread->buf);
 	kvfree(thread);
 }
@@ -260,8 +261,9 @@ static struct khttpd_thread *khttpd_thread_create(int cpu)
 		INIT_LIST_HEAD(&thread->timers[i]);
 	timer_setup(&thread->tick, khttpd_thread_tick, 0);
 	thread->buf = kvmalloc(KHTTPD_BUFFER_SIZE, GFP_KERNEL);
-	if (!thread->buf)
+	if (!thread->buf || khttpd_knowns_init(&thread->known, sizeof(struct khttpd_known)))
 		goto fail;
+	thread->memo = &thread->known.spare->memo;
 	thread->task = kthread_create_on_cpu(khttpd_thread_main, thread, cpu,
 					     "khttpd/%u");
 	if (IS_ERR(thread->task))

@@ -25,6 +25,7 @@ struct khttpd_again {
 };
 
 bool khttpd_again_is(const struct khttpd_again *again, const u8 *buf, size_t len);
+void khttpd_again_take(struct khttpd_request *req, struct khttpd_again *again);
 enum khttpd_parse_result khttpd_again_parse(struct khttpd_request *req,
 					    struct khttpd_again *again,
 					    const u8 *buf, size_t len);

@@ -5,6 +5,7 @@
 #ifndef _KHTTPD_PURE_H
 #define _KHTTPD_PURE_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler_attributes.h>
 #include <linux/errno.h>

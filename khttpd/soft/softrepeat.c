@@ -46,7 +46,8 @@ static inline struct khttpd_soft_known *khttpd_softrepeat_known(const struct kht
 			return NULL;
 	}
 	len = min(len - offset, conn->unread);
-	return khttpd_softknown_find(work, bytes + offset, len, len == conn->unread);
+	return khttpd_soft_known_of(khttpd_known_find(&work->known, bytes + offset, len,
+						      len == conn->unread));
 }
 
 /* The file that would be found for a known head now; NULL if that is to be seen, or if the
@@ -56,15 +57,15 @@ static inline struct khttpd_entry *khttpd_softrepeat_entry(const struct khttpd_s
 							   const struct khttpd_soft_conn *conn,
 							   const struct khttpd_soft_known *known)
 {
-	const struct khttpd_again *again = &known->memo.again;
+	const struct khttpd_again *again = &known->is.memo.again;
 	struct khttpd_site *site;
 
-	if (!known->memo.last || known->second != ktime_get_real_seconds() ||
+	if (!known->is.memo.last || known->second != ktime_get_real_seconds() ||
 	    (known->fin && conn->unread != again->len))
 		return NULL;
 	site = khttpd_vhost_find(rcu_dereference_bh(soft->listener->site),
 				 again->head + again->req.host, again->req.host_len);
-	return khttpd_memo_repeat(&known->memo, site);
+	return khttpd_memo_repeat(&known->is.memo, site);
 }
 
 static inline bool khttpd_softrepeat_send(const struct khttpd_soft *soft,
@@ -83,8 +84,8 @@ static inline bool khttpd_softrepeat_send(const struct khttpd_soft *soft,
 	khttpd_count(requests);
 	khttpd_count(soft_hits);
 	khttpd_count(replies_file);
-	khttpd_log(conn->sk, NULL, entry->site->name, &known->memo.again.req,
-		   known->memo.again.head, 200, entry->size);
+	khttpd_log(conn->sk, NULL, entry->site->name, &known->is.memo.again.req,
+		   known->is.memo.again.head, 200, entry->size);
 	return true;
 }
 
@@ -116,7 +117,7 @@ enum khttpd_soft_verdict khttpd_softrepeat(const struct khttpd_soft *soft,
 		return khttpd_softreply(soft, conn, work, known);
 	asked = khttpd_peer_request(conn->peer);
 	done = asked && khttpd_softrepeat_send(soft, conn, work, known, entry);
-	return khttpd_soft_asked(soft, conn, asked, done, known->memo.again.len, known->fin);
+	return khttpd_soft_asked(soft, conn, asked, done, known->is.memo.again.len, known->fin);
 }
 
 /**
@@ -137,7 +138,7 @@ int khttpd_softrepeat_init(void)
 		work->msg.header = work->header;
 		work->msg.pages = work->page;
 		work->msg.given = true;
-		if (khttpd_softknown_init(work)) {
+		if (khttpd_knowns_init(&work->known, sizeof(struct khttpd_soft_known))) {
 			khttpd_softrepeat_exit();
 			return -ENOMEM;
 		}
@@ -153,6 +154,6 @@ void khttpd_softrepeat_exit(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		khttpd_softknown_exit(per_cpu_ptr(khttpd_soft_work, cpu));
+		khttpd_knowns_exit(&per_cpu_ptr(khttpd_soft_work, cpu)->known);
 	free_percpu(khttpd_soft_work);
 }

@@ -39,7 +39,7 @@ khttpd_softreply_index(const struct khttpd_site *site, struct khttpd_soft_work *
 
 	if (likely(!work->path.dir))
 		return KHTTPD_SOFT_NEXT;
-	known->memo.kept = false;
+	known->is.memo.kept = false;
 	if (!*index || !khttpd_path_add_index(&work->path, index))
 		return KHTTPD_SOFT_GIVE;
 	return khttpd_softreply_ruled(site, work, theirs);
@@ -58,9 +58,9 @@ khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *
 	enum khttpd_path_result result;
 
 	if (work->path_of != known)
-		known->memo.kept = false;
+		known->is.memo.kept = false;
 	work->path_of = known;
-	switch (khttpd_memo_path(&known->memo, &work->path, req, work->head)) {
+	switch (khttpd_memo_path(&known->is.memo, &work->path, req, work->head)) {
 	case KHTTPD_PATH_OK:
 		break;
 	case KHTTPD_PATH_NONE:
@@ -72,7 +72,7 @@ khttpd_softreply_whose(const struct khttpd_site *site, struct khttpd_soft_work *
 		if (khttpd_ruled_request(rules, req, work->head))
 			return theirs;
 		if (khttpd_ruled_rewrite(rules, &work->path, &result)) {
-			known->memo.kept = false;
+			known->is.memo.kept = false;
 			if (result != KHTTPD_PATH_OK)
 				return theirs;
 		}
@@ -92,7 +92,7 @@ static struct khttpd_entry *khttpd_softreply_find(struct khttpd_site *site,
 	struct khttpd_entry *entry;
 	enum khttpd_coding coding;
 
-	known->memo.departures = khttpd_cache_departures();
+	known->is.memo.departures = khttpd_cache_departures();
 	entry = khttpd_cache_peek(site, path, KHTTPD_CODING_IDENTITY);
 	if (!entry || likely(!entry->variants))
 		return entry;
@@ -161,7 +161,7 @@ static void khttpd_softreply_remember(const struct khttpd_soft_work *work,
 {
 	u32 i, len = 0;
 
-	if (!khttpd_memo_lasts(&known->memo, entry) || work->req.present & KHTTPD_CONDITIONS ||
+	if (!khttpd_memo_lasts(&known->is.memo, entry) || work->req.present & KHTTPD_CONDITIONS ||
 	    work->header_len > sizeof(known->text) ||
 	    khttpd_access_judges(entry->site->options.rules))
 		return;
@@ -170,7 +170,7 @@ static void khttpd_softreply_remember(const struct khttpd_soft_work *work,
 	known->header_len = len;
 	known->second = work->tails.second;
 	known->fin = work->msg.fin;
-	known->memo.last = entry;
+	known->is.memo.last = entry;
 }
 
 static bool khttpd_softreply_entry(const struct khttpd_soft *soft,
@@ -240,50 +240,28 @@ khttpd_softreply_request(const struct khttpd_soft *soft, struct khttpd_soft_conn
 	return khttpd_soft_asked(soft, conn, asked, done, work->req.head_len, close);
 }
 
-/* The head in a processor's spare entry is known from now on. It may be known before: more had come
- * behind it, so where it ends was not known. Return: its entry.
- */
-static struct khttpd_soft_known *khttpd_softreply_known(struct khttpd_soft_work *work,
-							struct khttpd_soft_known *spare)
-{
-	const struct khttpd_again *again = &spare->memo.again;
-	struct khttpd_soft_known *known = khttpd_softknown_search(work, again->head, again->len);
-
-	if (!known) {
-		khttpd_softknown_add(work, spare);
-		return spare;
-	}
-	known->memo.again.same = true;
-	return known;
-}
-
 /* Parse the head that comes first: one that is known, or is known from now on. Return: its entry;
  * NULL if it is not complete, or wrong.
  */
 static struct khttpd_soft_known *khttpd_softreply_parse(struct khttpd_soft_work *work,
 							struct khttpd_soft_known *known, u32 len)
 {
-	const struct khttpd_soft_known *last;
+	enum khttpd_parse_result result;
+	struct khttpd_known *parsed;
 
 	khttpd_request_reset(&work->req);
 	if (known) {
-		if (khttpd_again_parse(&work->req, &known->memo.again, work->head, len) !=
-		    KHTTPD_PARSE_DONE)
-			return NULL;
+		parsed = &known->is;
+		result = khttpd_again_parse(&work->req, &parsed->memo.again, work->head, len);
 	} else {
-		known = khttpd_softknown_room(work);
-		last = khttpd_softknown_last(work);
-		if (khttpd_again_parse_beside(&work->req, &known->memo.again,
-					      last ? &last->memo.again : NULL, work->head, len) !=
-		    KHTTPD_PARSE_DONE)
-			return NULL;
-		if (known->memo.again.len)
-			known = khttpd_softreply_known(work, known);
+		result = khttpd_known_parse(&work->known, &work->req, work->head, len, &parsed);
 	}
-	known->memo.last = NULL;
-	if (!known->memo.again.same)
-		known->memo.kept = false;
-	return known;
+	if (result != KHTTPD_PARSE_DONE)
+		return NULL;
+	parsed->memo.last = NULL;
+	if (!parsed->memo.again.same)
+		parsed->memo.kept = false;
+	return khttpd_soft_known_of(parsed);
 }
 
 /**

@@ -7,6 +7,7 @@
 
 #include <linux/bvec.h>
 #include <linux/percpu_counter.h>
+#include "../files/known.h"
 #include "../listen/peer.h"
 #include "soft.h"
 
@@ -16,8 +17,6 @@
 #define KHTTPD_SOFT_PIECES	5
 /* Longest of these status lines, its NUL included. */
 #define KHTTPD_SOFT_LINE	64
-/* Most heads that a processor remembers. */
-#define KHTTPD_SOFT_KNOWN	256
 
 /* What became of the request that comes first. */
 enum khttpd_soft_verdict {
@@ -124,10 +123,7 @@ struct khttpd_soft_conn {
 
 /**
  * struct khttpd_soft_known - a head that came lately
- * @node: by @hash, if it is not the spare one
- * @list: in the order in which they came
- * @hash: of its bytes
- * @memo: the head, and the file that answered it; that is set if such a head can be answered with
+ * @is: the head, and the file that answered it; that is set if such a head can be answered with
  *	it and with the header in @text
  * @second: for which second @text was written
  * @fin: the connection ends with the reply
@@ -135,10 +131,7 @@ struct khttpd_soft_conn {
  * @text: header of the reply
  */
 struct khttpd_soft_known {
-	struct hlist_node node;
-	struct list_head list;
-	u64 hash;
-	struct khttpd_memo memo;
+	struct khttpd_known is;
 	time64_t second;
 	bool fin;
 	u32 header_len;
@@ -152,10 +145,7 @@ struct khttpd_soft_known {
  * @codings: which codings it takes
  * @path: what it asks for
  * @path_of: to which head that path belongs, compared only
- * @known: heads that came lately, by their hash
- * @lately: the same ones, the last one first
- * @spare: room for one more, or NULL
- * @n_known: how many there are, with @spare
+ * @known: heads that came lately, each a struct khttpd_soft_known
  * @header: header of the reply in pieces, and a small file behind it
  * @pieces: how many are the header's
  * @header_len: their length
@@ -170,10 +160,7 @@ struct khttpd_soft_work {
 	struct khttpd_codings codings;
 	struct khttpd_path path;
 	const struct khttpd_soft_known *path_of;
-	struct hlist_head known[KHTTPD_SOFT_KNOWN];
-	struct list_head lately;
-	struct khttpd_soft_known *spare;
-	u32 n_known;
+	struct khttpd_knowns known;
 	struct kvec header[KHTTPD_SOFT_PIECES];
 	u32 pieces;
 	u32 header_len;
@@ -219,29 +206,10 @@ enum khttpd_soft_verdict khttpd_softreply(const struct khttpd_soft *soft,
 					  struct khttpd_soft_work *work,
 					  struct khttpd_soft_known *known);
 
-/* softknown.c */
-int khttpd_softknown_init(struct khttpd_soft_work *work);
-void khttpd_softknown_exit(struct khttpd_soft_work *work);
-struct khttpd_soft_known *khttpd_softknown_search(struct khttpd_soft_work *work, const u8 *head,
-						  u32 len);
-struct khttpd_soft_known *khttpd_softknown_room(struct khttpd_soft_work *work);
-void khttpd_softknown_add(struct khttpd_soft_work *work, struct khttpd_soft_known *known);
-
-/* The head that came last, NULL if there was none. */
-static inline struct khttpd_soft_known *khttpd_softknown_last(struct khttpd_soft_work *work)
+/* Of none it is none: it begins with the other. */
+static inline struct khttpd_soft_known *khttpd_soft_known_of(struct khttpd_known *known)
 {
-	return list_first_entry_or_null(&work->lately, struct khttpd_soft_known, list);
-}
-
-/* The known head that these @len bytes begin with, or NULL. @all: nothing else has come. */
-static inline struct khttpd_soft_known *khttpd_softknown_find(struct khttpd_soft_work *work,
-							      const u8 *bytes, u32 len, bool all)
-{
-	struct khttpd_soft_known *last = khttpd_softknown_last(work);
-
-	if (last && khttpd_again_is(&last->memo.again, bytes, len))
-		return last;
-	return all && len <= KHTTPD_AGAIN_MAX ? khttpd_softknown_search(work, bytes, len) : NULL;
+	return container_of(known, struct khttpd_soft_known, is);
 }
 
 /* A request of @len bytes was answered, or was not. @asked: its client may ask so soon.

@@ -39,3 +39,8 @@ static inline void __clear_bit(long nr, unsigned long *addr)
 {
 	addr[nr / BITS_PER_LONG] &= ~BIT(nr % BITS_PER_LONG);
 }
+
+static inline u64 rol64(u64 word, unsigned int shift)
+{
+	return word << (shift & 63) | word >> (-shift & 63);
+}

@@ -61,6 +61,8 @@ static inline bool list_empty(const struct list_head *head)
 	list_entry((ptr)->next, type, member)
 #define list_last_entry(ptr, type, member) \
 	list_entry((ptr)->prev, type, member)
+#define list_first_entry_or_null(ptr, type, member) \
+	((ptr)->next != (ptr) ? list_first_entry(ptr, type, member) : NULL)
 #define list_for_each_entry(pos, head, member)				\
 	for (pos = list_entry((head)->next, __typeof__(*pos), member);	\
 	     &pos->member != (head);					\
