@@ -81,6 +81,7 @@
  * @queue_len: how many
  * @gone: the server cannot take connections any more
  * @hash: link in the table of attached sockets, by @sock
+ * @beside: link in the list of the same ones
  * @rcu: for its end
  */
 struct khttpd_listener {
@@ -119,6 +120,7 @@ struct khttpd_listener {
 	u32 queue_len;
 	bool gone;
 	struct hlist_node hash;
+	struct list_head beside;
 	struct rcu_head rcu;
 };
 

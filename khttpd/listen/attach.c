@@ -82,7 +82,7 @@ static int khttpd_attach_add(struct khttpd_site *site, struct socket *sock)
 		khttpd_follow_begin();
 	}
 	hash_add_rcu(khttpd_interposed, &listener->hash, (unsigned long)sock);
-	atomic_inc(&khttpd_attachments);
+	list_add_rcu(&listener->beside, &khttpd_attachments);
 	site->served = true;
 	WRITE_ONCE(sock->ops, &copy->ops);
 	khttpd_listener_watch(listener);
@@ -213,7 +213,7 @@ void khttpd_attach_remove(struct khttpd_listener *listener)
 	lockdep_assert_held(&khttpd_interpose_lock);
 	WRITE_ONCE(listener->sock->ops, listener->ops);
 	hash_del_rcu(&listener->hash);
-	atomic_dec(&khttpd_attachments);
+	list_del_rcu(&listener->beside);
 	if (listener->port)
 		khttpd_follow_end();
 	khttpd_handover_stop(listener);

@@ -22,7 +22,7 @@ struct khttpd_ops {
 
 extern struct mutex khttpd_interpose_lock;	/* table, copies, attaching */
 extern DECLARE_HASHTABLE(khttpd_interposed, 6);	/* listeners by socket */
-extern atomic_t khttpd_attachments;	/* listeners in the table */
+extern struct list_head khttpd_attachments;	/* listeners in the table, RCU */
 
 /* interpose.c */
 struct khttpd_ops *khttpd_interpose_copy(const struct proto_ops *orig)

@@ -10,7 +10,7 @@
 #include "listener.h"
 
 DEFINE_HASHTABLE(khttpd_interposed, 6);
-atomic_t khttpd_attachments;
+LIST_HEAD(khttpd_attachments);
 
 /**
  * khttpd_attached_find() - the listener that is attached to a socket
@@ -129,11 +129,9 @@ static struct khttpd_listener *
 khttpd_backend_find(const struct khttpd_listener *listener)
 {
 	struct khttpd_listener *found = NULL, *backend;
-	int bucket;
 
-	if (likely(!atomic_read(&khttpd_attachments)))
-		return NULL;
-	hash_for_each_rcu(khttpd_interposed, bucket, backend, hash) {
+	/* Asked for each connection, where the table would be mostly empty chains. */
+	list_for_each_entry_rcu(backend, &khttpd_attachments, beside) {
 		if (!khttpd_backend_fits(backend, listener))
 			continue;
 		if (!found || READ_ONCE(backend->queue_len) <
