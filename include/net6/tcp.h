@@ -90,7 +90,7 @@ struct net6_tcp_user {
  * @header: pieces of memory that are copied, one behind the other, in front of the pages;
  *	at most NET6_TCP_MSG_HEADER bytes in all
  * @nr_header: how many pieces
- * @pages: pieces of pages, referenced, not copied: their bytes must not change until
+ * @pages: pieces of pages, none empty, referenced, not copied: their bytes must not change until
  *	the peer has acknowledged them (as with sendfile())
  * @nr_pages: how many pieces
  * @more: more follows at once: an incomplete segment may wait for it

@@ -286,10 +286,7 @@ struct net6_tcp_build {
 	unsigned int	skbs;		/* how many are its */
 	int		goal;		/* bytes a buffer takes */
 	unsigned int	header_len;	/* bytes of all pieces of the header */
-	unsigned int	pages_len;	/* bytes of pages that are not queued */
-	const struct bio_vec *piece;	/* the first of them, and */
-	unsigned int	at;		/* how many bytes of it are */
-	bool		given;		/* a reference to its page comes with each piece */
+	struct net6_tcp_pieces pieces;
 };
 
 static bool net6_tcp_build_skb(struct net6_tcp_build *b, unsigned int linear)
@@ -335,65 +332,27 @@ static bool net6_tcp_build_header(struct net6_tcp_build *b, const struct net6_tc
 	return true;
 }
 
-/* A part of a piece that has a reference. @last: nothing of it is left. */
-static void net6_tcp_build_ref(const struct net6_tcp_build *b, struct page *page, bool joined,
-			       bool last)
-{
-	if (!b->given || !last) {
-		if (!joined)
-			get_page(page);
-	} else if (joined) {
-		put_page(page);
-	}
-}
-
 /* Parts of pieces into the newest buffer, as many as fit. False without memory. */
 static bool net6_tcp_build_fill(struct net6_tcp_build *b)
 {
-	struct sk_buff *skb = b->skb;
-	struct skb_shared_info *info = skb_shinfo(skb);
-	unsigned int i = info->nr_frags, room, len = 0, offset, n;
-	bool joined;
+	unsigned int n = min_t(unsigned int, b->goal - b->skb->len, b->pieces.left);
 
-	room = min_t(unsigned int, b->goal - skb->len, b->pages_len);
-	if (!sk_wmem_schedule(b->sk, room))
+	if (!sk_wmem_schedule(b->sk, n))
 		return false;
-	for (; len < room; len += n) {
-		offset = b->piece->bv_offset + b->at;
-		joined = skb_can_coalesce(skb, i, b->piece->bv_page, offset);
-		if (!joined && i >= NET6_COMPAT_MAX_FRAGS)
-			break;
-		n = min(room - len, b->piece->bv_len - b->at);
-		if (joined)
-			skb_frag_size_add(&info->frags[i - 1], n);
-		else
-			skb_fill_page_desc_noacc(skb, i++, b->piece->bv_page, offset, n);
-		b->at += n;
-		net6_tcp_build_ref(b, b->piece->bv_page, joined, b->at == b->piece->bv_len);
-		if (b->at == b->piece->bv_len) {
-			b->piece++;
-			b->at = 0;
-		}
-	}
-	/* The page's owner may change it: a checksum is made of what leaves. */
-	info->flags |= SKBFL_SHARED_FRAG;
-	skb->len += len;
-	skb->data_len += len;
-	skb->truesize += len;
-	sk_wmem_queued_add(b->sk, len);
-	sk_mem_charge(b->sk, len);
-	net6_tcp_build_account(b, len);
-	b->pages_len -= len;
+	n = net6_tcp_pieces_fill(&b->pieces, b->skb, n);
+	sk_wmem_queued_add(b->sk, n);
+	sk_mem_charge(b->sk, n);
+	net6_tcp_build_account(b, n);
 	return true;
 }
 
 /* Behind the header, if there is one, and as many in a buffer as may go out at once. */
 static bool net6_tcp_build_pages(struct net6_tcp_build *b)
 {
-	while (b->pages_len) {
+	while (b->pieces.left) {
 		if (b->skb && b->skb->len < b->goal && !net6_tcp_build_fill(b))
 			return false;
-		if (b->pages_len && !net6_tcp_build_skb(b, 0))
+		if (b->pieces.left && !net6_tcp_build_skb(b, 0))
 			return false;
 	}
 	return true;
@@ -433,7 +392,7 @@ static int net6_tcp_msg_check(struct net6_tcp_build *b, const struct net6_tcp_ms
 	if (size > NET6_TCP_MSG_MAX)
 		return -EMSGSIZE;
 	b->header_len = header;
-	b->pages_len = size - header;
+	b->pieces.left = size - header;
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN ||
 	    (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)) &&
 	     !tcp_passive_fastopen(sk)))
@@ -500,13 +459,16 @@ static int net6_tcp_msg_queue(struct net6_tcp_build *b, const struct net6_tcp_ms
  */
 int net6_tcp_send(struct sock *sk, const struct net6_tcp_msg *msg)
 {
-	struct net6_tcp_build b = { .sk = sk, .piece = msg->pages, .given = msg->given };
+	struct net6_tcp_build b = {
+		.sk = sk,
+		.pieces = { .piece = msg->pages, .given = msg->given },
+	};
 	int err = net6_tcp_msg_queue(&b, msg);
 
 	/* Those of pieces that are queued went with the buffers. */
 	if (unlikely(err) && msg->given) {
-		for (; b.piece < msg->pages + msg->nr_pages; b.piece++)
-			put_page(b.piece->bv_page);
+		for (; b.pieces.piece < msg->pages + msg->nr_pages; b.pieces.piece++)
+			put_page(b.pieces.piece->bv_page);
 	}
 	return err;
 }

@@ -133,39 +133,47 @@ int net6_tcp_sendpage(struct sock *sk, struct page *page, int offset, size_t siz
 	return err;
 }
 
-static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pages,
-				      unsigned int nr_pages, int flags)
-{
-	struct net6_tcp_send s = { .sk = sk, .flags = flags };
-	unsigned int i;
-	int err;
-
-	err = net6_tcp_send_begin(&s, NULL);
-	for (i = 0; !err && i < nr_pages; i++)
-		err = net6_tcp_sendpage_loop(&s, pages[i].bv_page, pages[i].bv_offset,
-					     pages[i].bv_len);
-	return net6_tcp_send_end(&s, err);
-}
-#else
-static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pages,
-				      unsigned int nr_pages, int flags)
-{
-	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };
-	size_t len = 0;
-	unsigned int i;
-
-	for (i = 0; i < nr_pages; i++)
-		len += pages[i].bv_len;
-	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, pages, nr_pages, len);
-	return net6_tcp_sendmsg_locked(sk, &msg, len);
-}
 #endif /* NET6_COMPAT_SENDPAGE */
+
+/* Pieces into buffers, as sendpage() would do one by one: each buffer is charged once. */
+static int net6_tcp_pieces_loop(struct net6_tcp_send *s, struct net6_tcp_pieces *pieces)
+{
+	struct sk_buff *skb;
+	int room, n, err;
+
+	while (pieces->left) {
+		skb = net6_tcp_tail(s, SIZE_MAX, &room, &err);
+		if (!skb) {
+			if (err)
+				return err;
+			continue;
+		}
+		room = net6_tcp_wmem_schedule(s->sk, min_t(size_t, room, pieces->left));
+		if (!room) {
+			err = net6_tcp_wait_space(s);
+			if (err)
+				return err;
+			continue;
+		}
+		skb_zcopy_downgrade_managed(skb);
+		n = net6_tcp_pieces_fill(pieces, skb, room);
+		if (n < room)
+			s->fresh = true;
+		if (!n)
+			continue;
+		net6_tcp_charge_frags(s->sk, skb, n);
+		net6_tcp_account(s, skb, n);
+		if (pieces->left && (int)skb->len >= s->goal)
+			net6_tcp_push_full(s, skb);
+	}
+	return 0;
+}
 
 /**
  * net6_tcp_send_pages() - send pieces of pages by reference, as sendfile() does
  * @sk: a connection that is a socket
- * @pages: pieces, of pages that may be shared (no slab). Their bytes must not change until the
- *	peer has acknowledged them. A reference is taken to each page for that long
+ * @pages: pieces, none empty, of pages that may be shared (no slab). Their bytes must not change
+ *	until the peer has acknowledged them. A reference is taken to each page for that long
  * @nr_pages: how many
  * @flags: MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL
  *
@@ -177,12 +185,20 @@ static int net6_tcp_send_pages_locked(struct sock *sk, const struct bio_vec *pag
 int net6_tcp_send_pages(struct sock *sk, const struct bio_vec *pages, unsigned int nr_pages,
 			int flags)
 {
+	struct net6_tcp_send s = { .sk = sk, .flags = flags };
+	struct net6_tcp_pieces pieces = { .piece = pages };
+	unsigned int i;
 	int sent;
 
 	if (!net6_tcp_is(sk))
 		return -EOPNOTSUPP;
+	for (i = 0; i < nr_pages; i++)
+		pieces.left += pages[i].bv_len;
 	lock_sock(sk);
-	sent = net6_tcp_send_pages_locked(sk, pages, nr_pages, flags);
+	sent = net6_tcp_send_begin(&s, NULL);
+	if (!sent)
+		sent = net6_tcp_pieces_loop(&s, &pieces);
+	sent = net6_tcp_send_end(&s, sent);
 	release_sock(sk);
 	return sent;
 }
