@@ -11,6 +11,7 @@
 # guest-append: ipv6.disable=1
 # timeout: 240
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
 
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 H, B, C, D = (ktap.later(name) for name in "HBCD")
 HOST, PEER = "fd00::a", "fd00::b"
 
@@ -48,6 +50,12 @@ def answers(ns, address):
 
 def reaches(ns, address):
     ktap.wait_for(20, f"{address} answers", lambda: answers(ns, address))
+
+
+def doctor():
+    done = subprocess.run((os.path.join(TOP, "tools/net6ctl"), "-j", "-N", H.name, "doctor"),
+                          capture_output=True, text=True, check=False)
+    return " ".join(entry["text"] for entry in json.loads(done.stdout))
 
 
 def addresses(ns, dev):
@@ -187,7 +195,31 @@ def a_vrf_has_no_interface():
     H.up("red")
     error = said(H, "-6", "addr", "add", "fd01::1/64", "dev", "red")
     ktap.true(error and "net6 has no such interface" in error, f"says: {error}")
+    ktap.true("red is a VRF's" in doctor(), f"doctor: {doctor()}")
     H.ip("link", "del", "red")
+
+
+@ktap.test
+def doctor_says_that_br_netfilter_drops_all():
+    ktap.need("br_netfilter")
+    asked = "/proc/sys/net/bridge/bridge-nf-call-ip6tables"
+    H.ip("link", "add", "br0", "type", "bridge")
+    H.ip("link", "set", "h0", "master", "br0")
+    H.up("br0")
+    H.ip("-6", "addr", "add", HOST + "/64", "dev", "br0", "nodad")
+    for value in "0", "1":
+        with H, open(asked, "w", encoding="ascii") as file:
+            file.write(value)
+        ktap.equal("br_netfilter drops" in doctor(), value == "1", f"with {value}: {doctor()}")
+        if value == "0":
+            reaches(B, HOST)
+        else:
+            ktap.true(not answers(B, HOST), "nothing comes through")
+    with H, open(asked, "w", encoding="ascii") as file:
+        file.write("0")
+    H.ip("link", "del", "br0")
+    H.ip("-6", "addr", "add", HOST + "/64", "dev", "h0", "nodad")
+    reaches(B, HOST)
 
 
 @ktap.test

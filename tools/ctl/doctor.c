@@ -6,11 +6,15 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
+#include <linux/ethtool.h>
 #include <linux/net6.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
@@ -201,6 +205,10 @@ static void check_native(void)
 			     "programs have AF_NET6 only");
 		if (!access("/sys/module/inet_diag", F_OK))
 			note("ss", "inet_diag was loaded before net6: ss -6 wants PROC_ROOT=/proc");
+		line_of(word, sizeof(word), "/proc/sys/net/bridge/bridge-nf-call-ip6tables");
+		if (*word == '1')
+			fault("bridge", "br_netfilter drops all IPv6 that a bridge passes on where "
+			      "native is off (sysctl net.bridge.bridge-nf-call-ip6tables=0)");
 	} else {
 		note("native", "native IPv6 is on: only AF_NET6 and net6-run lead to net6. For "
 		     "all programs boot with ipv6.disable=1");
@@ -300,6 +308,20 @@ static bool has_link(const char *dev, const char *beginning)
 	return found;
 }
 
+static bool is_vrf(const char *dev)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq request = { .ifr_data = (void *)&info };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool is;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", dev);
+	is = fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request) && !strcmp(info.driver, "vrf");
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 /* Why net6 has no interface on this Ethernet device that is up. */
 static void check_bare(const char *dev)
 {
@@ -311,6 +333,8 @@ static void check_bare(const char *dev)
 		note("device", "%s is a port of a bridge: net6 runs on the bridge", dev);
 	else if (has_link(dev, "master"))
 		note("device", "%s has a master (a bond or the like): net6 runs on that", dev);
+	else if (is_vrf(dev))
+		note("device", "%s is a VRF's: without native IPv6 there is none on it", dev);
 	else if (has_link(dev, "upper_"))
 		note("device", "%s serves other devices (macvlan or the like): net6 runs on those",
 		     dev);
