@@ -27,6 +27,11 @@
 #include "proxied.h"
 #include "tls.h"
 
+/* How long connections wait for a daemon after the last one has gone, in ms: systemd starts it
+ * anew after a second.
+ */
+#define KHTTPD_TLS_AWAITED	5000
+
 /**
  * struct khttpd_shake - a handshake
  * @node: in khttpd_shakes
@@ -72,10 +77,13 @@ static DEFINE_XARRAY_ALLOC1(khttpd_tls_shake_ids);
 static u32 khttpd_tls_shake_next_id;
 static u32 khttpd_tls_shake_count;
 static u32 khttpd_tls_daemon_count;
+static bool khttpd_tls_awaited;			/* there was a daemon a short while ago */
 static DECLARE_WAIT_QUEUE_HEAD(khttpd_tls_daemon_wait);
 
 static void khttpd_tls_shakes_expire(struct work_struct *work);
 static DECLARE_DELAYED_WORK(khttpd_tls_shakes_work, khttpd_tls_shakes_expire);
+static void khttpd_tls_await_no_more(struct work_struct *work);
+static DECLARE_DELAYED_WORK(khttpd_tls_awaited_work, khttpd_tls_await_no_more);
 
 /**
  * khttpd_tls_pending() - handshakes under way
@@ -139,11 +147,11 @@ static void khttpd_tls_shakes_expire(struct work_struct *work)
 	mutex_unlock(&khttpd_tls_lock);
 }
 
-/* May one more begin? What for, without a daemon? */
+/* May one more begin? What for, without a daemon that has been there, and may be again? */
 static bool khttpd_tls_shake_may(struct khttpd_peer *peer)
 {
 	lockdep_assert_held(&khttpd_tls_lock);
-	if (!khttpd_tls_daemon_count) {
+	if (!khttpd_tls_daemon_count && !khttpd_tls_awaited) {
 		khttpd_count(tls_lost);
 		return false;
 	}
@@ -229,6 +237,16 @@ static unsigned int khttpd_tls_shakes_drop(const struct khttpd_listener *listene
 	return n;
 }
 
+/* No other daemon has come. Who waits for one is closed. */
+static void khttpd_tls_await_no_more(struct work_struct *work)
+{
+	mutex_lock(&khttpd_tls_lock);
+	khttpd_tls_awaited = false;
+	if (!khttpd_tls_daemon_count)
+		khttpd_count_add(tls_lost, khttpd_tls_shakes_drop(NULL, NULL));
+	mutex_unlock(&khttpd_tls_lock);
+}
+
 /**
  * khttpd_tls_stop() - a listener goes
  * @listener: it accepts nothing any more
@@ -260,8 +278,10 @@ struct khttpd_tlsd *khttpd_tls_daemon_begin(void)
 }
 
 /**
- * khttpd_tls_daemon_end() - its handshakes end; without another one those that wait end, too
+ * khttpd_tls_daemon_end() - its handshakes end
  * @tlsd: the daemon, or NULL
+ *
+ * Those that have not begun go to another one, which may come a short while after the last.
  *
  * Context: process.
  */
@@ -272,8 +292,11 @@ void khttpd_tls_daemon_end(struct khttpd_tlsd *tlsd)
 	mutex_lock(&khttpd_tls_lock);
 	WRITE_ONCE(khttpd_tls_daemon_count, khttpd_tls_daemon_count - 1);
 	khttpd_count_add(tls_lost, khttpd_tls_shakes_drop(NULL, tlsd));
-	if (!khttpd_tls_daemon_count)
-		khttpd_count_add(tls_lost, khttpd_tls_shakes_drop(NULL, NULL));
+	if (!khttpd_tls_daemon_count) {
+		khttpd_tls_awaited = true;
+		mod_delayed_work(system_wq, &khttpd_tls_awaited_work,
+				 msecs_to_jiffies(KHTTPD_TLS_AWAITED));
+	}
 	mutex_unlock(&khttpd_tls_lock);
 	kfree(tlsd);
 }
@@ -539,6 +562,7 @@ int khttpd_tls_init(void)
 void khttpd_tls_exit(void)
 {
 	cancel_delayed_work_sync(&khttpd_tls_shakes_work);
+	cancel_delayed_work_sync(&khttpd_tls_awaited_work);
 	WARN_ON(!list_empty(&khttpd_shakes));
 	xa_destroy(&khttpd_tls_shake_ids);
 }

@@ -68,6 +68,32 @@ def the_daemon_dies():
     https.at_rest()
 
 
+@ktap.test
+def who_has_not_begun_waits_for_another_daemon():
+    """For a short while, and then no more."""
+    https.stop_daemon()
+    os.close(Device().fd)
+    with khttpd.V4.connect(https.PORT):
+        ktap.wait_for(10, "it waits", lambda: khttpd.count("tls_pending") == 1)
+        ktap.equal(khttpd.count("tls_daemons"), 0, "daemons")
+        device = Device()
+        fd, number = device.take()
+        with https.counting(tls_failed=1, tls_lost=0, closed=1):
+            device.done(fd, number, 1)
+            os.close(fd)
+    # In its hands, and behind it.
+    with https.counting(tls_lost=2, closed=2):
+        with khttpd.V4.connect(https.PORT) as first, khttpd.V4.connect(https.PORT) as second:
+            fd, _ = device.take()
+            for one in (device.fd, fd):
+                os.close(one)
+            ktap.true(https.ended(first), "it went with the daemon")
+            ktap.true(https.ended(second), "no other daemon has come")
+    with https.counting(tls_lost=1, closed=1):
+        ktap.true(https.refused(khttpd.V4), "at once by now")
+    https.start_daemon()
+
+
 def status():
     return json.loads(khttpd.ctl("tls", "status", "-j"))
 
