@@ -63,25 +63,9 @@ def there():
     ktap.wait_for(120, "khttpd-tlsd is there", lambda: khttpd.count("tls_daemons") == 2)
 
 
-def descriptors():
-    """Of each worker; 0 for one that has just gone."""
-    found = []
-    for pid in https.workers():
-        with contextlib.suppress(FileNotFoundError):
-            found.append(len(os.listdir(f"/proc/{pid}/fd")))
-    return sorted(found)
-
-
-def keys():
-    """Connections that the kernel's record layer has keys for, sending and receiving."""
-    with open("/proc/net/tls_stat", encoding="ascii") as file:
-        values = dict(line.split() for line in file)
-    return int(values["TlsCurrTxSw"]), int(values["TlsCurrRxSw"])
-
-
 def at_rest():
     https.at_rest()
-    ktap.wait_for(60, "no keys", lambda: keys() == (0, 0))
+    ktap.wait_for(60, "no keys", lambda: https.keys() == (0, 0))
 
 
 def kernel_memory():
@@ -103,14 +87,17 @@ def answered(sock):
     ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "a reply")
 
 
-def kill_one():
-    """One of the daemon's processes, at random; the parent's end is that of all."""
+def kill_one(killed):
+    """One of the daemon's processes, at random; the parent's end is that of all. @killed: it is
+    noted there which.
+    """
     parent = https.DAEMON[0]
     rest = sorted(https.workers())
     pid = RANDOM.choice(rest + [parent.pid])
     for victim in [pid] + (rest if pid == parent.pid else []):
         with contextlib.suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
+    killed.append("all" if pid == parent.pid else "one")
     if pid != parent.pid:
         return
     https.DAEMON.pop().wait()
@@ -121,15 +108,16 @@ def kill_one():
 def storm():
     """Handshakes at a rate, with a request each. Return: how many were served, and were not."""
     begin, served, lost, resumed, waited = time.monotonic(), 0, 0, 0, 0
-    killer = None
+    killer, killed, marks = None, [], []
     # By number: the clock jumps while a daemon is started.
     for number in range(SECONDS * RATE):
         if not number % (KILL_EVERY * RATE):
             if killer:
                 killer.join()
             # At any time of a handshake, and others come while there is no daemon.
-            killer = threading.Timer(RANDOM.random() / RATE, kill_one)
+            killer = threading.Timer(RANDOM.random() / RATE, kill_one, [killed])
             killer.start()
+            marks.append(lost)
         early = begin + number / RATE - time.monotonic()
         waited += early > 0
         time.sleep(max(0, early))
@@ -147,6 +135,12 @@ def storm():
     killer.join()
     ktap.diag(f"{SECONDS * RATE} handshakes in {time.monotonic() - begin:.0f} s: {served} were "
               f"served, {resumed} of them resumed, {lost} lost; {waited} began in time")
+    costs = list(zip(killed, (after - one for one, after in zip(marks, marks[1:] + [lost]))))
+    for which in ("one", "all"):
+        each = [cost for name, cost in costs if name == which]
+        ktap.diag(f"lost by each end of {which}: {each}")
+        # After the end of all the clock may jump over the time that is waited for others.
+        ktap.true(which == "all" or max(each, default=0) <= 1, "the handshake under way, at most")
     return served, lost
 
 
@@ -156,25 +150,25 @@ def idle_connections_outlast_the_daemon():
     with connect() as sock:
         answered(sock)
     at_rest()
-    before, memory = descriptors(), kernel_memory()
+    before, memory = https.descriptors(), kernel_memory()
     idle = []
     try:
         while len(idle) < IDLE:
             idle.append(connect())
-        ktap.wait_for(60, "all have keys", lambda: keys() == (IDLE, IDLE))
+        ktap.wait_for(60, "all have keys", lambda: https.keys() == (IDLE, IDLE))
         served, lost = storm()
         ktap.true(served > lost, "most of them are served")
         there()
-        ktap.wait_for(60, "the idle ones have keys", lambda: keys() == (IDLE, IDLE))
+        ktap.wait_for(60, "the idle ones have keys", lambda: https.keys() == (IDLE, IDLE))
         for sock in idle:
             answered(sock)
     finally:
         for sock in idle:
             sock.close()
     at_rest()
-    ktap.wait_for(60, "no descriptor is left", lambda: descriptors() == before)
-    ktap.diag(f"descriptors {before}, keys {keys()}; slab, and what of it stays, in MB: {memory} "
-              f"before, {kernel_memory()} after")
+    ktap.wait_for(60, "no descriptor is left", lambda: https.descriptors() == before)
+    ktap.diag(f"descriptors {before}, keys {https.keys()}; slab, and what of it stays, in MB: "
+              f"{memory} before, {kernel_memory()} after")
 
 
 @ktap.test
