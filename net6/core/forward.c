@@ -5,9 +5,9 @@
  * netfilter's, in takeover mode (nfhook.c).
  */
 #include <linux/netfilter.h>
+#include <net/addrconf.h>
 #include <net/dsfield.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/route.h>
 
 #include "../compat/gso.h"
@@ -68,7 +68,8 @@ bool net6_forward_wants(const struct net6_iface *iface, const struct sk_buff *sk
 	if (likely(!net6_forward_on(iface)) || skb->pkt_type != PACKET_HOST ||
 	    (ipv6_addr_type(daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL)))
 		return false;
-	return !ipv6_stub->ipv6_dev_find(iface->nn->net, daddr, NULL);
+	/* Native has no table of addresses when it is off. */
+	return ipv6_mod_enabled() && !ipv6_dev_find(iface->nn->net, daddr, NULL);
 }
 
 /* Returns NET6_DROP_MAX for a packet that may be forwarded. */

@@ -228,6 +228,7 @@ struct net6_iface_watcher {
 };
 
 /* core/iface_watch.c */
+void net6_iface_still(void (*fn)(void *arg), void *arg);
 void net6_iface_watch(struct net6_iface_watcher *watcher);
 void net6_iface_unwatch(struct net6_iface_watcher *watcher);
 void net6_iface_tell_attached(struct net6_iface *iface);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Interfaces [IF]: who is told that one has come or goes. */
+#include <linux/mutex.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 
@@ -38,6 +39,42 @@ void net6_iface_tell_detached(struct net6_iface *iface)
 		watcher->detached(iface);
 }
 
+/* What is to be done while namespaces are still, under net6_iface_still_mutex. */
+static DEFINE_MUTEX(net6_iface_still_mutex);
+static void (*net6_iface_still_fn)(void *arg);
+static void *net6_iface_still_arg;
+
+static int net6_iface_still_init(struct net *net)
+{
+	if (net_eq(net, &init_net))
+		net6_iface_still_fn(net6_iface_still_arg);
+	return 0;
+}
+
+static struct pernet_operations net6_iface_still_ops = {
+	.init = net6_iface_still_init,
+};
+
+/**
+ * net6_iface_still() - do something while no namespace comes or goes
+ * @fn: what to do; it may take RTNL
+ * @arg: its argument
+ *
+ * A namespace that is being removed is in no list any more but may still have interfaces. The core
+ * registers operations of namespaces when there is none such, and calls them in that state; it has
+ * not exported the lock since 7.1. Context: process, sleeps, RTNL not held.
+ */
+void net6_iface_still(void (*fn)(void *arg), void *arg)
+{
+	mutex_lock(&net6_iface_still_mutex);
+	net6_iface_still_fn = fn;
+	net6_iface_still_arg = arg;
+	/* It needs no memory and fails if an init does, which ours does not. */
+	if (!WARN_ON(register_pernet_subsys(&net6_iface_still_ops)))
+		unregister_pernet_subsys(&net6_iface_still_ops);
+	mutex_unlock(&net6_iface_still_mutex);
+}
+
 static void net6_iface_for_all(void (*fn)(struct net6_iface *iface))
 {
 	struct net6_iface *iface;
@@ -48,6 +85,26 @@ static void net6_iface_for_all(void (*fn)(struct net6_iface *iface))
 			fn(iface);
 }
 
+static void net6_iface_watch_still(void *arg)
+{
+	struct net6_iface_watcher *watcher = arg;
+
+	rtnl_lock();
+	list_add_tail(&watcher->list, &net6_iface_watchers);
+	net6_iface_for_all(watcher->attached);
+	rtnl_unlock();
+}
+
+static void net6_iface_unwatch_still(void *arg)
+{
+	struct net6_iface_watcher *watcher = arg;
+
+	rtnl_lock();
+	list_del(&watcher->list);
+	net6_iface_for_all(watcher->detached);
+	rtnl_unlock();
+}
+
 /**
  * net6_iface_watch() - be told of interfaces
  * @watcher: told of all that there are as if they came
@@ -56,13 +113,7 @@ static void net6_iface_for_all(void (*fn)(struct net6_iface *iface))
  */
 void net6_iface_watch(struct net6_iface_watcher *watcher)
 {
-	/* Namespaces that are being removed are in no list, see net6_link_unregister(). */
-	down_write(&pernet_ops_rwsem);
-	rtnl_lock();
-	list_add_tail(&watcher->list, &net6_iface_watchers);
-	net6_iface_for_all(watcher->attached);
-	rtnl_unlock();
-	up_write(&pernet_ops_rwsem);
+	net6_iface_still(net6_iface_watch_still, watcher);
 }
 
 /**
@@ -73,10 +124,5 @@ void net6_iface_watch(struct net6_iface_watcher *watcher)
  */
 void net6_iface_unwatch(struct net6_iface_watcher *watcher)
 {
-	down_write(&pernet_ops_rwsem);
-	rtnl_lock();
-	list_del(&watcher->list);
-	net6_iface_for_all(watcher->detached);
-	rtnl_unlock();
-	up_write(&pernet_ops_rwsem);
+	net6_iface_still(net6_iface_unwatch_still, watcher);
 }

@@ -135,16 +135,13 @@ int net6_link_register(struct net6_link_type *type)
 }
 EXPORT_SYMBOL_GPL(net6_link_register);
 
-void net6_link_unregister(struct net6_link_type *type)
+static void net6_link_unregister_still(void *arg)
 {
+	struct net6_link_type *type = arg;
 	struct net6_iface *iface;
 	struct net_device *dev;
 	struct net *net;
 
-	/* A namespace that is being removed is in no list any more but may still have
-	 * interfaces: the lock is had when it is gone.
-	 */
-	down_write(&pernet_ops_rwsem);
 	rtnl_lock();
 	list_del(&type->list);
 	for_each_net(net) {
@@ -155,7 +152,11 @@ void net6_link_unregister(struct net6_link_type *type)
 		}
 	}
 	rtnl_unlock();
-	up_write(&pernet_ops_rwsem);
+}
+
+void net6_link_unregister(struct net6_link_type *type)
+{
+	net6_iface_still(net6_link_unregister_still, type);
 }
 EXPORT_SYMBOL_GPL(net6_link_unregister);
 

@@ -2,6 +2,7 @@
 /* The timer for ends of lifetimes [RCE], [PLE]: routers, prefixes and routes say how long they
  * live. ra.c, above these lists, says what it does when it fires.
  */
+#include <linux/math.h>
 #include <linux/timer.h>
 
 #include "nd.h"
@@ -20,7 +21,7 @@ unsigned long net6_nd_life_at(unsigned long delay)
 {
 	if (delay == 1)
 		return jiffies + 1;
-	return __round_jiffies_up(jiffies + net6_life_delay(min(delay, NET6_LIFE_TIMER_MAX)), 0);
+	return roundup(jiffies + net6_life_delay(min(delay, NET6_LIFE_TIMER_MAX)), HZ);
 }
 
 /**

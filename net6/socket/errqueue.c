@@ -26,6 +26,49 @@ static void net6_queue_error(struct sock *sk, struct sk_buff *skb,
 		kfree_skb(skb);
 }
 
+/* RFC 4884 section 7: do the extensions at @offset have a checksum that holds, or none, and objects
+ * that end where they end? Other versions are not looked into.
+ */
+static bool net6_error_extensions_hold(const struct sk_buff *skb, int offset)
+{
+	const struct icmp_extobj_hdr *object;
+	const struct icmp_ext_hdr *header;
+	struct icmp_extobj_hdr object_buf;
+	struct icmp_ext_hdr header_buf;
+
+	header = skb_header_pointer(skb, offset, sizeof(header_buf), &header_buf);
+	if (!header)
+		return false;
+	if (header->version != 2)
+		return true;
+	if (header->checksum && csum_fold(skb_checksum(skb, offset, skb->len - offset, 0)))
+		return false;
+	for (offset += sizeof(*header); offset < skb->len; offset += ntohs(object->length)) {
+		object = skb_header_pointer(skb, offset, sizeof(object_buf), &object_buf);
+		if (!object || ntohs(object->length) < sizeof(*object) ||
+		    ntohs(object->length) > skb->len - offset)
+			return false;
+	}
+	return true;
+}
+
+/* Where the extensions of an error begin in its payload, which is at skb->data. @header_len: of the
+ * ICMP header, at the transport header; @quoted: octets that it says the quoted datagram has.
+ */
+static void net6_error_quoted(const struct sk_buff *skb, struct sock_ee_data_rfc4884 *out,
+			      int header_len, int quoted)
+{
+	int before = -skb_transport_offset(skb) - header_len;
+
+	/* Section 4: less than 128 octets is no length. */
+	if (quoted < 128 || quoted < before ||
+	    quoted - before + sizeof(struct icmp_ext_hdr) > skb->len)
+		return;
+	out->len = quoted - before;
+	if (!net6_error_extensions_hold(skb, out->len))
+		out->flags |= SO_EE_RFC4884_FLAG_INVALID;
+}
+
 /* RFC 4884 section 4.2: these two may say how long the quoted datagram is, in units of 8
  * octets, and have extensions behind it. The program is told where those begin in its
  * payload. @skb: data there, transport header at the ICMPv6 header.
@@ -34,8 +77,8 @@ static void net6_error_extensions(const struct sk_buff *skb, const struct net6_i
 				  struct sock_ee_data_rfc4884 *out)
 {
 	if (icmp->type == ICMPV6_DEST_UNREACH || icmp->type == ICMPV6_TIME_EXCEED)
-		ip_icmp_error_rfc4884(skb, out, sizeof(struct icmp6hdr),
-				      icmp6_hdr(skb)->icmp6_datagram_len * 8);
+		net6_error_quoted(skb, out, sizeof(struct icmp6hdr),
+				  icmp6_hdr(skb)->icmp6_datagram_len * 8);
 }
 
 /**
@@ -117,8 +160,8 @@ void net6_queue_icmp4_error(struct sock *sk, struct sk_buff *skb, int err, u32 i
 	if (net6_opt(sk, RECVERR_RFC4884) && (icmp->type == ICMP_DEST_UNREACH ||
 					      icmp->type == ICMP_TIME_EXCEEDED ||
 					      icmp->type == ICMP_PARAMETERPROB))
-		ip_icmp_error_rfc4884(skb, &ee.ee_rfc4884, sizeof(*icmp),
-				      icmp->un.reserved[1] * 4);
+		net6_error_quoted(skb, &ee.ee_rfc4884, sizeof(*icmp),
+				  icmp->un.reserved[1] * 4);
 	net6_queue_error(sk, skb, &ee, uh->dest, offset, IPCB(skb)->iif);
 }
 

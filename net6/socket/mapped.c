@@ -134,10 +134,12 @@ static void net6_mapped_copy_tcp(const struct sock *sk, struct sock *inner)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	char *name = inet_csk(sk)->icsk_ca_ops ? (char *)icsk->icsk_ca_ops->name : "";
 	struct socket *sock = inner->sk_socket;
+	int on = 1;
 
 	net6_mapped_copy_flag(sk, inner, SOCK_ZEROCOPY);
 	if (sock_flag(sk, SOCK_RCVTSTAMP)) {
-		sock_enable_timestamps(inner);
+		sock_setsockopt(sock, SOL_SOCKET, SO_TIMESTAMP_NEW, KERNEL_SOCKPTR(&on),
+				sizeof(on));
 		net6_mapped_copy_flag(sk, inner, SOCK_RCVTSTAMPNS);
 		net6_mapped_copy_flag(sk, inner, SOCK_TSTAMP_NEW);
 	}

@@ -394,7 +394,6 @@ static struct proto net6_udp_prot = {
 	.rehash			= net6_dgram_rehash,
 	.memory_allocated	= &net6_udp_memory_allocated,
 	.per_cpu_fw_alloc	= &net6_udp_memory_per_cpu_fw_alloc,
-	.sysctl_mem		= sysctl_udp_mem,
 	.sysctl_wmem_offset	= offsetof(struct net, ipv4.sysctl_udp_wmem_min),
 	.sysctl_rmem_offset	= offsetof(struct net, ipv4.sysctl_udp_rmem_min),
 	.obj_size		= sizeof(struct net6_dgram_sock),
@@ -438,6 +437,8 @@ int net6_udp_init(void)
 	err = net6_dgram_hash_init();
 	if (err)
 		return err;
+	/* sysctl_udp_mem itself is exported no more in 7.2. */
+	net6_udp_prot.sysctl_mem = udp_prot.sysctl_mem;
 	err = net6_protosw_register(&net6_udp_protosw);
 	if (err)
 		goto err_hash;

@@ -138,7 +138,7 @@ static void net6_stream_splice_eof(struct socket *sock)
 	struct sock *sk = READ_ONCE(sock->sk);
 
 	if (net6_sk_is_ipv4(sk))
-		inet_splice_eof(sock);
+		inet_stream_ops.splice_eof(sock);
 	else
 		net6_tcp_splice_eof(sk);
 }

@@ -191,6 +191,22 @@ void net6_tcp_close_atomic(struct sock *sk, bool reset)
 	net6_tcp_close_orphan(sk, state);
 }
 
+/* SO_LINGER: until the peer has acknowledged our FIN, a signal comes, or the time is over. */
+static void net6_tcp_linger(struct sock *sk, long timeout)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	const int closing = TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK;
+
+	if (!timeout)
+		return;
+	add_wait_queue(sk_sleep(sk), &wait);
+	do {
+		if (sk_wait_event(sk, &timeout, !((1 << sk->sk_state) & closing), &wait))
+			break;
+	} while (!signal_pending(current) && timeout);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
 /**
  * net6_tcp_close() - close(2); proto->close
  * @sk: socket; the caller's reference is given up
@@ -209,7 +225,7 @@ void net6_tcp_close(struct sock *sk, long timeout)
 		net6_tcp_listen_stop(sk);
 	} else {
 		net6_tcp_close_begin(sk);
-		sk_stream_wait_close(sk, timeout);
+		net6_tcp_linger(sk, timeout);
 	}
 
 	state = sk->sk_state;
