@@ -6,9 +6,9 @@
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
-#include <linux/pagevec.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include "../compat/folio_batch.h"
 #include "conn.h"
 
 /* Pages given to the socket with one call: what two walks through the cache find. */

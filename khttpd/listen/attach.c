@@ -7,6 +7,7 @@
 #include <linux/tcp.h>
 #include <net/sock.h>
 #include <net/tcp.h>
+#include "../compat/sock.h"
 #include "../conn/conn.h"
 #include "../soft/soft.h"
 #include "attach.h"
@@ -149,7 +150,7 @@ static bool khttpd_attach_same(struct sock *sk, const struct khttpd_listener *ot
 
 	if (other->port != sk->sk_num || other->net != sock_net(sk) || !sk->sk_reuseport ||
 	    sk->sk_family != sk2->sk_family || sk->sk_bound_dev_if != sk2->sk_bound_dev_if ||
-	    !uid_eq(sock_i_uid(sk), sock_i_uid(sk2)))
+	    !uid_eq(khttpd_sock_uid(sk), khttpd_sock_uid(sk2)))
 		return false;
 	if (sk->sk_family == AF_INET)
 		return sk->sk_rcv_saddr == sk2->sk_rcv_saddr;

@@ -15,6 +15,7 @@
 #include <net/netns/generic.h>
 #include <net/sock.h>
 #include "../compat/accept.h"
+#include "../compat/sock.h"
 #include "../conn/conn.h"
 #include "../conn/ktls.h"
 #include "../files/vhost.h"
@@ -431,7 +432,7 @@ struct khttpd_listener *khttpd_listener_create(struct khttpd_site *site,
 			goto fail;
 		khttpd_ktls_prepare();
 	}
-	err = kernel_bind(sock, (struct sockaddr *)addr, addr_len);
+	err = kernel_bind(sock, (struct sockaddr_unsized *)addr, addr_len);
 	if (err)
 		goto fail;
 	err = kernel_listen(sock, opt->backlog);

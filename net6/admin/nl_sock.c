@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "../compat/genetlink.h"
+#include "../compat/sock.h"
 #include "../transport/dgram.h"
 #include "../transport/tcp/calls/calls.h"
 #include "../transport/tcp/conn/conn.h"
@@ -62,7 +63,7 @@ static void net6_nl_sock_fill_common(struct net6_nl_sock *to, const struct sock 
 static void net6_nl_sock_fill_full(struct net6_nl_sock *to, struct sock *sk,
 				   struct user_namespace *userns)
 {
-	to->uid = from_kuid_munged(userns, sock_i_uid(sk));
+	to->uid = from_kuid_munged(userns, net6_compat_sock_uid(sk));
 	to->inode = sock_i_ino(sk);
 }
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Tables of native IPv6. The namespace of a socket look-up is const in later kernels, and in
- * stable 6.12 since one between .95 and .117. So the member's type is asked and no number. Ends
- * when 6.1 is no longer supported.
+ * stable 6.12 since one between .95 and .117. So the member's type is asked and no number. Kernels
+ * from 7.1 on have no tables: who wants native IPv6 calls it. Ends with the last kernel below.
  */
 #ifndef _NET6_COMPAT_IPV6_STUBS_H
 #define _NET6_COMPAT_IPV6_STUBS_H
 
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+#define NET6_COMPAT_HAS_STUBS
 #include <net/ipv6_stubs.h>
+#endif
 
 /* Defines NAME_plain(), which calls NAME(), whose namespace is const. */
 #define NET6_COMPAT_STUB_LOOKUP(name)							\

@@ -55,4 +55,25 @@ static inline void net6_compat_tstats_free(struct net_device *dev)
 #endif
 }
 
+static inline unsigned int net6_compat_get_flags(const struct net_device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+	return dev_get_flags(dev);
+#else
+	return netif_get_flags(dev);
+#endif
+}
+
+/* Parameters of rtnl_link_ops.newlink(), and the link's attributes among them. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define NET6_COMPAT_NEWLINK_PARAMS \
+	struct net *net, struct net_device *dev, struct nlattr *attrs[], \
+	struct nlattr *data[], struct netlink_ext_ack *extack
+#define net6_compat_newlink_tb	attrs
+#else
+#define NET6_COMPAT_NEWLINK_PARAMS \
+	struct net_device *dev, struct rtnl_newlink_params *params, struct netlink_ext_ack *extack
+#define net6_compat_newlink_tb	(params->tb)
+#endif
+
 #endif /* _NET6_COMPAT_NETDEVICE_H */

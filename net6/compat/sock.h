@@ -63,13 +63,60 @@ static inline void net6_compat_copy_delivery_time(struct sk_buff *to, const stru
 #endif
 }
 
-/* A notification for one MSG_ZEROCOPY send; NULL without memory for it. */
-static inline struct ubuf_info *net6_compat_zerocopy_alloc(struct sock *sk, size_t size)
+/* A notification for one MSG_ZEROCOPY send, or @old for one more; NULL without memory for it.
+ * Memory of devices came in 6.16.
+ */
+static inline struct ubuf_info *net6_compat_zerocopy_alloc(struct sock *sk, size_t size,
+							   struct ubuf_info *old)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
-	return msg_zerocopy_realloc(sk, size, NULL);
+	return msg_zerocopy_realloc(sk, size, old);
 #else
-	return msg_zerocopy_realloc(sk, size, NULL, false);
+	return msg_zerocopy_realloc(sk, size, old, false);
+#endif
+}
+
+static inline int net6_compat_zerocopy_stream(struct sock *sk, struct sk_buff *skb,
+					      struct msghdr *msg, int len, struct ubuf_info *uarg)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return skb_zerocopy_iter_stream(sk, skb, msg, len, uarg);
+#else
+	return skb_zerocopy_iter_stream(sk, skb, msg, len, uarg, NULL);
+#endif
+}
+
+/* Times of arrival for a program: struct timespec64 until 7.0. */
+static inline ktime_t net6_compat_stamp(const struct scm_timestamping_internal *tss, int which)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+	return timespec64_to_ktime(tss->ts[which]);
+#else
+	return tss->ts[which];
+#endif
+}
+
+static inline void net6_compat_stamp_set(struct scm_timestamping_internal *tss, int which,
+					 ktime_t stamp)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+	tss->ts[which] = stamp ? ktime_to_timespec64(stamp) : (struct timespec64) {};
+#else
+	tss->ts[which] = stamp;
+#endif
+}
+
+static inline void net6_compat_stamp_clear(struct scm_timestamping_internal *tss, int which)
+{
+	net6_compat_stamp_set(tss, which, 0);
+}
+
+static inline kuid_t net6_compat_sock_uid(struct sock *sk)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+	return sock_i_uid(sk);
+#else
+	return sk_uid(sk);
 #endif
 }
 

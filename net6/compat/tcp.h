@@ -22,6 +22,28 @@ static inline void net6_compat_port_range(const struct sock *sk, int *low, int *
 }
 #endif
 
+/* ECN as RFC 3168 has it, since there is another one. */
+#ifndef TCP_ECN_OK
+#define TCP_ECN_OK	TCP_ECN_MODE_RFC3168
+#endif
+
+/* A hint of native TCP's engine, which is gone in 7.2. We do not use it: clearing it is for who
+ * looks at a socket from outside.
+ */
+static inline void net6_compat_forget_lost(struct tcp_sock *tp)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	tp->lost_skb_hint = NULL;
+#endif
+}
+
+/* A connection's operation of icsk_af_ops that 7.2 does without. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#define NET6_COMPAT_SEND_CHECK(function)	.send_check = function,
+#else
+#define NET6_COMPAT_SEND_CHECK(function)
+#endif
+
 /* tcp_clear_sock_ops_cb_flags(), which stable 6.1 got late: 6.1.176 lacks it. */
 static inline void net6_compat_clear_cb_flags(struct sock *sk)
 {

@@ -9,8 +9,8 @@
 #include <linux/timer.h>
 #include <linux/version.h>
 
-#ifndef from_timer
-#define from_timer	timer_container_of
+#ifndef timer_container_of
+#define timer_container_of	from_timer
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)

@@ -5,6 +5,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
+#include "../compat/timer.h"
 #include "../observe/note.h"
 #include "addr.h"
 #include "anycast.h"
@@ -24,7 +25,7 @@ void net6_addr_arm(struct net6_addr *addr, unsigned long delay)
 
 static void net6_addr_disarm(struct net6_addr *addr)
 {
-	if (del_timer(&addr->timer))
+	if (timer_delete(&addr->timer))
 		net6_addr_put(addr);
 }
 
@@ -206,7 +207,7 @@ static void net6_addr_announce(struct net6_addr *addr, struct net6_dad_probe *pr
  */
 void net6_addr_timer_fn(struct timer_list *t)
 {
-	struct net6_addr *addr = from_timer(addr, t, timer);
+	struct net6_addr *addr = timer_container_of(addr, t, timer);
 	struct net6_iface *iface = addr->iface;
 	struct net6_dad_probe probe = {};
 

@@ -5,6 +5,7 @@
 #include <linux/random.h>
 #include <net/ipv6.h>
 
+#include "../compat/timer.h"
 #include "addr.h"
 #include "nd.h"
 #include "proxy.h"
@@ -76,7 +77,7 @@ static bool net6_answer_due(struct net6_answers *answers, struct net6_answer *an
 
 static void net6_answer_fn(struct timer_list *t)
 {
-	struct net6_iface *iface = from_timer(iface, t, answers.timer);
+	struct net6_iface *iface = timer_container_of(iface, t, answers.timer);
 	struct net6_answer due[NET6_ANSWERS_MAX];
 	unsigned int n = 0, i;
 
@@ -179,5 +180,5 @@ void net6_answer_iface_init(struct net6_iface *iface)
 void net6_answer_iface_exit(struct net6_iface *iface)
 {
 	might_sleep();
-	del_timer_sync(&iface->answers.timer);
+	timer_delete_sync(&iface->answers.timer);
 }

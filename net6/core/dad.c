@@ -9,6 +9,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
+#include "../compat/in6.h"
 #include "../observe/note.h"
 #include "addr.h"
 #include "anycast.h"

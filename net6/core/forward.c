@@ -11,6 +11,7 @@
 #include <net/route.h>
 
 #include "../compat/gso.h"
+#include "../compat/in6.h"
 #include "addr.h"
 #include "dest.h"
 #include "forward.h"

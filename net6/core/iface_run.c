@@ -4,6 +4,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
+#include "../compat/in6.h"
 #include "addr.h"
 #include "dest.h"
 #include "ip.h"

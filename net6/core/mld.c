@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
+#include "../compat/timer.h"
 #include "addr.h"
 #include "mld.h"
 
@@ -341,12 +342,12 @@ void net6_mld_iface_down(struct net6_iface *iface)
 	mld->v1 = false;
 	mld->robustness = 0;
 	mld->interval = NET6_MLD_QUERY_INTERVAL;
-	del_timer(&mld->timer);
+	timer_delete(&mld->timer);
 }
 
 static void net6_mld_timer_fn(struct timer_list *t)
 {
-	struct net6_mld *mld = from_timer(mld, t, timer);
+	struct net6_mld *mld = timer_container_of(mld, t, timer);
 
 	rcu_read_lock();
 	net6_mld_run(container_of(mld, struct net6_iface, mld));
@@ -380,7 +381,7 @@ void net6_mld_iface_exit(struct net6_iface *iface)
 {
 	struct net6_mld_group *group, *next;
 
-	del_timer_sync(&iface->mld.timer);
+	timer_delete_sync(&iface->mld.timer);
 	spin_lock_bh(&iface->nn->lock);
 	net6_mld_plan_gather(&iface->mld);
 	list_for_each_entry_safe(group, next, &iface->mld.groups, list)

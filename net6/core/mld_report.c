@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
+#include "../compat/in6.h"
 #include "addr.h"
 #include "icmp.h"
 #include "mld.h"

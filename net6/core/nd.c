@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 
+#include "../compat/in6.h"
 #include "forward.h"
 #include "icmp.h"
 #include "nd.h"

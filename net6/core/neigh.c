@@ -5,6 +5,7 @@
  */
 #include <net/addrconf.h>
 
+#include "../compat/timer.h"
 #include "../observe/note.h"
 #include "addr.h"
 #include "icmp.h"
@@ -38,7 +39,7 @@ static void net6_neigh_arm(struct net6_neigh *neigh, unsigned long delay)
 void net6_neigh_disarm(struct net6_neigh *neigh)
 	__must_hold(&neigh->lock)
 {
-	if (del_timer(&neigh->timer))
+	if (timer_delete(&neigh->timer))
 		net6_neigh_put(neigh);
 }
 
@@ -217,7 +218,7 @@ static void net6_neigh_todo_init(struct net6_neigh_todo *todo)
  */
 void net6_neigh_timer_fn(struct timer_list *t)
 {
-	struct net6_neigh *neigh = from_timer(neigh, t, timer);
+	struct net6_neigh *neigh = timer_container_of(neigh, t, timer);
 	struct net6_neigh_todo todo;
 	unsigned long end;
 	u32 cond = 0;

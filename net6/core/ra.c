@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 
+#include "../compat/timer.h"
 #include "../observe/note.h"
 #include "forward.h"
 #include "ip.h"
@@ -66,7 +67,7 @@ static void net6_nd_end(struct net6_life *life)
 /* Drop routers, prefixes and routes that are over, wait for the next end. */
 static void net6_nd_life_fn(struct timer_list *t)
 {
-	struct net6_iface *iface = from_timer(iface, t, life_timer);
+	struct net6_iface *iface = timer_container_of(iface, t, life_timer);
 	unsigned long next;
 
 	spin_lock(&iface->nn->lock);
@@ -116,7 +117,7 @@ static bool net6_rs_left(const struct net6_iface *iface)
 
 static void net6_nd_rs_fn(struct timer_list *t)
 {
-	struct net6_iface *iface = from_timer(iface, t, rs_timer);
+	struct net6_iface *iface = timer_container_of(iface, t, rs_timer);
 	bool send;
 
 	rcu_read_lock();
@@ -144,8 +145,8 @@ void net6_nd_timers_init(struct net6_iface *iface)
 void net6_nd_timers_stop(struct net6_iface *iface)
 {
 	might_sleep();
-	del_timer_sync(&iface->rs_timer);
-	del_timer_sync(&iface->life_timer);
+	timer_delete_sync(&iface->rs_timer);
+	timer_delete_sync(&iface->life_timer);
 }
 
 static bool net6_nd_has_routers(const struct net6_iface *iface)
@@ -198,7 +199,7 @@ void net6_nd_set_router(struct net6_iface *iface)
 	net6_dad_set_router(iface);
 	if (net6_nd_wants_ra(iface))
 		return;
-	del_timer(&iface->rs_timer);
+	timer_delete(&iface->rs_timer);
 	net6_router_forget_all(iface, false);
 	net6_fib_forget_all(iface, false);
 }
@@ -262,7 +263,7 @@ void net6_nd_linklocal(struct net6_iface *iface)
 void net6_nd_iface_down(struct net6_iface *iface, bool all)
 {
 	spin_lock_bh(&iface->nn->lock);
-	del_timer(&iface->rs_timer);
+	timer_delete(&iface->rs_timer);
 	net6_router_forget_all(iface, all);
 	net6_prefix_forget_all(iface, all);
 	net6_fib_forget_all(iface, all);
@@ -388,7 +389,7 @@ static void net6_ra_router(struct net6_iface *iface, const struct in6_addr *addr
 		return;
 	/* RFC 4861 6.3.7: a router is known: "MUST desist from sending". */
 	spin_lock_bh(&iface->nn->lock);
-	del_timer(&iface->rs_timer);
+	timer_delete(&iface->rs_timer);
 	spin_unlock_bh(&iface->nn->lock);
 }
 

@@ -11,6 +11,7 @@
 #include <net/ipv6.h>
 
 #include "../compat/inet_frag.h"
+#include "../compat/timer.h"
 #include "exthdr.h"
 #include "icmp.h"
 #include "reasm_rules.h"
@@ -91,7 +92,7 @@ static void net6_reasm_time_exceeded(struct net6_net *nn, struct net6_reasm *rea
 
 static void net6_reasm_expire(struct timer_list *t)
 {
-	struct inet_frag_queue *q = from_timer(q, t, timer);
+	struct inet_frag_queue *q = timer_container_of(q, t, timer);
 	struct net6_reasm *reasm = container_of(q, struct net6_reasm, q);
 	struct sk_buff *head = NULL;
 	struct net6_net *nn;

@@ -90,7 +90,7 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
  *
  * Sends nothing. Context: process. Return: 0 or -errno; the old peer stays on error.
  */
-int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+int net6_dgram_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	int err;
 

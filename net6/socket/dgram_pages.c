@@ -55,7 +55,7 @@ static void net6_dgram_pages_drop(struct net6_dgram_pages *pages)
 
 static void net6_dgram_pages_idle(struct timer_list *t)
 {
-	struct net6_dgram_pages *pages = from_timer(pages, t, timer);
+	struct net6_dgram_pages *pages = timer_container_of(pages, t, timer);
 	unsigned long until = READ_ONCE(pages->ring.used) + NET6_DGRAM_PAGES_IDLE;
 	struct sock *sk = pages->sk;
 

@@ -79,7 +79,7 @@ int net6_mapped_stream_bind(struct socket *sock, struct sock *sk,
 int net6_mapped_stream_start(struct socket *sock, struct sock *sk, struct sockaddr_in6 *addr,
 			     int len);
 int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int len);
-int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags);
+int net6_mapped_connect(struct socket *sock, struct sockaddr_unsized *uaddr, int len, int flags);
 int net6_mapped_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
 int net6_mapped_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			   unsigned int optlen);

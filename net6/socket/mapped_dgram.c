@@ -246,10 +246,10 @@ int net6_mapped_dgram_connect(struct sock *sk, const struct sockaddr_in6 *addr, 
 	net6_mapped_to_in(addr, &sin);
 	/* BPF programs: IPv6's have been asked about an address of IPv6's. */
 	if (addr->sin6_family == AF_INET6)
-		err = inner->sk_prot->connect(inner, (struct sockaddr *)&sin, sizeof(sin));
+		err = inner->sk_prot->connect(inner, (struct sockaddr_unsized *)&sin, sizeof(sin));
 	else
-		err = inet_dgram_connect(inner->sk_socket, (struct sockaddr *)&sin, sizeof(sin),
-					 0);
+		err = inet_dgram_connect(inner->sk_socket, (struct sockaddr_unsized *)&sin,
+					 sizeof(sin), 0);
 	if (err)
 		return err;
 	np->flow_label = 0;
@@ -279,7 +279,7 @@ void net6_mapped_dgram_disconnect(struct sock *sk)
 	/* A port that it was given goes, and the next one may be another. */
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		inner->sk_userlocks &= ~SOCK_BINDPORT_LOCK;
-	inet_dgram_connect(inner->sk_socket, &addr, sizeof(addr), 0);
+	inet_dgram_connect(inner->sk_socket, (struct sockaddr_unsized *)&addr, sizeof(addr), 0);
 }
 
 /**

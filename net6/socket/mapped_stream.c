@@ -156,7 +156,7 @@ static int net6_mapped_begin(struct socket *sock, const struct sockaddr_in6 *add
 	if (sk->sk_state != TCP_CLOSE)
 		return -EISCONN;
 	net6_mapped_to_in(addr, &sin);
-	err = sk->sk_prot->connect(sk, (struct sockaddr *)&sin, sizeof(sin));
+	err = sk->sk_prot->connect(sk, (struct sockaddr_unsized *)&sin, sizeof(sin));
 	if (err < 0)
 		return err;
 	sock->state = SS_CONNECTING;
@@ -166,7 +166,7 @@ static int net6_mapped_begin(struct socket *sock, const struct sockaddr_in6 *add
 /* BPF programs are asked about connect(), and may change the address to another of IPv4. */
 static int net6_mapped_ask(struct sock *sk, struct sockaddr_in6 *addr, int len)
 {
-	int err = sk->sk_prot->pre_connect(sk, (struct sockaddr *)addr, len);
+	int err = sk->sk_prot->pre_connect(sk, (struct sockaddr_unsized *)addr, len);
 
 	return err ?: ipv6_addr_v4mapped(&addr->sin6_addr) ? 0 : -ENETUNREACH;
 }
@@ -254,7 +254,7 @@ int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int
 	if (!ipv6_addr_v4mapped(&addr->sin6_addr) && !ipv6_addr_any(&addr->sin6_addr))
 		return -EADDRNOTAVAIL;
 	net6_mapped_to_in(addr, &sin);
-	return inet_bind(sock, (struct sockaddr *)&sin, sizeof(sin));
+	return inet_bind(sock, (struct sockaddr_unsized *)&sin, sizeof(sin));
 }
 
 /**
@@ -267,7 +267,7 @@ int net6_mapped_rebind(struct socket *sock, const struct sockaddr_in6 *addr, int
  * Context: process. Return: as connect(); -EINPROGRESS: it has begun, and is to be waited for
  * if @flags allow.
  */
-int net6_mapped_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
+int net6_mapped_connect(struct socket *sock, struct sockaddr_unsized *uaddr, int len, int flags)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct sock *sk = sock->sk;

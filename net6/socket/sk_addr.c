@@ -242,7 +242,7 @@ static int net6_bind_allowed(const struct sock *sk, const struct sockaddr_in6 *a
  * Context: process, RCU read lock held: does not sleep. Return: 0 or -errno, as native's, but
  * -EAFNOSUPPORT for a mapped address.
  */
-int net6_bind_bpf(struct sock *sk, struct sockaddr *uaddr, int addr_len, u32 flags)
+int net6_bind_bpf(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len, u32 flags)
 {
 	const struct sockaddr_in6 *addr = (const struct sockaddr_in6 *)uaddr;
 	int err;
@@ -264,7 +264,7 @@ int net6_bind_bpf(struct sock *sk, struct sockaddr *uaddr, int addr_len, u32 fla
  *
  * Context: process. Return: 0 or -errno, as native bind().
  */
-int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len)
+int net6_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct sock *sk = READ_ONCE(sock->sk);

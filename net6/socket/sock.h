@@ -12,6 +12,8 @@
 #include <net/tcp.h>
 #include <linux/udp.h>
 
+#include "../compat/sockaddr.h"
+#include "../compat/tcp_timer.h"
 #include "../core/dest.h"
 #include "../core/ip.h"
 
@@ -175,6 +177,7 @@ static inline struct net6_dgram_sock *net6_dgram_sk(const struct sock *sk)
  *	(socket/mapped_stream.c)
  * @shadow: the struct socket that keeps this one meanwhile
  * @pages: a connection's pages to send with (transport/tcp/engine/pages.c); NULL when it is closed
+ * @times: what the kernel's fields have no place for (compat/tcp_timer.h)
  *
  * A listener, a child nobody has accepted, a replaced socket and a connection share one place for
  * what is theirs. With eight bytes more a slab of 32 KB would hold 12 of them, not 13.
@@ -199,6 +202,7 @@ struct net6_tcp_sock {
 		};
 		struct net6_pagering		*pages;
 	};
+	struct net6_compat_tcp_times	times;
 };
 
 static inline struct net6_tcp_sock *net6_tcp_sk(const struct sock *sk)
@@ -301,8 +305,8 @@ void net6_protosw_unregister(struct net6_protosw *p);
 
 /* Generic proto_ops shared by stream and datagram sockets (socket/sk_addr.c). */
 int net6_release(struct socket *sock);
-int net6_bind(struct socket *sock, struct sockaddr *uaddr, int addr_len);
-int net6_bind_bpf(struct sock *sk, struct sockaddr *uaddr, int addr_len, u32 flags);
+int net6_bind(struct socket *sock, struct sockaddr_unsized *uaddr, int addr_len);
+int net6_bind_bpf(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len, u32 flags);
 int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer);
 int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
@@ -314,7 +318,7 @@ int net6_family_inet6_init(void);
 void net6_family_inet6_exit(void);
 
 /* Calls of SOCK_DGRAM sockets (socket/dgram.c). */
-int net6_dgram_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
+int net6_dgram_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len);
 int net6_dgram_disconnect(struct sock *sk, int flags);
 
 /* A datagram socket has another address or peer: with a port it is filed anew. sk owned. */

@@ -13,6 +13,7 @@
 #include <net/netlink.h>
 
 #include "../compat/inet_sock.h"
+#include "../compat/sock.h"
 #include "../compat/sock_diag.h"
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
@@ -89,7 +90,7 @@ static int net6_diag_common(struct net6_diag *d, struct sock *sk, struct inet_di
 	};
 	struct sk_buff *skb = d->skb;
 
-	r->idiag_uid = from_kuid_munged(d->userns, sock_i_uid(sk));
+	r->idiag_uid = from_kuid_munged(d->userns, net6_compat_sock_uid(sk));
 	r->idiag_inode = sock_i_ino(sk);
 	net6_diag_sockopt(sk, &sockopt);
 	if (nla_put_u8(skb, INET_DIAG_SHUTDOWN, READ_ONCE(sk->sk_shutdown)) ||
@@ -121,7 +122,7 @@ static void net6_diag_timer(const struct sock *sk, struct inet_diag_msg *r)
 		r->idiag_retrans = pending == ICSK_TIME_PROBE0 ? icsk->icsk_probes_out :
 			icsk->icsk_retransmits;
 		r->idiag_expires =
-			jiffies_delta_to_msecs(READ_ONCE(icsk->icsk_timeout) - jiffies);
+			jiffies_delta_to_msecs(READ_ONCE(net6_compat_timeout(sk)) - jiffies);
 	} else if (timer_pending(net6_compat_keepalive_timer(sk))) {
 		r->idiag_timer = 2;
 		r->idiag_retrans = icsk->icsk_probes_out;
@@ -180,7 +181,7 @@ static int net6_diag_mini_fill(struct net6_diag *d, struct sock *sk, struct inet
 		r->idiag_timer = 1;
 		r->idiag_retrans = req->retrans;
 		r->idiag_expires = jiffies_delta_to_msecs(req->timer.expires - jiffies);
-		r->idiag_uid = from_kuid_munged(d->userns, sock_i_uid(req->listener));
+		r->idiag_uid = from_kuid_munged(d->userns, net6_compat_sock_uid(req->listener));
 	} else {
 		r->idiag_timer = 3;
 		tw = (struct net6_tcp_tw *)sk;

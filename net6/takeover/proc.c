@@ -12,6 +12,7 @@
 #include <net/tcp.h>
 #include <net/transp_v6.h>
 
+#include "../compat/sock.h"
 #include "../core/nd.h"
 #include "../socket/protosw.h"
 #include "../socket/sock.h"
@@ -74,7 +75,7 @@ static void net6_proc_fill(struct net6_proc_list *list, struct net6_proc_sock *s
 	s->state = READ_ONCE(sk->sk_state);
 	s->refs = refcount_read(&sk->sk_refcnt);
 	if (full) {
-		s->uid = from_kuid_munged(seq_user_ns(list->seq), sock_i_uid(sk));
+		s->uid = from_kuid_munged(seq_user_ns(list->seq), net6_compat_sock_uid(sk));
 		s->inode = sock_i_ino(sk);
 	}
 }
@@ -96,7 +97,7 @@ static void net6_proc_tcp_timer(struct net6_proc_sock *s, const struct sock *sk)
 		break;
 	}
 	if (s->timer) {
-		s->when = READ_ONCE(icsk->icsk_timeout) - jiffies;
+		s->when = READ_ONCE(net6_compat_timeout(sk)) - jiffies;
 	} else if (timer_pending(net6_compat_keepalive_timer(sk))) {
 		s->timer = 2;
 		s->when = net6_compat_keepalive_timer(sk)->expires - jiffies;
@@ -135,7 +136,7 @@ static int net6_proc_tcp_request(struct net6_proc_list *list, struct sock *sk)
 	s.state = TCP_SYN_RECV;
 	s.when = READ_ONCE(req->timer.expires) - jiffies;
 	s.retransmits = req->retrans;
-	s.uid = from_kuid_munged(seq_user_ns(list->seq), sock_i_uid(req->listener));
+	s.uid = from_kuid_munged(seq_user_ns(list->seq), net6_compat_sock_uid(req->listener));
 	s.refs = 0;
 	net6_proc_put(list, &s, sk);
 	seq_putc(list->seq, '\n');

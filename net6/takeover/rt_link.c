@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 
+#include "../compat/netdevice.h"
 #include "../core/nd_opts.h"
 #include "rt.h"
 
@@ -203,7 +204,7 @@ static int net6_rt_ifinfo_fill(struct sk_buff *skb, const struct net6_iface *ifa
 	info->ifi_family = AF_INET6;
 	info->ifi_type = dev->type;
 	info->ifi_index = dev->ifindex;
-	info->ifi_flags = dev_get_flags(dev);
+	info->ifi_flags = net6_compat_get_flags(dev);
 	if (nla_put_string(skb, IFLA_IFNAME, dev->name) ||
 	    (dev->addr_len && nla_put(skb, IFLA_ADDRESS, dev->addr_len, dev->dev_addr)) ||
 	    nla_put_u32(skb, IFLA_MTU, dev->mtu) ||

@@ -5,6 +5,9 @@
  * Limits: routes, neighbors and tunnels of other modules stay as without IPv6, for which the
  * kernel's own entries say EAFNOSUPPORT.
  *
+ * Kernels without tables, from 7.1 on, call native IPv6, which net6 cannot change: BPF helpers and
+ * UDP tunnels of other modules do not find net6 there.
+ *
  * Nobody can tell when the last reader of a table has gone. So tables are made once and stay when
  * net6 goes. What is left in them then is in the kernel itself.
  */
@@ -16,6 +19,8 @@
 #include "../transport/dgram.h"
 #include "../socket/sock.h"
 #include "takeover.h"
+
+#ifdef NET6_COMPAT_HAS_STUBS
 
 static struct sock *net6_stub_udp_lookup(const struct net *net, const struct in6_addr *saddr,
 					 __be16 sport, const struct in6_addr *daddr, __be16 dport,
@@ -110,3 +115,16 @@ void net6_stub_exit(void)
 	bpf->ipv6_dev_get_saddr = NULL;
 	synchronize_rcu();
 }
+
+#else
+
+int net6_stub_init(void)
+{
+	return 0;
+}
+
+void net6_stub_exit(void)
+{
+}
+
+#endif /* NET6_COMPAT_HAS_STUBS */

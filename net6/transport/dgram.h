@@ -109,7 +109,7 @@ extern const struct proto_ops net6_raw_ops;	/* raw and echo sockets */
 int net6_dgram_init_sock(struct sock *sk);
 void net6_dgram_close(struct sock *sk, long timeout);
 int net6_dgram_ioctl(struct sock *sk, int cmd, net6_compat_ioctl_arg arg);
-int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
+int net6_dgram_pre_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len);
 int net6_dgram_autobind(struct sock *sk);
 
 /* udp.c */

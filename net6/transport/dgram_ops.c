@@ -48,7 +48,7 @@ void net6_dgram_close(struct sock *sk, long timeout)
  *
  * Context: process. Return: 0 or -errno.
  */
-int net6_dgram_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+int net6_dgram_pre_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	if (addr_len < offsetofend(struct sockaddr, sa_family))
 		return -EINVAL;

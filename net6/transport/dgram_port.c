@@ -6,6 +6,7 @@
 #include <net/ip.h>
 #include <net/sock_reuseport.h>
 
+#include "../compat/sock.h"
 #include "dgram.h"
 #include "dgram_hash.h"
 
@@ -25,7 +26,8 @@ static bool net6_dgram_same_port(const struct sock *sk, const struct sock *other
 
 static bool net6_dgram_reuseport_pair(struct sock *a, struct sock *b)
 {
-	return a->sk_reuseport && b->sk_reuseport && uid_eq(sock_i_uid(a), sock_i_uid(b));
+	return a->sk_reuseport && b->sk_reuseport &&
+	       uid_eq(net6_compat_sock_uid(a), net6_compat_sock_uid(b));
 }
 
 /* Does @other stand in the way of binding @sk to @port? */

@@ -9,6 +9,7 @@
 #include <net/ip6_checksum.h>
 
 #include "../compat/inet_sock.h"
+#include "../compat/proto.h"
 #include "../compat/sock.h"
 #include "../core/icmp.h"
 #include "dgram.h"
@@ -198,6 +199,8 @@ static void net6_ping_error(struct sk_buff *skb, const struct net6_icmp_error *i
 	net6_dgram_tell(sk, err, hard);
 }
 
+NET6_COMPAT_RECVMSG(net6_dgram_recvmsg)
+
 static struct proto net6_ping_prot = {
 	.name		= "NET6-PING",
 	.owner		= THIS_MODULE,
@@ -210,7 +213,7 @@ static struct proto net6_ping_prot = {
 	.setsockopt	= net6_setsockopt,
 	.getsockopt	= net6_getsockopt,
 	.sendmsg	= net6_ping_sendmsg,
-	.recvmsg	= net6_dgram_recvmsg,
+	.recvmsg	= net6_compat_recvmsg(net6_dgram_recvmsg),
 	.get_port	= net6_dgram_get_port,
 	.put_port	= net6_dgram_unhash,
 	.unhash		= net6_dgram_unhash,

@@ -9,6 +9,7 @@
 
 #include "../compat/bpf_cgroup.h"
 #include "../compat/inet_sock.h"
+#include "../compat/proto.h"
 #include "../compat/sock.h"
 #include "../core/addr.h"
 #include "dgram.h"
@@ -104,7 +105,7 @@ static void net6_raw_unhash(struct sock *sk)
 		net6_proto_tap_want(false);
 }
 
-static int net6_raw_bind(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+static int net6_raw_bind(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	int err;
@@ -481,6 +482,8 @@ static int net6_raw_getsockopt(struct sock *sk, int level, int optname, char __u
 	return 0;
 }
 
+NET6_COMPAT_RECVMSG(net6_dgram_recvmsg)
+
 static struct proto net6_raw_prot = {
 	.name		= "NET6-RAW",
 	.owner		= THIS_MODULE,
@@ -492,7 +495,7 @@ static struct proto net6_raw_prot = {
 	.setsockopt	= net6_raw_setsockopt,
 	.getsockopt	= net6_raw_getsockopt,
 	.sendmsg	= net6_raw_sendmsg,
-	.recvmsg	= net6_dgram_recvmsg,
+	.recvmsg	= net6_compat_recvmsg(net6_dgram_recvmsg),
 	.bind		= net6_raw_bind,
 	.hash		= net6_raw_hash,
 	.unhash		= net6_raw_unhash,

@@ -10,6 +10,7 @@
 
 #include "../compat/gso.h"
 #include "../compat/inet_sock.h"
+#include "../compat/proto.h"
 #include "../core/icmp.h"
 #include "dgram.h"
 #include "dgram_hash.h"
@@ -374,6 +375,8 @@ static int net6_udp_getsockopt(struct sock *sk, int level, int optname, char __u
 	return 0;
 }
 
+NET6_COMPAT_RECVMSG(net6_dgram_recvmsg)
+
 static struct proto net6_udp_prot = {
 	.name			= "NET6-UDP",
 	.owner			= THIS_MODULE,
@@ -386,7 +389,7 @@ static struct proto net6_udp_prot = {
 	.setsockopt		= net6_udp_setsockopt,
 	.getsockopt		= net6_udp_getsockopt,
 	.sendmsg		= net6_udp_sendmsg,
-	.recvmsg		= net6_dgram_recvmsg,
+	.recvmsg		= net6_compat_recvmsg(net6_dgram_recvmsg),
 	.backlog_rcv		= net6_udp_backlog_rcv,
 	.get_port		= net6_dgram_get_port,
 	.put_port		= net6_dgram_unhash,

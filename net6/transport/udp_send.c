@@ -336,7 +336,7 @@ static int net6_udp_sendmsg_corked(struct sock *sk, struct msghdr *msg, size_t l
  */
 static int net6_udp_sendmsg_zerocopy(struct sock *sk, struct msghdr *msg, size_t len)
 {
-	struct ubuf_info *uarg = net6_compat_zerocopy_alloc(sk, len);
+	struct ubuf_info *uarg = net6_compat_zerocopy_alloc(sk, len, NULL);
 	int err;
 
 	if (!uarg)

@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 
 #include "../compat/gso.h"
+#include "../compat/ip_tunnels.h"
 #include "tunnel.h"
 
 /* How often a packet may be wrapped on its way down. A tunnel of ours carries IPv6
@@ -28,11 +29,12 @@ static struct rtable *net6_tunnel_lookup(struct net6_tunnel *t, __be32 daddr, u8
 		.daddr		= daddr,
 		.saddr		= *saddr,
 		.flowi4_oif	= group ? t->parms.link : 0,
-		.flowi4_tos	= RT_TOS(tos),
 		.flowi4_proto	= IPPROTO_IPV6,
 	};
-	struct rtable *rt = ip_route_output_flow(dev_net(t->dev), &fl4, NULL);
+	struct rtable *rt;
 
+	net6_compat_set_tos(&fl4, tos);
+	rt = ip_route_output_flow(dev_net(t->dev), &fl4, NULL);
 	if (IS_ERR(rt))
 		return rt;
 	/* A broadcast is no tunnel's end; an address of our own would be a loop. */
@@ -120,8 +122,8 @@ static void net6_tunnel_wrap(struct net6_tunnel *t, struct sk_buff *skb, struct 
 		return;
 	}
 	skb_set_inner_ipproto(skb, IPPROTO_IPV6);
-	iptunnel_xmit(NULL, rt, skb, saddr, daddr, IPPROTO_IPV6, tos, READ_ONCE(t->parms.ttl),
-		      fit.df ? htons(IP_DF) : 0, false);
+	net6_compat_iptunnel_xmit(NULL, rt, skb, saddr, daddr, IPPROTO_IPV6, tos,
+				  READ_ONCE(t->parms.ttl), fit.df ? htons(IP_DF) : 0, false);
 }
 
 /* RFC 2893 section 5: an automatic tunnel's inner addresses name the outer ones, which

@@ -65,9 +65,9 @@ static void nest_setup(struct net_device *dev)
 	dev->mtu = 1400;
 }
 
-static int nest_newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
-			struct nlattr *data[], struct netlink_ext_ack *extack)
+static int nest_newlink(NET6_COMPAT_NEWLINK_PARAMS)
 {
+	struct nlattr **tb = net6_compat_newlink_tb;
 	struct nest_priv *priv = netdev_priv(dev);
 
 	if (!tb[IFLA_LINK])

@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include <linux/swap.h>
 
+#include "../../../compat/proto.h"
 #include "../../../compat/splice.h"
 #include "../../../compat/tcp.h"
 #include "../conn/conn.h"
@@ -121,6 +122,8 @@ static struct sock *net6_tcp_accept_op(struct sock *sk, NET6_COMPAT_ACCEPT_PARAM
 	return NET6_COMPAT_ACCEPT_PASS(net6_tcp_accept, sk);
 }
 
+NET6_COMPAT_RECVMSG(net6_tcp_recvmsg)
+
 struct proto net6_tcp_prot = {
 	.name			= "NET6-TCP",
 	.owner			= THIS_MODULE,
@@ -136,7 +139,7 @@ struct proto net6_tcp_prot = {
 	.setsockopt		= net6_tcp_setsockopt,
 	.getsockopt		= net6_tcp_getsockopt,
 	.keepalive		= net6_tcp_set_keepalive,
-	.recvmsg		= net6_tcp_recvmsg,
+	.recvmsg		= net6_compat_recvmsg(net6_tcp_recvmsg),
 	.sendmsg		= net6_tcp_sendmsg,
 #ifdef NET6_COMPAT_SENDPAGE
 	.sendpage		= net6_tcp_sendpage,

@@ -5,6 +5,7 @@
 #include <linux/errqueue.h>
 #include <net/busy_poll.h>
 
+#include "../../../compat/sock.h"
 #include "../engine/entry.h"
 #include "calls.h"
 
@@ -161,11 +162,8 @@ static bool net6_tcp_recv_copy(struct net6_tcp_recv *r, struct sk_buff *skb, u32
 	if (unlikely(tp->urg_data) && after(tp->copied_seq, tp->urg_seq))
 		WRITE_ONCE(tp->urg_data, 0);
 	if (unlikely(TCP_SKB_CB(skb)->has_rxtstamp)) {
-		r->tss.ts[0] = skb->tstamp ? ktime_to_timespec64(skb->tstamp) :
-					     (struct timespec64) {};
-		r->tss.ts[2] = skb_hwtstamps(skb)->hwtstamp ?
-			       ktime_to_timespec64(skb_hwtstamps(skb)->hwtstamp) :
-			       (struct timespec64) {};
+		net6_compat_stamp_set(&r->tss, 0, skb->tstamp);
+		net6_compat_stamp_set(&r->tss, 2, skb_hwtstamps(skb)->hwtstamp);
 		r->cmsg |= NET6_TCP_CMSG_TS;
 	}
 	if (offset + used < skb->len)
@@ -293,13 +291,14 @@ static int net6_tcp_inq_hint(struct sock *sk)
 }
 
 /* SO_TIMESTAMP and SO_TIMESTAMPNS in the user's choice of clock format. */
-static void net6_tcp_put_stamp(struct msghdr *msg, struct sock *sk, const struct timespec64 *ts)
+static void net6_tcp_put_stamp(struct msghdr *msg, struct sock *sk, ktime_t stamp)
 {
 	bool ns = sock_flag(sk, SOCK_RCVTSTAMPNS), new = sock_flag(sk, SOCK_TSTAMP_NEW);
-	struct __kernel_timespec kts = { ts->tv_sec, ts->tv_nsec };
-	struct __kernel_sock_timeval stv = { ts->tv_sec, ts->tv_nsec / 1000 };
-	struct __kernel_old_timespec ots = { ts->tv_sec, ts->tv_nsec };
-	struct __kernel_old_timeval otv = { ts->tv_sec, ts->tv_nsec / 1000 };
+	const struct timespec64 ts = ktime_to_timespec64(stamp);
+	struct __kernel_timespec kts = { ts.tv_sec, ts.tv_nsec };
+	struct __kernel_sock_timeval stv = { ts.tv_sec, ts.tv_nsec / 1000 };
+	struct __kernel_old_timespec ots = { ts.tv_sec, ts.tv_nsec };
+	struct __kernel_old_timeval otv = { ts.tv_sec, ts.tv_nsec / 1000 };
 
 	if (ns && new)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(kts), &kts);
@@ -317,19 +316,19 @@ static void net6_tcp_put_timestamps(struct msghdr *msg, struct sock *sk,
 	u32 flags = READ_ONCE(sk->sk_tsflags);
 	bool any = false;
 
-	if ((tss->ts[0].tv_sec || tss->ts[0].tv_nsec) && sock_flag(sk, SOCK_RCVTSTAMP))
-		net6_tcp_put_stamp(msg, sk, &tss->ts[0]);
-	if (flags & SOF_TIMESTAMPING_SOFTWARE && (tss->ts[0].tv_sec || tss->ts[0].tv_nsec))
+	if (net6_compat_stamp(tss, 0) && sock_flag(sk, SOCK_RCVTSTAMP))
+		net6_tcp_put_stamp(msg, sk, net6_compat_stamp(tss, 0));
+	if (flags & SOF_TIMESTAMPING_SOFTWARE && net6_compat_stamp(tss, 0))
 		any = true;
 	else
-		tss->ts[0] = (struct timespec64) {};
-	if (flags & SOF_TIMESTAMPING_RAW_HARDWARE && (tss->ts[2].tv_sec || tss->ts[2].tv_nsec))
+		net6_compat_stamp_clear(tss, 0);
+	if (flags & SOF_TIMESTAMPING_RAW_HARDWARE && net6_compat_stamp(tss, 2))
 		any = true;
 	else
-		tss->ts[2] = (struct timespec64) {};
+		net6_compat_stamp_clear(tss, 2);
 	if (!any)
 		return;
-	tss->ts[1] = (struct timespec64) {};
+	net6_compat_stamp_clear(tss, 1);
 	if (sock_flag(sk, SOCK_TSTAMP_NEW))
 		put_cmsg_scm_timestamping64(msg, tss);
 	else

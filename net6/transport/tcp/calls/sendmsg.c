@@ -194,7 +194,7 @@ static int net6_tcp_copy(struct sock *sk, struct sk_buff *skb, struct msghdr *ms
 		copy = net6_tcp_wmem_schedule(sk, copy);
 		if (!copy)
 			return 0;
-		copy = skb_zerocopy_iter_stream(sk, skb, msg, copy, uarg);
+		copy = net6_compat_zerocopy_stream(sk, skb, msg, copy, uarg);
 		return copy == -EEXIST ? -EMSGSIZE : copy;
 	}
 	if (copy <= skb_tailroom(skb) && !skb_cloned(skb)) {
@@ -398,7 +398,7 @@ static int net6_tcp_zerocopy(struct sock *sk, const struct msghdr *msg, size_t s
 		*uarg = msg->msg_ubuf;
 	} else if (sock_flag(sk, SOCK_ZEROCOPY)) {
 		tail = tcp_write_queue_tail(sk);
-		*uarg = msg_zerocopy_realloc(sk, size, tail ? skb_zcopy(tail) : NULL);
+		*uarg = net6_compat_zerocopy_alloc(sk, size, tail ? skb_zcopy(tail) : NULL);
 		if (!*uarg)
 			return -ENOBUFS;
 	}

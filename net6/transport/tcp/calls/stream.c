@@ -4,6 +4,7 @@
  */
 #include <net/inet_common.h>
 
+#include "../../../compat/proto.h"
 #include "../../../compat/splice.h"
 #include "../../../socket/mapped.h"
 #include "../conn/conn.h"
@@ -62,7 +63,7 @@ out:
 }
 
 /* Wait for a connection, on the sock that is there now. */
-static int net6_stream_connect_wait(struct socket *sock, struct sockaddr *uaddr, int len,
+static int net6_stream_connect_wait(struct socket *sock, struct sockaddr_unsized *uaddr, int len,
 				    int flags)
 {
 	int err;
@@ -74,7 +75,8 @@ static int net6_stream_connect_wait(struct socket *sock, struct sockaddr *uaddr,
 	return err == -EALREADY ? -EINPROGRESS : err;
 }
 
-static int net6_stream_connect(struct socket *sock, struct sockaddr *uaddr, int len, int flags)
+static int net6_stream_connect(struct socket *sock, struct sockaddr_unsized *uaddr, int len,
+			       int flags)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct sock *sk = net6_lock_sock(sock);
@@ -210,15 +212,10 @@ static int net6_stream_sendmsg(struct socket *sock, struct msghdr *msg, size_t s
 static int net6_stream_recvmsg(struct socket *sock, struct msghdr *msg, size_t size, int flags)
 {
 	struct sock *sk = READ_ONCE(sock->sk);
-	int addr_len = 0;
-	int err;
 
 	if (likely(!(flags & MSG_ERRQUEUE)))
 		sock_rps_record_flow(sk);
-	err = READ_ONCE(sk->sk_prot)->recvmsg(sk, msg, size, flags, &addr_len);
-	if (err >= 0)
-		msg->msg_namelen = addr_len;
-	return err;
+	return net6_compat_prot_recvmsg(sk, msg, size, flags);
 }
 
 const struct proto_ops net6_stream_ops = {

@@ -269,8 +269,8 @@ u32  net6_tcp_isn(const struct net6_net *nn, const struct in6_addr *saddr,
 
 /* connect.c */
 int  net6_tcp_disconnect(struct sock *sk, int flags);
-int  net6_tcp_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
-int  net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len);
+int  net6_tcp_pre_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len);
+int  net6_tcp_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len);
 
 /* close.c */
 void net6_tcp_destroy(struct sock *sk);			/* CLOSED and without a process */

@@ -14,7 +14,7 @@
  *
  * Context: process. Return: 0 or -errno.
  */
-int net6_tcp_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+int net6_tcp_pre_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	sock_owned_by_me(sk);
 	if (addr_len < SIN6_LEN_RFC2133)
@@ -23,7 +23,7 @@ int net6_tcp_pre_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
 }
 
 /* Where to: checks the address and fills in the peer's, or fails. */
-static int net6_tcp_connect_addr(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+static int net6_tcp_connect_addr(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	struct sockaddr_in6 *addr = (struct sockaddr_in6 *)uaddr;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -102,7 +102,7 @@ static void net6_tcp_reset_saddr(struct sock *sk)
  * Return: 0 when the SYN is on its way, or -errno: what is wrong with the address, no
  * route, no port.
  */
-int net6_tcp_connect(struct sock *sk, struct sockaddr *uaddr, int addr_len)
+int net6_tcp_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_len)
 {
 	struct inet_sock *inet = inet_sk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);

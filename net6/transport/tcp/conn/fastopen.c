@@ -170,7 +170,7 @@ int net6_tcp_fastopen_start(struct sock *sk)
 int net6_tcp_fastopen_send(struct sock *sk, struct msghdr *msg, size_t size,
 			   struct ubuf_info *uarg, int *copied)
 {
-	struct sockaddr *addr = msg->msg_name;
+	struct sockaddr_unsized *addr = msg->msg_name;
 	struct tcp_sock *tp = tcp_sk(sk);
 	bool deferred = net6_tcp_deferred(sk);
 	int flags = msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0;

@@ -10,6 +10,7 @@
 #include <net/inet_hashtables.h>
 #include <net/sock_reuseport.h>
 
+#include "../../../compat/sock.h"
 #include "../../sk_lookup.h"
 #include "../calls/calls.h"
 #include "conn.h"
@@ -465,14 +466,14 @@ static int net6_tcp_reuseport_join(struct sock *sk, struct net6_tcp_listen_bucke
 	bool any = ipv6_addr_any(&sk->sk_v6_rcv_saddr);
 	const struct hlist_nulls_node *node;
 	struct sock *other, *first = NULL;
-	kuid_t uid = sock_i_uid(sk);
+	kuid_t uid = net6_compat_sock_uid(sk);
 	bool told = false;
 
 	sk_nulls_for_each(other, node, &bucket->head) {
 		if (other != sk && other->sk_num == sk->sk_num &&
 		    net_eq(sock_net(other), sock_net(sk)) && other->sk_reuseport &&
 		    other->sk_bound_dev_if == sk->sk_bound_dev_if &&
-		    uid_eq(uid, sock_i_uid(other)) &&
+		    uid_eq(uid, net6_compat_sock_uid(other)) &&
 		    ipv6_addr_equal(&other->sk_v6_rcv_saddr, &sk->sk_v6_rcv_saddr)) {
 			first = first ?: other;
 			told = told || net6_tcp_user_joined(other, sk);

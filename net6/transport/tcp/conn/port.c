@@ -7,6 +7,7 @@
 #include <net/inet_hashtables.h>
 #include <net/ip.h>
 
+#include "../../../compat/sock.h"
 #include "../../../compat/tcp.h"
 #include "conn.h"
 
@@ -228,7 +229,7 @@ static bool net6_tcp_port_shareable(struct sock *sk, struct sock *other, kuid_t 
 	if (sk->sk_reuse && other->sk_reuse && other->sk_state != TCP_LISTEN)
 		return true;
 	return sk->sk_reuseport && other->sk_reuseport &&
-	       (other->sk_state == TCP_TIME_WAIT || uid_eq(uid, sock_i_uid(other)));
+	       (other->sk_state == TCP_TIME_WAIT || uid_eq(uid, net6_compat_sock_uid(other)));
 }
 
 static bool net6_tcp_port_conflict_in(struct sock *sk, const struct hlist_head *list, kuid_t uid,
@@ -246,7 +247,7 @@ static bool net6_tcp_port_conflict_in(struct sock *sk, const struct hlist_head *
 static bool net6_tcp_port_conflict_at(struct sock *sk, const struct net6_tcp_port_addr *at,
 				      bool chosen)
 {
-	kuid_t uid = sock_i_uid(sk);
+	kuid_t uid = net6_compat_sock_uid(sk);
 
 	if (net6_tcp_port_conflict_in(sk, &at->owners, uid, chosen))
 		return true;

@@ -194,7 +194,7 @@ static unsigned int net6_tcp_request_retries(const struct net6_tcp_request *req)
 
 static void net6_tcp_request_timer(struct timer_list *t)
 {
-	struct net6_tcp_request *req = from_timer(req, t, timer);
+	struct net6_tcp_request *req = timer_container_of(req, t, timer);
 	unsigned int retries = net6_tcp_request_retries(req);
 	const struct inet_connection_sock *icsk = inet_csk(req->listener);
 	unsigned int defer = READ_ONCE(icsk->icsk_accept_queue.rskq_defer_accept);

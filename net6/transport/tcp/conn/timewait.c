@@ -70,7 +70,7 @@ void net6_tcp_tw_kill(struct net6_tcp_tw *tw)
 
 static void net6_tcp_tw_timer(struct timer_list *t)
 {
-	struct net6_tcp_tw *tw = from_timer(tw, t, timer);
+	struct net6_tcp_tw *tw = timer_container_of(tw, t, timer);
 
 	if (net6_tcp_unhash_tw(tw))
 		net6_tcp_tw_finish(tw);

@@ -63,8 +63,8 @@ void net6_tcp_send_ack(struct sock *sk)
 			icsk->icsk_ack.retry++;
 		icsk->icsk_ack.ato = TCP_ATO_MIN;
 		icsk->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_TIMER;
-		icsk->icsk_ack.timeout = jiffies + min_t(unsigned long, delay, TCP_RTO_MAX);
-		sk_reset_timer(sk, &icsk->icsk_delack_timer, icsk->icsk_ack.timeout);
+		net6_compat_ack_timeout(sk) = jiffies + min_t(unsigned long, delay, TCP_RTO_MAX);
+		sk_reset_timer(sk, &icsk->icsk_delack_timer, net6_compat_ack_timeout(sk));
 		return;
 	}
 	/* It keeps the socket, but nothing waits for its memory. */
@@ -193,7 +193,7 @@ int net6_tcp_send_syn(struct sock *sk)
 	 * soon, nobody has to set it again. Else it goes on to the SYN's time.
 	 */
 	net6_tcp_arm(sk, ICSK_TIME_RETRANS, TCP_RTO_MIN);
-	inet_csk(sk)->icsk_timeout = jiffies + inet_csk(sk)->icsk_rto;
+	net6_compat_timeout(sk) = jiffies + inet_csk(sk)->icsk_rto;
 	return 0;
 }
 

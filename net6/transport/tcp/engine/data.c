@@ -157,8 +157,8 @@ static void net6_tcp_ack_later(struct sock *sk, unsigned long timeout)
 	struct timer_list *timer = &icsk->icsk_delack_timer;
 
 	icsk->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_TIMER;
-	icsk->icsk_ack.timeout = timeout;
-	/* A timer that fires too early goes on from icsk_ack.timeout. */
+	net6_compat_ack_timeout(sk) = timeout;
+	/* A timer that fires too early goes on from there. */
 	if (!timer_pending(timer) || time_before(timeout, timer->expires))
 		sk_reset_timer(sk, timer, timeout);
 }
@@ -188,12 +188,12 @@ static void net6_tcp_delay_ack(struct sock *sk)
 
 	if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
 		/* One is waiting and nearly over: no use in waiting on. */
-		if (time_before_eq(icsk->icsk_ack.timeout, jiffies + (ato >> 2))) {
+		if (time_before_eq(net6_compat_ack_timeout(sk), jiffies + (ato >> 2))) {
 			net6_tcp_send_ack(sk);
 			return;
 		}
-		if (time_before(icsk->icsk_ack.timeout, timeout))
-			timeout = icsk->icsk_ack.timeout;
+		if (time_before(net6_compat_ack_timeout(sk), timeout))
+			timeout = net6_compat_ack_timeout(sk);
 	}
 	net6_tcp_ack_later(sk, timeout);
 }

@@ -53,7 +53,7 @@ static int net6_tcp_native_xmit(struct sock *sk, struct sk_buff *skb, struct flo
 	return -ENOBUFS;
 }
 
-static void net6_tcp_native_check(struct sock *sk, struct sk_buff *skb)
+static void __maybe_unused net6_tcp_native_check(struct sock *sk, struct sk_buff *skb)
 {
 }
 
@@ -67,7 +67,7 @@ NET6_COMPAT_CHILD(net6_tcp_native_syn_recv, net6_tcp_native_child)
 
 const struct inet_connection_sock_af_ops net6_tcp_native_ops = {
 	.queue_xmit	= net6_tcp_native_xmit,
-	.send_check	= net6_tcp_native_check,
+	NET6_COMPAT_SEND_CHECK(net6_tcp_native_check)
 	.syn_recv_sock	= NET6_COMPAT_CHILD_OP(net6_tcp_native_syn_recv),
 	.net_header_len	= sizeof(struct ipv6hdr),	/* for tcp_mtu_probe() */
 };
@@ -109,7 +109,7 @@ static void net6_tcp_fresh(struct sock *sk)
 	tp->ooo_last_skb = NULL;
 	tp->highest_sack = NULL;
 	tp->retransmit_skb_hint = NULL;
-	tp->lost_skb_hint = NULL;
+	net6_compat_forget_lost(tp);
 
 	icsk->icsk_retransmits = 0;
 	icsk->icsk_backoff = 0;

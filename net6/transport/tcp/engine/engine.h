@@ -66,17 +66,17 @@ struct net6_tcp_ack_state {
 	const struct net6_tcp_opts	*opts;
 };
 
-/* ---- timers: lazily armed ---- A pending timer that fires too early finds icsk_timeout in the
+/* ---- timers: lazily armed ---- A pending timer that fires too early finds its time in the
  * future and goes on from there. So arming costs two stores, unless the timer is idle or late.
  */
 static inline void net6_tcp_arm(struct sock *sk, int what, unsigned long when)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct timer_list *timer = &icsk->icsk_retransmit_timer;
+	struct timer_list *timer = net6_compat_write_timer(sk);
 	unsigned long at = jiffies + min_t(unsigned long, when, TCP_RTO_MAX);
 
 	icsk->icsk_pending = what;
-	icsk->icsk_timeout = at;
+	net6_compat_timeout(sk) = at;
 	if (!timer_pending(timer) || time_before(at, timer->expires))
 		sk_reset_timer(sk, timer, at);
 }

@@ -120,7 +120,7 @@ static inline bool net6_tcp_may_queue(const struct sock *sk)
 	       net6_tcp_memory_free(sk, 0);
 }
 
-/* timer.c: own callbacks on icsk_retransmit_timer, icsk_delack_timer, keepalive's */
+/* timer.c: own callbacks on the kernel's timers of a connection */
 void net6_tcp_timers_init(struct sock *sk);
 void net6_tcp_timers_clear(struct sock *sk);
 void net6_tcp_set_keepalive(struct sock *sk, int on);
@@ -130,7 +130,7 @@ void net6_tcp_set_keepalive(struct sock *sk, int on);
  */
 static inline bool net6_tcp_was_connection(const struct sock *sk)
 {
-	return inet_csk(sk)->icsk_retransmit_timer.function;
+	return net6_compat_write_timer(sk)->function;
 }
 
 static inline void net6_tcp_reset_sk_timer(struct sock *sk, unsigned long delay)

@@ -20,7 +20,7 @@
 /* Pages are in use. The timer that gives them up is mostly armed, for what was sent lately. */
 static void net6_tcp_pages_touch(struct sock *sk, struct net6_pagering *ring)
 {
-	struct timer_list *timer = &inet_csk(sk)->icsk_retransmit_timer;
+	struct timer_list *timer = net6_compat_write_timer(sk);
 
 	ring->used = jiffies;
 	if (unlikely(!timer_pending(timer)))
@@ -106,7 +106,7 @@ void net6_tcp_pages_drop(struct sock *sk)
 void net6_tcp_pages_timer(struct sock *sk)
 {
 	struct net6_pagering *ring = net6_tcp_sk(sk)->pages;
-	struct timer_list *timer = &inet_csk(sk)->icsk_retransmit_timer;
+	struct timer_list *timer = net6_compat_write_timer(sk);
 
 	if (time_after_eq(jiffies, ring->used + NET6_TCP_PAGES_IDLE)) {
 		net6_tcp_pages_drop(sk);

@@ -199,8 +199,8 @@ static void net6_tcp_synsent_synack(struct sock *sk, struct sk_buff *skb,
 		inet_csk_schedule_ack(sk);
 		icsk->icsk_ack.ato = TCP_ATO_MIN;
 		icsk->icsk_ack.pending |= ICSK_ACK_TIMER;
-		icsk->icsk_ack.timeout = jiffies + TCP_DELACK_MAX;
-		sk_reset_timer(sk, &icsk->icsk_delack_timer, icsk->icsk_ack.timeout);
+		net6_compat_ack_timeout(sk) = jiffies + TCP_DELACK_MAX;
+		sk_reset_timer(sk, &icsk->icsk_delack_timer, net6_compat_ack_timeout(sk));
 	} else if (!net6_tcp_hold_ack(sk)) {
 		net6_tcp_send_ack(sk);
 	}

@@ -113,7 +113,7 @@ static bool net6_tcp_window_gone(struct sock *sk, const struct sk_buff *skb)
 
 	since = net6_compat_tcp_time_stamp(tp) -
 		(tp->retrans_stamp ?: net6_compat_tcp_skb_timestamp(skb));
-	silent = icsk->icsk_timeout - tp->rcv_tstamp;
+	silent = net6_compat_timeout(sk) - tp->rcv_tstamp;
 	if (!(user && since >= (s32)user) &&
 	    (silent <= (s32)(2 * TCP_RTO_MAX) ||
 	     since <= (s32)jiffies_to_msecs(2 * TCP_RTO_MAX)))
@@ -243,8 +243,8 @@ static void net6_tcp_write_timer_due(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	int what = icsk->icsk_pending;
 
-	if (time_after(icsk->icsk_timeout, jiffies)) {
-		sk_reset_timer(sk, &icsk->icsk_retransmit_timer, icsk->icsk_timeout);
+	if (time_after(net6_compat_timeout(sk), jiffies)) {
+		sk_reset_timer(sk, net6_compat_write_timer(sk), net6_compat_timeout(sk));
 		return;
 	}
 	net6_tcp_clock(tcp_sk(sk));
@@ -291,8 +291,7 @@ static void net6_tcp_defer(struct sock *sk, int bit)
 
 static void net6_tcp_write_timer(struct timer_list *t)
 {
-	struct inet_connection_sock *icsk = from_timer(icsk, t, icsk_retransmit_timer);
-	struct sock *sk = &icsk->icsk_inet.sk;
+	struct sock *sk = net6_compat_write_timer_sk(t);
 
 	/* Armed lazily, most expiries find nothing to do: but that can be told under the lock
 	 * only. Without it, a CPU that arms just now might see a pending timer, and this one that
@@ -320,8 +319,8 @@ void net6_tcp_delack_timer_handler(struct sock *sk)
 	if (((1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN)) ||
 	    !(icsk->icsk_ack.pending & ICSK_ACK_TIMER))
 		return;
-	if (time_after(icsk->icsk_ack.timeout, jiffies)) {
-		sk_reset_timer(sk, &icsk->icsk_delack_timer, icsk->icsk_ack.timeout);
+	if (time_after(net6_compat_ack_timeout(sk), jiffies)) {
+		sk_reset_timer(sk, &icsk->icsk_delack_timer, net6_compat_ack_timeout(sk));
 		return;
 	}
 	icsk->icsk_ack.pending &= ~ICSK_ACK_TIMER;
@@ -343,7 +342,7 @@ void net6_tcp_delack_timer_handler(struct sock *sk)
 
 static void net6_tcp_delack_timer(struct timer_list *t)
 {
-	struct inet_connection_sock *icsk = from_timer(icsk, t, icsk_delack_timer);
+	struct inet_connection_sock *icsk = timer_container_of(icsk, t, icsk_delack_timer);
 	struct sock *sk = &icsk->icsk_inet.sk;
 
 	/* The ACK may have been sent with data meanwhile: see net6_tcp_write_timer(). */
@@ -443,7 +442,7 @@ void net6_tcp_timers_init(struct sock *sk)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	timer_setup(&icsk->icsk_retransmit_timer, net6_tcp_write_timer, 0);
+	timer_setup(net6_compat_write_timer(sk), net6_tcp_write_timer, 0);
 	timer_setup(&icsk->icsk_delack_timer, net6_tcp_delack_timer, 0);
 	timer_setup(net6_compat_keepalive_timer(sk), net6_tcp_sk_timer, 0);
 	icsk->icsk_pending = 0;
@@ -468,7 +467,7 @@ void net6_tcp_timers_clear(struct sock *sk)
 	net6_tcp_held_forget(sk);
 	icsk->icsk_pending = 0;
 	icsk->icsk_ack.pending = 0;
-	sk_stop_timer(sk, &icsk->icsk_retransmit_timer);
+	sk_stop_timer(sk, net6_compat_write_timer(sk));
 	sk_stop_timer(sk, &icsk->icsk_delack_timer);
 	sk_stop_timer(sk, net6_compat_keepalive_timer(sk));
 	if (hrtimer_try_to_cancel(&tcp_sk(sk)->pacing_timer) == 1)
