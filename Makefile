@@ -7,8 +7,8 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
-kernel-free := help clean check check-full check-programs demo bench bench-quick style unit fuzz \
-	fuzz-guest tools tags lines dist deb install-pages
+kernel-free := help clean check check-full check-kernels check-programs demo bench bench-quick \
+	style unit fuzz fuzz-guest tools tags lines dist deb install-pages
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -39,7 +39,8 @@ endif
 endif
 
 .PHONY: all modules tools install install-pages uninstall dist deb check check-full \
-	check-programs unit fuzz fuzz-guest demo bench bench-quick sparse style tags lines clean help
+	check-kernels check-programs unit fuzz fuzz-guest demo bench bench-quick sparse style tags \
+	lines clean help
 
 all: modules tools
 
@@ -94,6 +95,9 @@ check:
 
 check-full:
 	@selftests/lib/run --full
+
+check-kernels:
+	@scripts/check-kernels $(ROWS)
 
 check-programs:
 	@scripts/programs
@@ -166,6 +170,8 @@ help:
 	@echo '  KERNELS="stock checking newer" selftests/lib/run FILE.py...   some, on these kernels'
 	@echo '  make check        all tests: user space, and guests on two kernels (about 35 minutes)'
 	@echo '  make check-full   what takes longer as well: big sets of tests, a minute per fuzz target'
+	@echo '  make check-kernels  all tests on all kernels, each built by its own compiler in a chroot,'
+	@echo '                    and the packages; the table is build/kernels.txt; ROWS= (hours, as root)'
 	@echo '  make check-programs  real programs on net6 in both modes, installed for it (20 minutes)'
 	@echo '  make fuzz         the fuzz targets, a minute each (FUZZ_SECONDS=)'
 	@echo '  make fuzz-guest   system calls and packets at random on the checking kernel;'

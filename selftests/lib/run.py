@@ -408,8 +408,10 @@ def boot(kind, kernel, append, options, files, number):
 def build(kind, kdir, check):
     """Both modules for one kernel, with W=1 and no warning."""
     how = ("-s", f"KDIR={kdir}", "W=1", "NET6_SELFTESTS=m")
-    done = command(f"build: modules for the {kind} kernel, W=1, no warnings",
-                   "make", "modules", *how)
+    # A kernel of another release of Debian wants that one's compiler: scripts/debian-kernel.
+    own = os.path.join(os.path.dirname(kdir), "make")
+    make = (own,) + how[:1] + how[2:] if os.path.exists(own) else ("make",) + how
+    done = command(f"build: modules for the {kind} kernel, W=1, no warnings", *make, "modules")
     if check:	# what is compiled already is not compiled again
         command("build: sparse finds nothing", "make", "sparse", *how)
     return done
@@ -453,6 +455,7 @@ def main():
     parser.add_argument("--checking", default="")
     parser.add_argument("--newer", default="")
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--guests-only", action="store_true")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     if args.full:
@@ -473,7 +476,9 @@ def main():
     except BlockingIOError:
         sys.exit("another run is under way in this tree")
 
-    threads = [threading.Thread(target=natively, args=(args.full,))] if not only else []
+    threads = []
+    if not only and not args.guests_only:
+        threads.append(threading.Thread(target=natively, args=(args.full,)))
     for thread in threads:
         thread.start()
     command("build: tools, no warnings", "make", "-s", "tools")
@@ -486,7 +491,7 @@ def main():
                      for what in boots(kind, only, args.full)]
             more_guests(booting, work, 1)
     # Tests wait for times to pass: as many guests as processors leave these idle.
-    more_guests(booting, work, (os.cpu_count() or 1) + 1)
+    more_guests(booting, work, int(os.environ.get("GUESTS", (os.cpu_count() or 1) + 1)))
     for thread in threads + booting:
         thread.join()
 
