@@ -4,10 +4,12 @@
  *
  * Limits: a listener is shown an address with its prefix length and its device, of which it finds
  * no other addresses. Some sleep, and addresses change under a lock. So they hear a moment later,
- * but before a request of an administrator ends, and before a device is gone.
+ * but before a request of an administrator ends, and before a device is gone. From Linux 7.1 on
+ * nobody hears of them (compat/addr_chain.h).
  */
 #include <net/addrconf.h>
 
+#include "../compat/addr_chain.h"
 #include "addr.h"
 #include "addr_chain.h"
 
@@ -27,7 +29,7 @@ static void net6_addr_chain_tell(struct net6_addr_chain *chain, struct net6_addr
 	chain->ifa.addr = a->addr;
 	chain->ifa.prefix_len = a->plen;
 	chain->ifa.scope = ipv6_addr_scope(&a->addr);
-	inet6addr_notifier_call_chain(there ? NETDEV_UP : NETDEV_DOWN, &chain->ifa);
+	net6_compat_addr_tell(there ? NETDEV_UP : NETDEV_DOWN, &chain->ifa);
 }
 
 static void net6_addr_chain_tell_all(struct net6_addr_chain *chain)
@@ -94,7 +96,7 @@ int net6_addr_chain_refuses(const struct net6_iface *iface, const struct in6_add
 	mutex_lock(&chain->mutex);
 	chain->idev.dev = iface->dev;
 	info.i6vi_dev = &chain->idev;
-	err = notifier_to_errno(inet6addr_validator_notifier_call_chain(NETDEV_UP, &info));
+	err = notifier_to_errno(net6_compat_addr_ask(NETDEV_UP, &info));
 	mutex_unlock(&chain->mutex);
 	return err;
 }
@@ -109,7 +111,7 @@ int net6_addr_chain_net_init(struct net6_net *nn)
 {
 	struct net6_addr_chain *chain;
 
-	if (ipv6_mod_enabled())
+	if (ipv6_mod_enabled() || !NET6_COMPAT_HAS_ADDR_CHAIN)
 		return 0;
 	chain = kzalloc(sizeof(*chain), GFP_KERNEL_ACCOUNT);
 	if (!chain)
