@@ -38,7 +38,7 @@ $(error the tools cannot be built)
 endif
 endif
 
-.PHONY: all modules tools install install-pages uninstall dist deb check check-full \
+.PHONY: all modules tools cross-tools install install-pages uninstall dist deb check check-full \
 	check-kernels check-programs unit fuzz fuzz-guest demo bench bench-quick sparse style tags \
 	lines clean help
 
@@ -52,6 +52,12 @@ modules:
 
 tools:
 	@$(MAKE) -C tools
+
+# Beside the modules, for a guest of another processor. scripts/debian-kernel's make says CROSS= and
+# where that processor's libraries are.
+cross-tools:
+	@scripts/build-tree '$(BUILD)' tools selftests/unit/shim
+	@$(MAKE) -C '$(BUILD)/tools' CC='$(CROSS)gcc --sysroot=$(SYSROOT)'
 
 install: modules tools
 	+@$(kbuild) INSTALL_MOD_PATH='$(DESTDIR)' INSTALL_MOD_DIR=updates \

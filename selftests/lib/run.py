@@ -412,6 +412,8 @@ def build(kind, kdir, check):
     own = os.path.join(os.path.dirname(kdir), "make")
     make = (own,) + how[:1] + how[2:] if os.path.exists(own) else ("make",) + how
     done = command(f"build: modules for the {kind} kernel, W=1, no warnings", *make, "modules")
+    if os.path.exists(os.path.join(os.path.dirname(kdir), "machine")):
+        command(f"build: tools for the {kind} kernel, no warnings", own, "-s", "cross-tools")
     if check:	# what is compiled already is not compiled again
         command("build: sparse finds nothing", "make", "sparse", *how)
     return done
