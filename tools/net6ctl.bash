@@ -84,8 +84,13 @@ _net6ctl_words() {
 	"del policy"*|"add policy") ;;
 	"add route"|"del route") echo default ;;
 	"add route default"|"del route default") echo via ;;
-	"add route default via "*" dev "*" preference") echo high medium low ;;
-	"add route default via "*" dev "*) echo preference ;;
+	"add route "*" dev "*" preference") echo high medium low ;;
+	"add route "*" dev "*" features") echo ecn ;;
+	"add route "*" dev "*" congctl"|"add route "*" dev "*" congctl lock")
+		cat /proc/sys/net/ipv4/tcp_available_congestion_control 2>/dev/null ;;
+	"add route "*" dev "*)	echo preference mtu advmss hoplimit window initrwnd initcwnd rto_min \
+					quickack congctl fastopen_no_cookie rtt rttvar ssthresh cwnd \
+					reordering features ;;
 	"add proxy "*\ router)	echo on off ;;
 	"add proxy "*" dev "*" router "*) ;;
 	"add proxy "*" dev "*)	echo router ;;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The generic netlink family of net6, and its dumps. A dump takes a snapshot when it starts and
  * then sends it piece by piece. So it is resumable and consistent whatever happens to the tables
- * meanwhile, and holds no reference to them.
+ * meanwhile, and holds no reference to their objects.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -86,6 +86,17 @@ struct net6_iface *net6_nl_iface(struct genl_info *info, int attr, int *err)
 	return iface;
 }
 
+static void net6_nl_snapshot_free(struct net6_nl_dump *d)
+{
+	u32 i;
+
+	for (i = 0; d->ops->drop && i < d->n; i++)
+		d->ops->drop(d->items + i * d->ops->size);
+	kvfree(d->items);
+	d->items = NULL;
+	d->n = 0;
+}
+
 /* Takes the snapshot anew with more room until all objects fit. */
 static int net6_nl_snapshot(struct net6_nl_dump *d, struct net6_net *nn,
 			    struct net6_nl_list *list)
@@ -96,7 +107,7 @@ static int net6_nl_snapshot(struct net6_nl_dump *d, struct net6_net *nn,
 	do {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		kvfree(d->items);
+		net6_nl_snapshot_free(d);
 		d->items = kvcalloc(list->room, list->size, GFP_KERNEL_ACCOUNT);
 		if (!d->items)
 			return -ENOMEM;
@@ -194,7 +205,7 @@ int net6_nl_dump_done(struct netlink_callback *cb)
 {
 	struct net6_nl_dump *d = *(struct net6_nl_dump **)cb->ctx;
 
-	kvfree(d->items);
+	net6_nl_snapshot_free(d);
 	kfree(d);
 	return 0;
 }

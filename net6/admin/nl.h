@@ -68,12 +68,14 @@ static inline void *net6_nl_last(const struct net6_nl_list *list)
  * @size: bytes of an object in the snapshot
  * @collect: write all objects to @list. Context: process; takes locks, may sleep
  * @put: write the attributes of @item. Return: 0 or -EMSGSIZE
+ * @drop: give back what @item refers to; NULL if it refers to nothing
  */
 struct net6_nl_dump_ops {
 	u8	cmd;
 	size_t	size;
 	void	(*collect)(struct net6_net *nn, struct net6_nl_list *list);
 	int	(*put)(struct sk_buff *skb, const void *item);
+	void	(*drop)(void *item);
 };
 
 int net6_nl_dump_start(struct netlink_callback *cb, const struct net6_nl_dump_ops *ops,
@@ -155,6 +157,7 @@ struct net6_nl_neigh {
  * @manual: set by hand
  * @neigh_state: enum net6_neigh_state
  * @lifetime: router lifetime
+ * @metrics: NULL for none; a snapshot has a reference
  */
 struct net6_nl_router {
 	struct in6_addr	addr;
@@ -163,6 +166,7 @@ struct net6_nl_router {
 	bool		manual;
 	u8		neigh_state;
 	u32		lifetime;
+	struct net6_metrics *metrics;
 };
 
 /**
@@ -190,6 +194,7 @@ struct net6_nl_prefix {
  * @preference: RFC 4191 section 2.1: -1, 0 or 1
  * @manual: set by hand
  * @lifetime: route lifetime
+ * @metrics: NULL for none; a snapshot has a reference
  */
 struct net6_nl_route {
 	struct in6_addr	prefix;
@@ -199,6 +204,7 @@ struct net6_nl_route {
 	s8		preference;
 	bool		manual;
 	u32		lifetime;
+	struct net6_metrics *metrics;
 };
 
 /* Under the lock that protects the object. */

@@ -23,6 +23,7 @@ void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *f
 	to->preference = from->attrs.preference;
 	to->manual = from->attrs.manual;
 	to->lifetime = net6_life_left(&from->life);
+	to->metrics = from->attrs.metrics;
 }
 
 static void net6_nl_route_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -38,8 +39,10 @@ static void net6_nl_route_collect(struct net6_net *nn, struct net6_nl_list *list
 		spin_lock_bh(&nn->lock);
 		list_for_each_entry(route, &iface->routes, life.list) {
 			to = net6_nl_next(list);
-			if (to)
-				net6_nl_route_fill(to, route);
+			if (!to)
+				continue;
+			net6_nl_route_fill(to, route);
+			net6_metrics_hold(to->metrics);
 		}
 		spin_unlock_bh(&nn->lock);
 	}
@@ -68,7 +71,18 @@ int net6_nl_route_put(struct sk_buff *skb, const void *item)
 		return -EMSGSIZE;
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTE_MANUAL))
 		return -EMSGSIZE;
-	return 0;
+	return net6_metrics_write(skb, NET6_A_ROUTE_METRICS, i->metrics);
+}
+
+/* The numbers are rtnetlink's, from the first to the last. */
+static_assert((int)NET6_A_METRICS_LOCK == RTAX_LOCK);
+static_assert((int)NET6_A_METRICS_FASTOPEN_NO_COOKIE == RTAX_FASTOPEN_NO_COOKIE);
+
+static void net6_nl_route_drop(void *item)
+{
+	const struct net6_nl_route *i = item;
+
+	net6_metrics_put(i->metrics);
 }
 
 static const struct net6_nl_dump_ops net6_nl_route_dump_ops = {
@@ -76,6 +90,7 @@ static const struct net6_nl_dump_ops net6_nl_route_dump_ops = {
 	.size		= sizeof(struct net6_nl_route),
 	.collect	= net6_nl_route_collect,
 	.put		= net6_nl_route_put,
+	.drop		= net6_nl_route_drop,
 };
 
 int net6_nl_route_get_start(struct netlink_callback *cb)
@@ -116,28 +131,42 @@ static int net6_nl_route_read(struct genl_info *info, struct net6_nl_route *r)
 	return 0;
 }
 
+/* What is said of it beside; a request to remove has no such attributes, and its table ends before
+ * them.
+ */
+static int net6_nl_route_read_attrs(struct genl_info *info, struct net6_route_attrs *attrs)
+{
+	struct nlattr **a = info->attrs;
+
+	if (a[NET6_A_ROUTE_PREFERENCE])
+		attrs->preference = nla_get_s32(a[NET6_A_ROUTE_PREFERENCE]);
+	attrs->metrics = net6_metrics_read(net6_nl_nn(info), a[NET6_A_ROUTE_METRICS],
+					   info->extack);
+	return PTR_ERR_OR_ZERO(attrs->metrics);
+}
+
 static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
 {
+	struct net6_route_attrs attrs = NET6_ROUTE_BY_HAND(0);
 	struct net6_nl_route r = {};
 	struct net6_iface *iface;
 	int err;
 
 	err = net6_nl_route_read(info, &r);
+	if (!err && lifetime)
+		err = net6_nl_route_read_attrs(info, &attrs);
 	if (err)
 		return err;
-	/* A request to remove has no such attribute, and its table ends before it. */
-	if (lifetime && info->attrs[NET6_A_ROUTE_PREFERENCE])
-		r.preference = nla_get_s32(info->attrs[NET6_A_ROUTE_PREFERENCE]);
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ROUTE_IFINDEX, &err);
 	if (iface) {
-		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway,
-				      &NET6_ROUTE_BY_HAND(r.preference), lifetime);
+		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway, &attrs, lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ROUTE_ADDRESS],
 					    "no such route");
 	}
 	rtnl_unlock();
+	net6_metrics_put(attrs.metrics);
 	return err;
 }
 

@@ -22,6 +22,7 @@ void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *fr
 	to->manual = from->attrs.manual;
 	to->neigh_state = READ_ONCE(from->neigh->state);
 	to->lifetime = net6_life_left(&from->life);
+	to->metrics = from->attrs.metrics;
 }
 
 static void net6_nl_router_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -37,8 +38,10 @@ static void net6_nl_router_collect(struct net6_net *nn, struct net6_nl_list *lis
 		spin_lock_bh(&nn->lock);
 		list_for_each_entry(router, &iface->routers, life.list) {
 			to = net6_nl_next(list);
-			if (to)
-				net6_nl_router_fill(to, router);
+			if (!to)
+				continue;
+			net6_nl_router_fill(to, router);
+			net6_metrics_hold(to->metrics);
 		}
 		spin_unlock_bh(&nn->lock);
 	}
@@ -64,7 +67,14 @@ int net6_nl_router_put(struct sk_buff *skb, const void *item)
 		return -EMSGSIZE;
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTER_MANUAL))
 		return -EMSGSIZE;
-	return 0;
+	return net6_metrics_write(skb, NET6_A_ROUTER_METRICS, i->metrics);
+}
+
+static void net6_nl_router_drop(void *item)
+{
+	const struct net6_nl_router *i = item;
+
+	net6_metrics_put(i->metrics);
 }
 
 static const struct net6_nl_dump_ops net6_nl_router_dump_ops = {
@@ -72,6 +82,7 @@ static const struct net6_nl_dump_ops net6_nl_router_dump_ops = {
 	.size		= sizeof(struct net6_nl_router),
 	.collect	= net6_nl_router_collect,
 	.put		= net6_nl_router_put,
+	.drop		= net6_nl_router_drop,
 };
 
 int net6_nl_router_get_start(struct netlink_callback *cb)
@@ -79,13 +90,27 @@ int net6_nl_router_get_start(struct netlink_callback *cb)
 	return net6_nl_dump_start(cb, &net6_nl_router_dump_ops, NET6_A_ROUTER_IFINDEX);
 }
 
+/* What is said of it beside; a request to remove has no such attributes, and its table ends before
+ * them.
+ */
+static int net6_nl_router_read_attrs(struct genl_info *info, struct net6_route_attrs *attrs)
+{
+	struct nlattr **a = info->attrs;
+
+	if (a[NET6_A_ROUTER_PREFERENCE])
+		attrs->preference = nla_get_s32(a[NET6_A_ROUTER_PREFERENCE]);
+	attrs->metrics = net6_metrics_read(net6_nl_nn(info), a[NET6_A_ROUTER_METRICS],
+					   info->extack);
+	return PTR_ERR_OR_ZERO(attrs->metrics);
+}
+
 /* Adds a router for ever, or removes it with a lifetime of 0. */
 static int net6_nl_router_change(struct genl_info *info, u32 lifetime)
 {
+	struct net6_route_attrs attrs = NET6_ROUTE_BY_HAND(0);
 	struct nlattr **a = info->attrs;
 	struct net6_iface *iface;
 	struct in6_addr addr;
-	s8 preference = 0;
 	int err;
 
 	if (!a[NET6_A_ROUTER_ADDRESS]) {
@@ -93,13 +118,16 @@ static int net6_nl_router_change(struct genl_info *info, u32 lifetime)
 		return -EINVAL;
 	}
 	addr = nla_get_in6_addr(a[NET6_A_ROUTER_ADDRESS]);
-	if (lifetime && a[NET6_A_ROUTER_PREFERENCE])
-		preference = nla_get_s32(a[NET6_A_ROUTER_PREFERENCE]);
 	/* RFC 4861 6.1.2: routers are known by their link-local addresses. */
 	if (!(ipv6_addr_type(&addr) & IPV6_ADDR_LINKLOCAL)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTER_ADDRESS],
 				    "a router is named by its link-local address");
 		return -EINVAL;
+	}
+	if (lifetime) {
+		err = net6_nl_router_read_attrs(info, &attrs);
+		if (err)
+			return err;
 	}
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ROUTER_IFINDEX, &err);
@@ -107,13 +135,13 @@ static int net6_nl_router_change(struct genl_info *info, u32 lifetime)
 		NL_SET_ERR_MSG(info->extack, "this link has no routers");
 		err = -EINVAL;
 	} else if (iface) {
-		err = net6_router_update(iface, &addr, &NET6_ROUTE_BY_HAND(preference),
-					 lifetime);
+		err = net6_router_update(iface, &addr, &attrs, lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTER_ADDRESS],
 					    "no such router");
 	}
 	rtnl_unlock();
+	net6_metrics_put(attrs.metrics);
 	return err;
 }
 

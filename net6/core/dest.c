@@ -54,6 +54,7 @@ static void net6_dest_free_rcu(struct rcu_head *rcu)
 		net6_neigh_put(dest->neigh);
 	if (dest->iface)
 		net6_iface_put(dest->iface);
+	net6_metrics_put(dest->metrics);
 	kmem_cache_free(net6_dest_cache, dest);
 }
 
@@ -159,9 +160,22 @@ unlock:
 	return now;
 }
 
-static u32 net6_dest_route_mtu(const struct net6_nexthop *nh)
+static u32 net6_dest_route_mtu(const struct net6_metrics *metrics)
 {
-	return nh->mtu ? max_t(u32, nh->mtu, NET6_MIN_MTU) : U32_MAX;
+	u32 mtu = net6_metric(metrics, RTAX_MTU);
+
+	return mtu ? max_t(u32, mtu, NET6_MIN_MTU) : U32_MAX;
+}
+
+/* What the core obeys is copied: who sends looks at the destination alone. */
+static void net6_dest_obey(struct net6_dest *dest, const struct net6_metrics *m)
+{
+	u32 advmss = net6_metric(m, RTAX_ADVMSS);
+
+	dest->own_hops = net6_metric(m, RTAX_HOPLIMIT);
+	dest->hops = dest->own_hops ? &dest->own_hops : &dest->iface->cur_hop_limit;
+	dest->advmss = advmss ? max_t(u32, advmss, TCP_MIN_MSS) : 0;
+	dest->route_mtu = net6_dest_route_mtu(m);
 }
 
 /* A link without addresses brings all to its other end, and so does a tunnel with one far end. What
@@ -193,10 +207,9 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	dest->flags = nh->flags;
 	dest->iface = net6_iface_get(nh->iface);
 	dest->ifindex = nh->ifindex;
-	dest->own_hops = nh->hop_limit;
-	dest->hops = nh->hop_limit ? &dest->own_hops : &nh->iface->cur_hop_limit;
-	dest->advmss = nh->advmss;
-	dest->route_mtu = net6_dest_route_mtu(nh);
+	/* One that is just going was changed: this entry is stale, too. */
+	dest->metrics = net6_metrics_hold(nh->metrics);
+	net6_dest_obey(dest, dest->metrics);
 	dest->pmtu = min(dest->route_mtu, max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU));
 	dest->used = jiffies;
 	/* A full bucket, whatever its size: the first error must not be lost. */
@@ -395,7 +408,7 @@ static int net6_dest_pass(struct net6_net *nn, const struct net6_dest_key *key,
 		return err;
 	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, net6_dest_neigh_addr(&nh));
 	hop->flags = nh.flags;
-	hop->mtu = net6_dest_route_mtu(&nh);
+	hop->mtu = net6_dest_route_mtu(nh.metrics);
 	return hop->neigh ? 0 : -ENOMEM;
 }
 
@@ -537,9 +550,7 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 		.addr		= *target,
 		.ifindex	= old->ifindex,
 		.flags		= NET6_DEST_REDIRECTED,
-		.hop_limit	= old->own_hops,
-		.advmss		= old->advmss,
-		.mtu		= old->route_mtu == U32_MAX ? 0 : old->route_mtu,
+		.metrics	= old->metrics,
 	};
 	struct net6_dest *dest;
 

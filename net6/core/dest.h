@@ -9,6 +9,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 
+#include "metrics.h"
 #include "neigh.h"
 
 #define NET6_DEST_LOCAL		BIT(0)	/* one of our own addresses: goes to loopback */
@@ -57,6 +58,7 @@ struct net6_dest_key {
  * @route_mtu: most bytes by the route, U32_MAX if it does not say; 1280 at least
  * @advmss: what TCP announces by the route, 0 if it does not say
  * @own_hops: the route's hop limit, 0 if it does not say
+ * @metrics: all that the route says, reference held; NULL for nothing
  * @used: jiffies of the last look-up, for eviction
  * @nn: namespace
  * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
@@ -82,6 +84,7 @@ struct net6_dest {
 	u16			advmss;
 	u32			route_mtu;
 	struct net6_net		*nn;
+	struct net6_metrics	*metrics;
 	unsigned long		pmtu_expires;
 	unsigned long		used;
 	u32			icmp_tokens;
@@ -192,9 +195,7 @@ void net6_dest_exit(void);
  * @ifindex: as in struct net6_dest
  * @flags: NET6_DEST_*
  * @router: it is a default router
- * @hop_limit: of the route, 0: none
- * @advmss: the same
- * @mtu: the same
+ * @metrics: of the route, NULL: none; no reference
  */
 struct net6_nexthop {
 	struct net6_iface	*iface;
@@ -203,9 +204,7 @@ struct net6_nexthop {
 	int			ifindex;
 	u32			flags;
 	bool			router;
-	u8			hop_limit;
-	u16			advmss;
-	u32			mtu;
+	struct net6_metrics	*metrics;
 };
 
 /* core/route.c. RCU read lock held. They fill what they are given; flags or -errno. */

@@ -25,6 +25,7 @@ static void net6_fib_free(struct net6_fib_route *r)
 	nn->fib_count--;
 	net6_note_route(r, NET6_NOTE_DEL);
 	net6_dest_flush(nn);
+	net6_metrics_put(r->attrs.metrics);
 	kfree_rcu(r, rcu);
 }
 
@@ -107,6 +108,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	r->gateway = *gateway;
 	r->iface = iface;
 	r->attrs = *attrs;
+	net6_metrics_hold(r->attrs.metrics);
 	net6_life_begin(&iface->ends, &r->life, NET6_LIFE_ROUTE, lifetime);
 	net6_fib_link(node, r);
 	/* Those of routers in front: who looks for one does not go through the others. */
@@ -130,7 +132,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
  * @prefix: prefix, bits beyond @plen zero
  * @plen: 0..128
  * @gateway: router on @iface, or :: if the prefix is on-link
- * @attrs: what else is said of it
+ * @attrs: what else is said of it; what it refers to is kept by the caller
  * @lifetime: seconds, NET6_LIFETIME_INFINITE
  *
  * Context: process or softirq; takes nn->lock.

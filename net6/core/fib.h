@@ -10,30 +10,27 @@
 
 #include "iface.h"
 #include "life.h"
+#include "metrics.h"
 #include "trie.h"
 
 #define NET6_METRIC_DEFAULT	1024	/* as native's: of routers, and of who asks for none */
 
 /**
  * struct net6_route_attrs - what is said of a route beside where it leads
+ * @metrics: RTA_METRICS, NULL for none; the route holds a reference
  * @metric: of several ways the lower one wins; part of what tells routes apart. To remove, 0: any
- * @mtu: most bytes of a packet, 0: the link's
- * @advmss: what TCP announces as its segment size, 0: by the MTU
- * @hop_limit: of the unicast packets that we send, 0: the interface's
  * @protocol: RTPROT_* of who has set it; it is told only
  * @refuses: it leads nowhere: RTN_BLACKHOLE, _UNREACHABLE, _PROHIBIT, _THROW; 0: it leads somewhere
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @manual: set by the administrator: no advertisement changes it
  */
 struct net6_route_attrs {
-	u32	metric;
-	u32	mtu;
-	u16	advmss;
-	u8	hop_limit;
-	u8	protocol;
-	u8	refuses;
-	s8	preference;
-	bool	manual;
+	struct net6_metrics	*metrics;
+	u32			metric;
+	u8			protocol;
+	s8			preference;
+	u8			refuses : 4;
+	bool			manual : 1;
 };
 
 /* What a router has told, and what is set without more words. */
@@ -46,10 +43,9 @@ struct net6_route_attrs {
 static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
 					  const struct net6_route_attrs *b)
 {
-	return a->metric == b->metric && a->mtu == b->mtu && a->advmss == b->advmss &&
-	       a->hop_limit == b->hop_limit && a->protocol == b->protocol &&
-	       a->refuses == b->refuses &&
-	       a->preference == b->preference && a->manual == b->manual;
+	return a->metric == b->metric && a->protocol == b->protocol && a->refuses == b->refuses &&
+	       a->preference == b->preference && a->manual == b->manual &&
+	       net6_metrics_equal(a->metrics, b->metrics);
 }
 
 /**

@@ -22,19 +22,8 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->neigh = NULL;
 	nh->flags = flags;
 	nh->router = false;
-	nh->hop_limit = 0;
-	nh->advmss = 0;
-	nh->mtu = 0;
+	nh->metrics = NULL;
 	return nh->flags;
-}
-
-/* What the route says of packets that take it. */
-static int net6_route_by(const struct net6_route_attrs *attrs, struct net6_nexthop *nh, int err)
-{
-	nh->hop_limit = READ_ONCE(attrs->hop_limit);
-	nh->advmss = READ_ONCE(attrs->advmss);
-	nh->mtu = READ_ONCE(attrs->mtu);
-	return err;
 }
 
 static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *daddr,
@@ -109,7 +98,8 @@ static int net6_route_via(const struct net6_fib_match *match, const struct in6_a
 	err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
 				direct ? NET6_DEST_ONLINK : 0, nh);
 	nh->neigh = match->neigh;
-	return net6_route_by(&route->attrs, nh, err);
+	nh->metrics = route->attrs.metrics;
+	return err;
 }
 
 static int net6_route_default(const struct net6_router *router, struct net6_nexthop *nh)
@@ -117,7 +107,8 @@ static int net6_route_default(const struct net6_router *router, struct net6_next
 	int err = net6_route_direct(router->iface, &router->addr, 0, nh);
 
 	nh->router = true;
-	return net6_route_by(&router->attrs, nh, err);
+	nh->metrics = READ_ONCE(router->attrs.metrics);
+	return err;
 }
 
 /* Does an on-link prefix go before a route? */

@@ -57,6 +57,7 @@ static void net6_router_free(struct net6_router *router)
 	net6_neigh_set_router(router->neigh, net6_router_find(iface, &router->addr));
 	net6_neigh_put(router->neigh);
 	net6_dest_flush(iface->nn);
+	net6_metrics_put(router->attrs.metrics);
 	kfree_rcu(router, rcu);
 }
 
@@ -92,6 +93,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
 	router->iface = iface;
 	router->neigh = neigh;
 	router->attrs = *attrs;
+	net6_metrics_hold(router->attrs.metrics);
 	router->id = net6_router_next_id(iface->nn);
 	INIT_LIST_HEAD(&router->told);
 	net6_life_begin(&iface->ends, &router->life, NET6_LIFE_ROUTER, lifetime);
@@ -125,6 +127,7 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	__must_hold(&router->iface->nn->lock)
 {
 	bool became = attrs->manual && !router->attrs.manual;
+	struct net6_metrics *old = router->attrs.metrics;
 	bool changed;
 
 	if (router->attrs.manual && !attrs->manual)
@@ -135,18 +138,18 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	}
 	changed = !net6_route_attrs_equal(&router->attrs, attrs);
 	WRITE_ONCE(router->attrs.preference, attrs->preference);
-	WRITE_ONCE(router->attrs.mtu, attrs->mtu);
-	WRITE_ONCE(router->attrs.advmss, attrs->advmss);
-	WRITE_ONCE(router->attrs.hop_limit, attrs->hop_limit);
+	/* Who reads it under RCU sees what is in it. */
+	smp_store_release(&router->attrs.metrics, net6_metrics_hold(attrs->metrics));
 	router->iface->n_routers -= became;
 	router->iface->n_manual += became;
 	router->attrs.protocol = attrs->protocol;
 	router->attrs.manual = attrs->manual;
 	net6_life_set(&router->iface->ends, &router->life, lifetime);
-	if (!changed)
-		return 0;
-	net6_dest_flush(router->iface->nn);
-	net6_note_router(router, NET6_NOTE_CHANGE);
+	if (changed) {
+		net6_dest_flush(router->iface->nn);
+		net6_note_router(router, NET6_NOTE_CHANGE);
+	}
+	net6_metrics_put(old);
 	return 0;
 }
 
@@ -168,7 +171,8 @@ static void net6_router_forget_told(struct net6_iface *iface, const struct in6_a
  * net6_router_update() - add, renew or (lifetime 0) remove a default router
  * @iface: its interface
  * @addr: its address; link-local if it is told
- * @attrs: what else is said of it; manual ones are counted against the limit of such
+ * @attrs: what else is said of it; manual ones are counted against the limit of such. What it
+ *	refers to is kept by the caller
  * @lifetime: seconds; NET6_LIFETIME_INFINITE only for manual ones
  *
  * Context: process or softirq, no locks of net6 held; takes nn->lock.

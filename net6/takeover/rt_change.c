@@ -2,16 +2,13 @@
 /* rtnetlink: routes that are added and removed (ip -6 route add, change, replace, del). What can be
  * added: prefixes with and without a gateway, those that refuse, and default routes.
  */
-#include <linux/tcp.h>
 #include <net/ip6_route.h>
-#include <net/tcp.h>
 
 #include "rt.h"
 
 /* What a request may ask for in vain. */
 enum net6_rt_lack {
 	NET6_RT_LACKS_NOTHING,
-	NET6_RT_LACKS_METRIC,
 	NET6_RT_LACKS_SOURCE,
 	NET6_RT_LACKS_ENCAP,
 	NET6_RT_LACKS_NEXTHOP,
@@ -24,6 +21,7 @@ enum net6_rt_lack {
  * @gateway: next hop, :: without
  * @iface: outgoing interface; NULL: any, to remove
  * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
+ * @mx: RTA_METRICS, not read yet
  * @lacks: what net6 has not of what is asked for; nobody minds when a route is removed
  * @attrs: what else is said of it; to remove, a metric and a protocol of 0 stand for any
  * @route: what was found
@@ -37,6 +35,7 @@ struct net6_rt_change {
 	u8			plen;
 	bool			found;
 	enum net6_rt_lack	lacks;
+	struct nlattr		*mx;
 	struct net6_route_attrs	attrs;
 	struct net6_rt_route	route;
 };
@@ -63,42 +62,6 @@ static struct net6_iface *net6_rt_gateway_iface(struct net6_net *nn, const struc
 	return iface;
 }
 
-/* One of RTA_METRICS; as native, what is too large is cut. */
-static void net6_rt_metric(struct net6_rt_change *c, int type, u32 value)
-{
-	if (!value)
-		return;
-	if (type == RTAX_MTU)
-		c->attrs.mtu = min(value, 65535U - 15);
-	else if (type == RTAX_ADVMSS)
-		c->attrs.advmss = clamp_t(u32, value, TCP_MIN_MSS, 65535 - 40);
-	else if (type == RTAX_HOPLIMIT)
-		c->attrs.hop_limit = min(value, 255U);
-	else
-		c->lacks = NET6_RT_LACKS_METRIC;
-}
-
-static int net6_rt_metrics(struct net6_rt_change *c, const struct nlattr *metrics,
-			   struct netlink_ext_ack *extack)
-{
-	struct nlattr *nla;
-	int rem;
-
-	if (!metrics)
-		return 0;
-	nla_for_each_nested(nla, metrics, rem) {
-		int type = nla_type(nla);
-
-		if (type > RTAX_MAX || (type && type != RTAX_CC_ALGO && nla_len(nla) != 4)) {
-			NL_SET_ERR_MSG_ATTR(extack, nla, "not a metric of a route");
-			return -EINVAL;
-		}
-		if (type)
-			net6_rt_metric(c, type, type == RTAX_CC_ALGO ? 1 : nla_get_u32(nla));
-	}
-	return 0;
-}
-
 static enum net6_rt_lack net6_rt_route_lacks(struct nlattr **tb)
 {
 	if (tb[RTA_PREFSRC])
@@ -113,9 +76,6 @@ static int net6_rt_route_refuse(enum net6_rt_lack lack, struct netlink_ext_ack *
 	switch (lack) {
 	case NET6_RT_LACKS_NOTHING:
 		return 0;
-	case NET6_RT_LACKS_METRIC:
-		NL_SET_ERR_MSG(extack, "net6: of a route's metrics mtu, advmss and hoplimit only");
-		break;
 	case NET6_RT_LACKS_SOURCE:
 		NL_SET_ERR_MSG(extack, "net6 has no routes with a source address");
 		break;
@@ -174,7 +134,8 @@ static int net6_rt_route_read(struct net6_net *nn, struct net6_rt_change *c, str
 		NL_SET_ERR_MSG(extack, "net6 has no such interface");
 		return -ENODEV;
 	}
-	return net6_rt_metrics(c, tb[RTA_METRICS], extack);
+	c->mx = tb[RTA_METRICS];
+	return 0;
 }
 
 static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
@@ -315,9 +276,9 @@ static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_
 {
 	const struct net6_rt_route *r = &c->route;
 	struct net6_iface *iface = net6_iface_find(nn, r->dev->ifindex);
-	struct net6_route_attrs attrs = r->attrs;
+	/* Who says so, and which of several it is. */
+	const struct net6_route_attrs attrs = { .metric = r->attrs.metric, .manual = true };
 
-	attrs.manual = true;	/* who says so */
 	switch (iface ? r->kind : NET6_RT_IMPLIED) {
 	case NET6_RT_PREFIX:
 		return net6_prefix_update(iface, &r->dst, r->plen, 0, NET6_PREFIX_BY_HAND);
@@ -331,19 +292,43 @@ static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_
 }
 
 /* Without a word of replacing, one that is there lives on, for as long as is asked for. */
-static int net6_rt_route_prolong(const struct net6_rt_change *c)
+static int net6_rt_route_prolong(struct net6_net *nn, struct net6_rt_change *c)
 {
-	if (c->route.expires != NET6_LIFETIME_INFINITE)
+	rcu_read_lock();	/* keeps its metrics */
+	if (net6_rt_route_find(nn, c, net6_rt_route_same) &&
+	    c->route.expires != NET6_LIFETIME_INFINITE)
 		net6_rt_route_set(c->iface, c, &c->route.attrs, c->lifetime);
+	rcu_read_unlock();
 	return -EEXIST;
+}
+
+static int net6_rt_route_put(struct net6_net *nn, struct net6_rt_change *c, u16 flags)
+{
+	bool other = net6_rt_route_find(nn, c, net6_rt_route_other);
+	bool replace = flags & NLM_F_REPLACE;
+	int err;
+
+	net6_rt_route_find(nn, c, net6_rt_route_same);
+	if ((other || c->found) && (flags & NLM_F_EXCL))
+		return -EEXIST;
+	if (!other && !c->found && replace && !(flags & NLM_F_CREATE))
+		return -ENOENT;
+	if (c->found && !replace)
+		return net6_rt_route_prolong(nn, c);
+	err = net6_rt_route_set(c->iface, c, &c->attrs, c->lifetime);
+	if (err || !replace)
+		return err;
+	/* RTNL: nobody adds others meanwhile. */
+	while (net6_rt_route_find(nn, c, net6_rt_route_other) &&
+	       !net6_rt_route_remove_found(nn, c))
+		;
+	return 0;
 }
 
 int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
-	bool replace = nlh->nlmsg_flags & NLM_F_REPLACE;
 	struct net6_rt_change c;
-	bool other;
 	int err;
 
 	err = net6_rt_route_parse(skb, nlh, &c, extack);
@@ -351,22 +336,12 @@ int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 		err = net6_rt_route_check(nn, &c, extack);
 	if (err)
 		return err;
-	other = net6_rt_route_find(nn, &c, net6_rt_route_other);
-	net6_rt_route_find(nn, &c, net6_rt_route_same);
-	if ((other || c.found) && (nlh->nlmsg_flags & NLM_F_EXCL))
-		return -EEXIST;
-	if (!other && !c.found && replace && !(nlh->nlmsg_flags & NLM_F_CREATE))
-		return -ENOENT;
-	if (c.found && !replace)
-		return net6_rt_route_prolong(&c);
-	err = net6_rt_route_set(c.iface, &c, &c.attrs, c.lifetime);
-	if (err || !replace)
-		return err;
-	/* RTNL: nobody adds others meanwhile. */
-	while (net6_rt_route_find(nn, &c, net6_rt_route_other) &&
-	       !net6_rt_route_remove_found(nn, &c))
-		;
-	return 0;
+	c.attrs.metrics = net6_metrics_read(nn, c.mx, extack);
+	if (IS_ERR(c.attrs.metrics))
+		return PTR_ERR(c.attrs.metrics);
+	err = net6_rt_route_put(nn, &c, nlh->nlmsg_flags);
+	net6_metrics_put(c.attrs.metrics);
+	return err;
 }
 
 int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)

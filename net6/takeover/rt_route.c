@@ -28,21 +28,6 @@ static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
 	return nlh;
 }
 
-static int net6_rt_put_metrics(struct sk_buff *skb, const struct net6_route_attrs *attrs)
-{
-	struct nlattr *nest;
-
-	if (!attrs->mtu && !attrs->advmss && !attrs->hop_limit)
-		return 0;
-	nest = nla_nest_start_noflag(skb, RTA_METRICS);
-	if (!nest || (attrs->mtu && nla_put_u32(skb, RTAX_MTU, attrs->mtu)) ||
-	    (attrs->advmss && nla_put_u32(skb, RTAX_ADVMSS, attrs->advmss)) ||
-	    (attrs->hop_limit && nla_put_u32(skb, RTAX_HOPLIMIT, attrs->hop_limit)))
-		return -EMSGSIZE;	/* the caller cancels the whole message */
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
 static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
 {
 	struct rta_cacheinfo ci = {};
@@ -53,7 +38,7 @@ static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *
 	if (nla_put_u32(skb, RTA_TABLE, route->table) ||
 	    (route->plen && nla_put_in6_addr(skb, RTA_DST, &route->dst)) ||
 	    nla_put_u32(skb, RTA_PRIORITY, route->attrs.metric) ||
-	    net6_rt_put_metrics(skb, &route->attrs) ||
+	    net6_metrics_write(skb, RTA_METRICS, route->attrs.metrics) ||
 	    (!ipv6_addr_any(&route->gateway) &&
 	     nla_put_in6_addr(skb, RTA_GATEWAY, &route->gateway)) ||
 	    nla_put_u32(skb, RTA_OIF, route->dev->ifindex) ||
@@ -205,6 +190,7 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 			.type		= RTN_UNICAST,
 		};
 	*route = best.route;
+	route->attrs.metrics = dest->metrics;	/* which has a reference, the other has none */
 	route->dev = dest->iface->dev;
 	route->dst = dest->key.daddr;
 	route->plen = 128;

@@ -194,6 +194,24 @@ def a_default_router_is_added_and_deleted():
 
 
 @ktap.test
+def metrics_of_routes_in_the_words_of_ip():
+    words = "mtu lock 1400 rtt lock 1.500ms initcwnd 20 features ecn rto_min 30ms congctl reno"
+    for table, dst, address in (("routers", ("default",), "fe80::99"),
+                                ("routes", ("fd00:77::/32",), "fd00:77::")):
+        ctl(A, "add", "route", *dst, "via", "fe80::99", "dev", "a0", *words.split())
+        ktap.equal(having(show(A, table), address=address)[0]["metrics"], words, table)
+        ktap.true(words in ctl(A, "show", table), f"a table of {table}")
+        for bad in (("mtu",), ("mtu", "lock"), ("initcwnd", "many"), ("rtt", "1h"),
+                    ("features", "sack"), ("congctl", "nosuch")):
+            refused(A, "add", "route", *dst, "via", "fe80::99", "dev", "a0", *bad)
+        ctl(A, "add", "route", *dst, "via", "fe80::99", "dev", "a0", "rto_min", "2s")
+        ktap.equal(having(show(A, table), address=address)[0]["metrics"], "rto_min 2000ms", "new")
+        ctl(A, "add", "route", *dst, "via", "fe80::99", "dev", "a0")
+        ktap.true("metrics" not in having(show(A, table), address=address)[0], "none")
+        ctl(A, "del", "route", *dst, "via", "fe80::99", "dev", "a0")
+
+
+@ktap.test
 def a_prefix_is_added_and_deleted():
     ctl(A, "add", "prefix", "fd00:3::/48", "dev", "a0")
     entry = having(show(A, "prefixes"), address="fd00:3::", prefix_len=48)[0]
@@ -481,8 +499,10 @@ def set_everything():
     ctl(A, "add", "address", "fd00:8::1/64", "dev", "a0")
     ctl(A, "add", "address", "fd00:9::1/128", "dev", "six")
     ctl(A, "add", "prefix", "fd00:a::/48", "dev", "a0")
-    ctl(A, "add", "route", "default", "via", "fe80::8", "dev", "a0", "preference", "low")
-    ctl(A, "add", "route", "fd00:b::/32", "via", "fe80::9", "dev", "a0", "preference", "high")
+    ctl(A, "add", "route", "default", "via", "fe80::8", "dev", "a0", "preference", "low",
+        "initcwnd", "20", "congctl", "lock", "reno")
+    ctl(A, "add", "route", "fd00:b::/32", "via", "fe80::9", "dev", "a0", "preference", "high",
+        "mtu", "lock", "1400", "rtt", "2.125ms", "features", "ecn")
     ctl(A, "add", "route", "fd00:c::/32", "dev", "six")
     ctl(A, "add", "neighbor", "fe80::8", "lladdr", "02:00:00:00:00:08", "dev", "a0")
     ctl(A, "add", "proxy", "fd00:8::5", "dev", "a0", "router", "on")
@@ -495,6 +515,7 @@ WRONG = (
     "add prefix fd00:a::1/64 dev a0", "add prefix fe80::/64 dev a0",
     "add route default via fd00::1 dev a0", "add route default via fe80::1 dev lo",
     "add route fd00:b::1/32 dev a0", "add route fd00:d::/32 via ff02::1 dev a0",
+    "add route fd00:b::/32 dev a0 mtu none", "add route fd00:b::/32 dev a0 initcwnd",
     "add neighbor fd00:8::7 lladdr 02:00:00:00:00 dev a0",
     "add neighbor fd00:8::7 lladdr 02:00:00:00:00:07 dev lo", "add proxy ff02::1 dev a0",
     "add policy fd00::1/8 label 1", "add policy fd00::/16", "set dev a0 mtu 70000",

@@ -10,10 +10,12 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
+import ip6metrics
 import ip6views
 import rawlinks
 
 ip6views.tests()
 ip6asks.tests()
+ip6metrics.tests()
 rawlinks.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))

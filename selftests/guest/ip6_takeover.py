@@ -15,6 +15,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
+import ip6metrics
 import ip6views
 
 
@@ -28,7 +29,7 @@ def a_route_that_expires_or_cannot_be():
     def add(*words):
         return ip6views.A.run("ip", "-6", "route", "add", "fd0a::/48", "via", "fd00::b",
                               "dev", "a0", *words, check=False)
-    for words in (("initcwnd", "9"), ("src", "fd00::a"), ("encap", "ip6", "dst", "fd00::c")):
+    for words in (("src", "fd00::a"), ("encap", "ip6", "dst", "fd00::c")):
         ktap.true("net6" in add(*words), f"it says what is missing: {words[0]}")
         ktap.equal(ip6views.A.run("ip", "-6", "route", "show", "fd0a::/48"), "",
                    f"route with {words[0]}")
@@ -76,4 +77,5 @@ def neighbors_in_many_messages_are_listed_once_each():
 
 ip6views.tests()
 ip6asks.tests()
+ip6metrics.tests()
 ktap.main(setup=setup)

@@ -62,6 +62,7 @@ enum kind {
 	KIND_AGE,		/* milliseconds */
 	KIND_ADDRESSES,		/* addresses, 16 bytes each */
 	KIND_DOMAINS,		/* domain names in labels, padded with zeros */
+	KIND_METRICS,		/* of a route, in ip's words */
 	KIND_TCP_INFO,		/* struct tcp_info; the last column, on a line of its own */
 };
 
@@ -97,6 +98,24 @@ void tcp_info_json(FILE *to, const struct nlattr *attr);
 /* show.c */
 void show(int argc, char **argv, bool json);
 void monitor(bool json);
+
+/* metrics.c */
+
+/**
+ * struct metrics - metrics of a route, as they are asked for
+ * @any: there are some
+ * @congctl: the name of a congestion control, or NULL
+ * @value: by NET6_A_METRICS_*, in the kernel's units; 0 for none
+ */
+struct metrics {
+	bool		any;
+	const char	*congctl;
+	uint32_t	value[NET6_A_METRICS_MAX + 1];
+};
+
+int metrics_take(int argc, char **argv, struct metrics *m);
+void metrics_put(struct nlmsghdr *nlh, uint16_t type, const struct metrics *m);
+void metrics_text(FILE *to, const struct nlattr *nest);
 
 /* tunnel.c */
 void tunnel(int argc, char **argv);
@@ -169,6 +188,7 @@ extern const struct setting iface_settings[];
 extern const struct setting limit_settings[];
 void run(const char *verb, int argc, char **argv, bool json);
 bool matches(const char *word, const char *full);
+uint32_t number(const char *word, const char *what);
 uint32_t dev_index(const char *name);
 uint32_t dev_option(int argc, char **argv, bool required);
 

@@ -32,8 +32,10 @@ static void usage(FILE *to)
 	      "  add neighbor ADDRESS lladdr LLADDR dev DEV\n"
 	      "  del neighbor ADDRESS dev DEV\n"
 	      "  add route default via ADDRESS dev DEV [preference high|medium|low]\n"
+	      "      [mtu [lock] N] [initcwnd N] [...]\n"
 	      "  del route default via ADDRESS dev DEV\n"
 	      "  add route PREFIX/LENGTH [via ADDRESS] dev DEV [preference high|medium|low]\n"
+	      "      [mtu [lock] N] [initcwnd N] [...]\n"
 	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
@@ -102,7 +104,7 @@ uint32_t dev_index(const char *name)
 	return index;
 }
 
-static uint32_t number(const char *word, const char *what)
+uint32_t number(const char *word, const char *what)
 {
 	unsigned long value;
 	char *end;
@@ -302,8 +304,9 @@ static void change_other_route(bool add, int argc, char **argv)
 {
 	static const char *const words[] = { "via", "dev", "preference", NULL };
 	struct in6_addr prefix, gateway;
-	struct nlmsghdr *nlh;
 	const char *via, *rank;
+	struct nlmsghdr *nlh;
+	struct metrics m;
 	uint32_t index;
 	int length;
 
@@ -312,7 +315,8 @@ static void change_other_route(bool add, int argc, char **argv)
 		length = 128;
 	judge_prefix(&prefix, length);
 	judge_global(&prefix);
-	only_options(--argc, ++argv, words);
+	argc = metrics_take(argc - 1, ++argv, &m);
+	only_options(argc, argv, words);
 	via = option(argc, argv, "via");
 	rank = option(argc, argv, "preference");
 	if (via && network(via, &gateway) >= 0)
@@ -330,6 +334,8 @@ static void change_other_route(bool add, int argc, char **argv)
 		mnl_attr_put(nlh, NET6_A_ROUTE_GATEWAY, sizeof(gateway), &gateway);
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFERENCE, preference(rank));
+	if (add)
+		metrics_put(nlh, NET6_A_ROUTE_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
@@ -338,8 +344,9 @@ static void change_route(bool add, int argc, char **argv)
 {
 	static const char *const words[] = { "via", "dev", "preference", NULL };
 	struct in6_addr address;
-	struct nlmsghdr *nlh;
 	const char *via, *rank;
+	struct nlmsghdr *nlh;
+	struct metrics m;
 	uint32_t index;
 
 	if (!argc)
@@ -348,7 +355,8 @@ static void change_route(bool add, int argc, char **argv)
 		change_other_route(add, argc, argv);
 		return;
 	}
-	only_options(--argc, ++argv, words);
+	argc = metrics_take(argc - 1, ++argv, &m);
+	only_options(argc, argv, words);
 	via = option(argc, argv, "via");
 	rank = option(argc, argv, "preference");
 	if (!via)
@@ -365,6 +373,8 @@ static void change_route(bool add, int argc, char **argv)
 	mnl_attr_put(nlh, NET6_A_ROUTER_ADDRESS, sizeof(address), &address);
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTER_PREFERENCE, preference(rank));
+	if (add)
+		metrics_put(nlh, NET6_A_ROUTER_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }

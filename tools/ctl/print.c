@@ -180,6 +180,16 @@ static void get_domains(const struct nlattr *attr, char *cell)
 	*(start > cell ? start - 1 : cell) = 0;
 }
 
+static void get_metrics(const struct nlattr *nest, char *cell)
+{
+	FILE *to = fmemopen(cell, CELL, "w");
+
+	if (!to)
+		die("out of memory");
+	metrics_text(to, nest);
+	fclose(to);
+}
+
 static void get_tcp_info(const struct nlattr **attrs, char *cell)
 {
 	FILE *to = fmemopen(cell, CELL, "w");
@@ -197,7 +207,8 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 	uint32_t value = ctl_u32(attr);
 	char word[16];
 
-	strcpy(cell, c->kind == KIND_FLAG || c->kind == KIND_TCP_INFO ? "" : "-");
+	strcpy(cell, c->kind == KIND_FLAG || c->kind == KIND_METRICS || c->kind == KIND_TCP_INFO ?
+		     "" : "-");
 	if (!attr)
 		return;
 	switch (c->kind) {
@@ -270,6 +281,9 @@ static void human(const struct column *c, const struct nlattr **attrs, char *cel
 		break;
 	case KIND_DOMAINS:
 		get_domains(attr, cell);
+		break;
+	case KIND_METRICS:
+		get_metrics(attr, cell);
 		break;
 	case KIND_TCP_INFO:
 		get_tcp_info(attrs, cell);

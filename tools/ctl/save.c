@@ -240,6 +240,23 @@ static const char *rank(const struct nlattr *attr)
 	return value > 0 ? " preference high" : value < 0 ? " preference low" : "";
 }
 
+/* " mtu 1400", or "" if nothing is said. */
+static const char *metrics(const struct nlattr *nest)
+{
+	static char text[1024];
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	*text = '\0';
+	if (!to)
+		die("out of memory");
+	if (nest) {
+		putc(' ', to);
+		metrics_text(to, nest);
+	}
+	fclose(to);
+	return text;
+}
+
 static void on_router(uint8_t cmd, const struct nlattr **attrs)
 {
 	struct in6_addr address = ctl_address(attrs[NET6_A_ROUTER_ADDRESS]);
@@ -248,8 +265,8 @@ static void on_router(uint8_t cmd, const struct nlattr **attrs)
 
 	if (cmd == NET6_CMD_ROUTER_GET && attrs[NET6_A_ROUTER_MANUAL] && dev_of(index, name) &&
 	    !is_implied(index, &address, 0))
-		put("add route default via %s dev %s%s", text_of(&address, text), name,
-		    rank(attrs[NET6_A_ROUTER_PREFERENCE]));
+		put("add route default via %s dev %s%s%s", text_of(&address, text), name,
+		    rank(attrs[NET6_A_ROUTER_PREFERENCE]), metrics(attrs[NET6_A_ROUTER_METRICS]));
 }
 
 static void on_route(uint8_t cmd, const struct nlattr **attrs)
@@ -263,10 +280,10 @@ static void on_route(uint8_t cmd, const struct nlattr **attrs)
 	    ctl_u32(attrs[NET6_A_ROUTE_LIFETIME]) != UINT32_MAX ||
 	    !dev_of(ctl_u32(attrs[NET6_A_ROUTE_IFINDEX]), name))
 		return;
-	put("add route %s/%u%s%s dev %s%s", text_of(&address, text), length,
+	put("add route %s/%u%s%s dev %s%s%s", text_of(&address, text), length,
 	    attrs[NET6_A_ROUTE_GATEWAY] ? " via " : "",
 	    attrs[NET6_A_ROUTE_GATEWAY] ? text_of(&gateway, via) : "", name,
-	    rank(attrs[NET6_A_ROUTE_PREFERENCE]));
+	    rank(attrs[NET6_A_ROUTE_PREFERENCE]), metrics(attrs[NET6_A_ROUTE_METRICS]));
 }
 
 static void on_neigh(uint8_t cmd, const struct nlattr **attrs)

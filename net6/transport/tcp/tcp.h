@@ -56,6 +56,14 @@ static inline struct net6_net *net6_tcp_nn_rcu(const struct sock *sk)
 	return net6_pernet_rcu(sock_net(sk));
 }
 
+/* What the route to the peer says of connections, or NULL; sk locked. */
+static inline const struct net6_metrics *net6_tcp_metrics(const struct sock *sk)
+{
+	const struct net6_dest *dest = ((const struct net6_tcp_sock *)sk)->n6.dest;
+
+	return likely(dest) ? dest->metrics : NULL;
+}
+
 /* Room in front of a TCP header on its way to @dest. Room for what its device needs, and no more.
  * With the core's data behind it a segment without payload takes 512 bytes, not 1024, all of
  * which the kernel clears. Who finds too little makes room (skb_cow_head()).

@@ -535,6 +535,10 @@ void net6_tcp_cong_init(struct sock *sk)
 {
 }
 
+void net6_tcp_cong_by_route(struct sock *sk, void *congctl)
+{
+}
+
 /* ---- the rest ---- */
 
 __sum16 csum_ipv6_magic(const struct in6_addr *saddr, const struct in6_addr *daddr, __u32 len,

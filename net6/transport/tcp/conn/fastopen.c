@@ -87,7 +87,8 @@ static bool net6_tcp_fo_cookie(struct sock *sk, struct tcp_fastopen_cookie *c, u
 		c->len = -1;
 		return false;
 	}
-	if (mode & TFO_CLIENT_NO_COOKIE || tcp_sk(sk)->fastopen_no_cookie) {
+	if (mode & TFO_CLIENT_NO_COOKIE || tcp_sk(sk)->fastopen_no_cookie ||
+	    net6_metric(net6_tcp_metrics(sk), RTAX_FASTOPEN_NO_COOKIE)) {
 		c->len = -1;
 		return true;
 	}

@@ -255,7 +255,8 @@ bool net6_tcp_fastopen_request(struct sock *listener, struct sk_buff *skb,
 		NET6_INC(nn, TcpFastOpenCookieReqd);
 	if (!(mode & TFO_SERVER_ENABLE) || !(data || o->fastopen_ok))
 		return false;
-	if (!(mode & TFO_SERVER_COOKIE_NOT_REQD) && !tcp_sk(listener)->fastopen_no_cookie) {
+	if (!(mode & TFO_SERVER_COOKIE_NOT_REQD) && !tcp_sk(listener)->fastopen_no_cookie &&
+	    !net6_metric(req->dest->metrics, RTAX_FASTOPEN_NO_COOKIE)) {
 		key = net6_tcp_fastopen_cookie_key(req, o);
 		req->fo_cookie = o->fastopen_ok && key != 1;
 		if (!key) {

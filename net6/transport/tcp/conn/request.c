@@ -281,7 +281,10 @@ static void net6_tcp_request_window(struct net6_tcp_request *req)
 		mss = user_mss;
 	req->advmss = mss;
 	first = net6_tcp_ops_segments(net6_tcp_request_ask(req, BPF_SOCK_OPS_RWND_INIT));
-	net6_tcp_init_window(req->listener, req->advmss, first, &rcv_wnd, &clamp, &wscale);
+	if (req->tstamp_ok)
+		mss -= TCPOLEN_TSTAMP_ALIGNED;
+	net6_tcp_init_window(req->listener, req->dest->metrics, mss, first, &rcv_wnd, &clamp,
+			     &wscale);
 	if (!req->wscale_ok) {
 		wscale = 0;
 		clamp = min(clamp, 65535U);
@@ -319,6 +322,7 @@ static void net6_tcp_request_options(struct net6_tcp_request *req, const struct 
 	/* RFC 3168 6.1.1. */
 	req->ecn_ok = can && th->ece && th->cwr &&
 		      (READ_ONCE(net->ipv4.sysctl_tcp_ecn) ||
+		       net6_metric(req->dest->metrics, RTAX_FEATURES) & DST_FEATURE_ECN_MASK ||
 		       net6_tcp_request_ask(req, BPF_SOCK_OPS_NEEDS_ECN) == 1);
 }
 

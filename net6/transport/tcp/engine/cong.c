@@ -196,7 +196,7 @@ void net6_tcp_cong_assign(struct sock *sk)
  *
  * Context: process, sleeps.
  * Return: 0, -ENOENT (no such module), -EPERM (restricted, and the caller may not
- * administer the namespace), -ENOMEM.
+ * administer the namespace; or the route insists on another one), -ENOMEM.
  */
 int net6_tcp_cong_set(struct sock *sk, const char *name, bool may_load)
 {
@@ -205,6 +205,8 @@ int net6_tcp_cong_set(struct sock *sk, const char *name, bool may_load)
 
 	if (!may_load)
 		return -EOPNOTSUPP;
+	if (net6_metric_locked(net6_tcp_metrics(sk), RTAX_CC_ALGO))
+		return -EPERM;
 	ca = net6_tcp_ca_by_name(name);
 	if (IS_ERR(ca))
 		return PTR_ERR(ca);
@@ -226,6 +228,38 @@ int net6_tcp_cong_set(struct sock *sk, const char *name, bool may_load)
 		net6_tcp_cong_init(sk);
 	return 0;
 }
+
+/**
+ * net6_tcp_cong_by_route() - the route says which one
+ * @sk: socket on which none has been started
+ * @congctl: what net6_tcp_cong_for_routes found; its caller keeps it
+ *
+ * Context: any, sk locked.
+ */
+void net6_tcp_cong_by_route(struct sock *sk, void *congctl)
+{
+	struct net6_tcp_ca *ca = congctl, *old = net6_tcp_sk(sk)->ca;
+
+	if (ca == old || !net6_tcp_ca_get(ca))
+		return;
+	net6_tcp_ca_install(sk, ca);
+	net6_tcp_ca_put(old);
+}
+
+static void *net6_tcp_cong_get_for_route(const char *name)
+{
+	return net6_tcp_ca_by_name(name);
+}
+
+static void net6_tcp_cong_put_for_route(void *congctl)
+{
+	net6_tcp_ca_put(congctl);
+}
+
+static const struct net6_metrics_congctl net6_tcp_cong_for_routes = {
+	.get	= net6_tcp_cong_get_for_route,
+	.put	= net6_tcp_cong_put_for_route,
+};
 
 /**
  * net6_tcp_cong_inherit() - a child takes its listener's congestion control
@@ -302,6 +336,7 @@ int net6_tcp_cong_module_init(void)
 	if (IS_ERR(ca))
 		return PTR_ERR(ca);
 	ca_reno = ca;
+	net6_metrics_set_congctl(&net6_tcp_cong_for_routes);
 	return 0;
 }
 
@@ -314,6 +349,7 @@ void net6_tcp_cong_module_exit(void)
 {
 	struct net6_tcp_ca *ca, *next;
 
+	net6_metrics_set_congctl(NULL);
 	cancel_delayed_work_sync(&ca_reap);
 	mutex_lock(&ca_mutex);
 	list_for_each_entry_safe(ca, next, &ca_list, list) {

@@ -84,6 +84,8 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	dest = net6_sk_dest(sk);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
+	if (unlikely(dest->metrics))
+		net6_tcp_byroute_begin(sk, dest->metrics);
 
 	/* Beside a signature SACK blocks would have no room; as on native. */
 	tp->rx_opt.tstamp_ok = READ_ONCE(net->ipv4.sysctl_tcp_timestamps) &&
@@ -107,7 +109,8 @@ static int net6_tcp_syn_prepare(struct sock *sk)
 	if (net6_tcp_ops_on())
 		first = net6_tcp_ops_segments(net6_tcp_ops_call(sk, BPF_SOCK_OPS_RWND_INIT,
 								0, 0, 0));
-	net6_tcp_init_window(sk, tp->advmss, first, &tp->rcv_wnd, &tp->window_clamp, &wscale);
+	net6_tcp_init_window(sk, dest->metrics, tp->advmss, first, &tp->rcv_wnd,
+			     &tp->window_clamp, &wscale);
 	tp->rx_opt.rcv_wscale = tp->rx_opt.wscale_ok ? wscale : 0;
 	tp->rcv_ssthresh = tp->rcv_wnd;
 
@@ -171,7 +174,8 @@ int net6_tcp_send_syn(struct sock *sk)
 	/* RFC 3168 6.1.1: offer ECN if asked for. */
 	tp->ecn_flags = 0;
 	if (READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_ecn) == 1 || tcp_ca_needs_ecn(sk) ||
-	    net6_tcp_ops_ecn(sk)) {
+	    net6_tcp_ops_ecn(sk) ||
+	    net6_metric(net6_tcp_metrics(sk), RTAX_FEATURES) & RTAX_FEATURE_ECN) {
 		flags |= TCPHDR_ECE | TCPHDR_CWR;
 		tp->ecn_flags = TCP_ECN_OK;
 	}

@@ -292,7 +292,8 @@ void net6_tcp_ack_check(struct sock *sk, bool ofo_possible)
 	if (!inet_csk_ack_scheduled(sk))
 		return;
 	if (net6_tcp_ack_every_second(sk) || icsk->icsk_ack.pending & ICSK_ACK_NOW ||
-	    (ofo_possible && !RB_EMPTY_ROOT(&tcp_sk(sk)->out_of_order_queue)))
+	    (ofo_possible && !RB_EMPTY_ROOT(&tcp_sk(sk)->out_of_order_queue)) ||
+	    net6_metric(net6_tcp_metrics(sk), RTAX_QUICKACK))
 		net6_tcp_send_ack(sk);
 	else if (!icsk->icsk_ack.quick || inet_csk_in_pingpong_mode(sk))
 		net6_tcp_delay_ack(sk);

@@ -235,6 +235,8 @@ void net6_tcp_engine_child(struct sock *child, const struct sock *listener)
 	RCU_INIT_POINTER(tp->fastopen_rsk, NULL);
 	skb_queue_head_init(&child->sk_write_queue);
 	net6_tcp_cong_inherit(child, listener);
+	if (unlikely(net6_tcp_metrics(child)))
+		net6_tcp_byroute_begin(child, net6_tcp_metrics(child));
 }
 
 /**
@@ -270,8 +272,10 @@ void net6_tcp_engine_established(struct sock *sk, int op, struct sk_buff *skb)
 	/* RFC 5681 3.1: one segment when the SYN was lost more than once. A time-out of
 	 * the SYN says nothing about the path's capacity: ssthresh starts afresh.
 	 */
-	tcp_snd_cwnd_set(tp, tp->total_retrans > 1 ? 1 : TCP_INIT_CWND);
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	if (unlikely(net6_tcp_metrics(sk)))
+		net6_tcp_byroute_established(sk, net6_tcp_metrics(sk));
+	tcp_snd_cwnd_set(tp, tp->total_retrans > 1 ? 1 : net6_tcp_init_cwnd(sk));
 	tp->snd_cwnd_stamp = tcp_jiffies32;
 	net6_tcp_ops_established(sk, op, skb);
 	/* Chosen in SYN-RECEIVED it has been started. */
@@ -298,6 +302,8 @@ void net6_tcp_engine_reset(struct sock *sk)
 		ca->release(sk);
 	memset(icsk->icsk_ca_priv, 0, sizeof(icsk->icsk_ca_priv));
 	icsk->icsk_ca_initialized = 0;
+	if (unlikely(net6_tcp_metrics(sk)))
+		net6_tcp_byroute_end(sk, net6_tcp_metrics(sk));
 	net6_tcp_ofo_purge(sk);
 	net6_tcp_fresh(sk);
 	net6_tcp_fresh_counters(tp);

@@ -86,7 +86,15 @@ static inline void net6_tcp_disarm(struct sock *sk)
 	inet_csk(sk)->icsk_pending = 0;
 }
 
+/* byroute.c */
+u32 net6_tcp_init_cwnd(const struct sock *sk);
+void net6_tcp_byroute_begin(struct sock *sk, const struct net6_metrics *m);
+void net6_tcp_byroute_end(struct sock *sk, const struct net6_metrics *m);
+void net6_tcp_byroute_established(struct sock *sk, const struct net6_metrics *m);
+
 /* ---- congestion control ---- */
+
+void net6_tcp_cong_by_route(struct sock *sk, void *congctl);
 
 static inline const struct tcp_congestion_ops *net6_ca(const struct sock *sk)
 {

@@ -76,8 +76,8 @@ void net6_tcp_data_ready(struct sock *sk);		/* honours SO_RCVLOWAT */
 
 /* rcvbuf.c: receive window and its autotuning (RFC 7323, RFC 9293 3.8.6) */
 u32  net6_tcp_select_window(struct sock *sk);
-void net6_tcp_init_window(struct sock *sk, u32 mss, u32 first, u32 *rcv_wnd, u32 *window_clamp,
-			  u8 *wscale);
+void net6_tcp_init_window(struct sock *sk, const struct net6_metrics *m, u32 mss, u32 first,
+			  u32 *rcv_wnd, u32 *window_clamp, u8 *wscale);
 void net6_tcp_cleanup_rbuf(struct sock *sk, int copied);	/* reader took data: ACK if due */
 void net6_tcp_rcv_space_adjust(struct sock *sk);
 void net6_tcp_queue_rcv(struct sock *sk, struct sk_buff *skb);	/* in-order, coalesces, consumes */

@@ -179,7 +179,7 @@ static void net6_tcp_cwnd_app_limited(struct sock *sk)
 
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open &&
 	    sk->sk_socket && !test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)) {
-		used = max_t(u32, tp->snd_cwnd_used, TCP_INIT_CWND);
+		used = max(tp->snd_cwnd_used, net6_tcp_init_cwnd(sk));
 		if (used < tcp_snd_cwnd(tp)) {
 			tp->snd_ssthresh = tcp_current_ssthresh(sk);
 			tcp_snd_cwnd_set(tp, (tcp_snd_cwnd(tp) + used) >> 1);
@@ -236,7 +236,7 @@ void net6_tcp_cwnd_idle(struct sock *sk)
 		return;
 
 	cwnd = tcp_snd_cwnd(tp);
-	restart = min_t(u32, TCP_INIT_CWND, cwnd);
+	restart = min(net6_tcp_init_cwnd(sk), cwnd);
 	net6_tcp_ca_event(sk, CA_EVENT_CWND_RESTART);
 	tp->snd_ssthresh = tcp_current_ssthresh(sk);
 	for (idle -= rto; idle > 0 && cwnd > restart; idle -= rto)

@@ -15,7 +15,8 @@ static void net6_tcp_shrink_ssthresh(struct sock *sk)
 /**
  * net6_tcp_init_window() - the window of a SYN or SYN-ACK, and the scale to announce
  * @sk: socket, or an unlocked listener (read only)
- * @mss: that we announce, bytes
+ * @m: metrics of the route to the peer, or NULL
+ * @mss: bytes that a segment to us has at most
  * @first: segments that a program wants it to have, 0 if none does
  * @rcv_wnd: bytes to offer; a SYN's window is never scaled, so at most 65,535
  * @window_clamp: largest window this connection may ever offer
@@ -23,12 +24,14 @@ static void net6_tcp_shrink_ssthresh(struct sock *sk)
  *
  * Context: any.
  */
-void net6_tcp_init_window(struct sock *sk, u32 mss, u32 first, u32 *rcv_wnd, u32 *window_clamp,
-			  u8 *wscale)
+void net6_tcp_init_window(struct sock *sk, const struct net6_metrics *m, u32 mss, u32 first,
+			  u32 *rcv_wnd, u32 *window_clamp, u8 *wscale)
 {
-	u32 clamp = READ_ONCE(tcp_sk(sk)->window_clamp) ? : (u32)U16_MAX << TCP_MAX_WSCALE;
+	u32 clamp = READ_ONCE(tcp_sk(sk)->window_clamp) ? : net6_metric(m, RTAX_WINDOW);
 	u32 space = max(tcp_full_space(sk), 0);
 
+	if (!clamp)
+		clamp = (u32)U16_MAX << TCP_MAX_WSCALE;
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		clamp = min(clamp, max(space, 1U));
 	/* As on the native stack, that of a SYN-ACK may be more than the buffer. */
@@ -38,6 +41,8 @@ void net6_tcp_init_window(struct sock *sk, u32 mss, u32 first, u32 *rcv_wnd, u32
 	if (space > mss)
 		space = rounddown(space, mss);
 	*rcv_wnd = min_t(u32, space, U16_MAX);
+	if (!first)
+		first = net6_metric(m, RTAX_INITRWND);
 	if (unlikely(first))
 		*rcv_wnd = min(*rcv_wnd, first * mss);
 
