@@ -158,6 +158,7 @@ struct net6_nl_neigh {
  * @neigh_state: enum net6_neigh_state
  * @lifetime: router lifetime
  * @metrics: NULL for none; a snapshot has a reference
+ * @hops: weight less 1
  */
 struct net6_nl_router {
 	struct in6_addr	addr;
@@ -167,6 +168,7 @@ struct net6_nl_router {
 	u8		neigh_state;
 	u32		lifetime;
 	struct net6_metrics *metrics;
+	u8		hops;
 };
 
 /**
@@ -195,6 +197,7 @@ struct net6_nl_prefix {
  * @manual: set by hand
  * @lifetime: route lifetime
  * @metrics: NULL for none; a snapshot has a reference
+ * @hops: weight less 1
  */
 struct net6_nl_route {
 	struct in6_addr	prefix;
@@ -205,6 +208,7 @@ struct net6_nl_route {
 	bool		manual;
 	u32		lifetime;
 	struct net6_metrics *metrics;
+	u8		hops;
 };
 
 /* Under the lock that protects the object. */

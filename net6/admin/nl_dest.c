@@ -39,7 +39,8 @@ static void net6_nl_dest_fill(struct net6_nl_dest *to, const struct net6_dest *d
 	to->oif = dest->key.oif;
 	to->ifindex = dest->iface->ifindex;
 	to->source = net6_dest_has_saddr(dest) ? dest->saddr : in6addr_any;
-	to->flags = dest->flags | (net6_dest_valid(dest) ? 0 : NET6_DEST_FLAGS_STALE);
+	to->flags = (dest->flags & NET6_DEST_TOLD) |
+		    (net6_dest_valid(dest) ? 0 : NET6_DEST_FLAGS_STALE);
 	to->used = net6_nl_ms_since(READ_ONCE(dest->used));
 	if (expires && time_after(expires, jiffies)) {
 		to->has_pmtu = true;

@@ -24,6 +24,7 @@ void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *f
 	to->manual = from->attrs.manual;
 	to->lifetime = net6_life_left(&from->life);
 	to->metrics = from->attrs.metrics;
+	to->hops = from->attrs.hops;
 }
 
 static void net6_nl_route_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -70,6 +71,8 @@ int net6_nl_route_put(struct sk_buff *skb, const void *item)
 	    nla_put_in6_addr(skb, NET6_A_ROUTE_GATEWAY, &i->gateway))
 		return -EMSGSIZE;
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTE_MANUAL))
+		return -EMSGSIZE;
+	if (i->hops && nla_put_u32(skb, NET6_A_ROUTE_WEIGHT, i->hops + 1))
 		return -EMSGSIZE;
 	return net6_metrics_write(skb, NET6_A_ROUTE_METRICS, i->metrics);
 }
@@ -140,6 +143,8 @@ static int net6_nl_route_read_attrs(struct genl_info *info, struct net6_route_at
 
 	if (a[NET6_A_ROUTE_PREFERENCE])
 		attrs->preference = nla_get_s32(a[NET6_A_ROUTE_PREFERENCE]);
+	if (a[NET6_A_ROUTE_WEIGHT])
+		attrs->hops = nla_get_u32(a[NET6_A_ROUTE_WEIGHT]) - 1;
 	attrs->metrics = net6_metrics_read(net6_nl_nn(info), a[NET6_A_ROUTE_METRICS],
 					   info->extack);
 	return PTR_ERR_OR_ZERO(attrs->metrics);

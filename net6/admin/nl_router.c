@@ -23,6 +23,7 @@ void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *fr
 	to->neigh_state = READ_ONCE(from->neigh->state);
 	to->lifetime = net6_life_left(&from->life);
 	to->metrics = from->attrs.metrics;
+	to->hops = from->attrs.hops;
 }
 
 static void net6_nl_router_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -67,6 +68,8 @@ int net6_nl_router_put(struct sk_buff *skb, const void *item)
 		return -EMSGSIZE;
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTER_MANUAL))
 		return -EMSGSIZE;
+	if (i->hops && nla_put_u32(skb, NET6_A_ROUTER_WEIGHT, i->hops + 1))
+		return -EMSGSIZE;
 	return net6_metrics_write(skb, NET6_A_ROUTER_METRICS, i->metrics);
 }
 
@@ -99,6 +102,8 @@ static int net6_nl_router_read_attrs(struct genl_info *info, struct net6_route_a
 
 	if (a[NET6_A_ROUTER_PREFERENCE])
 		attrs->preference = nla_get_s32(a[NET6_A_ROUTER_PREFERENCE]);
+	if (a[NET6_A_ROUTER_WEIGHT])
+		attrs->hops = nla_get_u32(a[NET6_A_ROUTER_WEIGHT]) - 1;
 	attrs->metrics = net6_metrics_read(net6_nl_nn(info), a[NET6_A_ROUTER_METRICS],
 					   info->extack);
 	return PTR_ERR_OR_ZERO(attrs->metrics);

@@ -35,6 +35,7 @@ static const struct net6_sysctl_setting net6_settings_own[] = {
 	NET6_SETTING(anycast_src_echo_reply, 0, 1),
 	NET6_SETTING(idgen_retries, 0, 255),	/* RFC 7217 section 6; the counter is an octet */
 	NET6_SETTING(idgen_delay, 0, 3600),
+	NET6_SETTING(fib_multipath_hash_policy, 0, NET6_SPREAD_POLICIES - 1),
 	NET6_SETTING(mld_qrv, 1, 7),		/* RFC 3810 9.1: "MUST NOT be zero"; 5.1.8 */
 };
 

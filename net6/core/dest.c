@@ -55,6 +55,7 @@ static void net6_dest_free_rcu(struct rcu_head *rcu)
 	if (dest->iface)
 		net6_iface_put(dest->iface);
 	net6_metrics_put(dest->metrics);
+	kfree(dest->spread);
 	kmem_cache_free(net6_dest_cache, dest);
 }
 
@@ -210,6 +211,10 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	/* One that is just going was changed: this entry is stale, too. */
 	dest->metrics = net6_metrics_hold(nh->metrics);
 	net6_dest_obey(dest, dest->metrics);
+	if (unlikely(nh->several))
+		dest->spread = net6_spread_make(nn, nh);
+	if (unlikely(dest->spread))
+		dest->flags |= NET6_DEST_SEVERAL;
 	dest->pmtu = min(dest->route_mtu, max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU));
 	dest->used = jiffies;
 	/* A full bucket, whatever its size: the first error must not be lost. */
@@ -248,6 +253,7 @@ static void net6_dest_keep_redirect(const struct net6_dest *old, struct net6_nex
 		return;
 	nh->addr = old->neigh->addr;
 	nh->flags = old->flags;
+	nh->several = NULL;
 }
 
 static int net6_dest_source(struct net6_net *nn, const struct in6_addr *daddr,
@@ -399,11 +405,17 @@ static bool net6_dest_admits(struct net6_net *nn)
 
 /* The next hop of one packet, without an entry and without a source. */
 static int net6_dest_pass(struct net6_net *nn, const struct net6_dest_key *key,
-			  struct net6_hop *hop)
+			  const struct sk_buff *skb, struct net6_hop *hop)
 {
+	struct net6_dest_key way = *key;
 	struct net6_nexthop nh;
 	int err = net6_route_unicast(nn, key, &nh);
 
+	if (unlikely(err >= 0 && nh.several)) {
+		way.first_hop = net6_spread_of_packet(nn, &nh, skb);
+		if (way.first_hop)
+			err = net6_route_unicast(nn, &way, &nh);
+	}
 	if (err < 0)
 		return err;
 	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, net6_dest_neigh_addr(&nh));
@@ -419,19 +431,43 @@ static void net6_dest_pass_by(const struct net6_dest *dest, struct net6_hop *hop
 	hop->mtu = dest->route_mtu;
 }
 
+static int net6_dest_forward_way(struct net6_net *nn, const struct net6_dest *dest,
+				 const struct sk_buff *skb, struct net6_hop *hop);
+
 /* There is no entry, or one that is to be made anew in its place. */
 static int net6_dest_forward_new(struct net6_net *nn, const struct net6_dest_key *key,
-				 struct net6_dest *old, struct net6_hop *hop)
+				 struct net6_dest *old, const struct sk_buff *skb,
+				 struct net6_hop *hop)
 {
 	struct net6_dest *dest;
+	int err = 0;
 
 	if (!old && !net6_dest_admits(nn))
-		return net6_dest_pass(nn, key, hop);
+		return net6_dest_pass(nn, key, skb, hop);
 	dest = net6_dest_make(nn, key, old);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
-	net6_dest_pass_by(dest, hop);
+	if (unlikely(dest->flags & NET6_DEST_SEVERAL))
+		err = net6_dest_forward_way(nn, dest, skb, hop);
+	else
+		net6_dest_pass_by(dest, hop);
 	net6_dest_put(dest);
+	return err;
+}
+
+/* By one of several next hops, the flow's. */
+static noinline int net6_dest_forward_way(struct net6_net *nn, const struct net6_dest *dest,
+					  const struct sk_buff *skb, struct net6_hop *hop)
+{
+	struct net6_dest_key way = dest->key;
+	struct net6_dest *found;
+
+	way.first_hop = net6_spread_way(dest->spread, net6_spread_hash_packet(nn, skb));
+	found = net6_dest_find(nn, &way);
+	if (unlikely(!found || !net6_dest_valid(found)))
+		return net6_dest_forward_new(nn, &way, found, skb, hop);
+	net6_dest_use(found);
+	net6_dest_pass_by(found, hop);
 	return 0;
 }
 
@@ -439,23 +475,27 @@ static int net6_dest_forward_new(struct net6_net *nn, const struct net6_dest_key
  * net6_dest_forward() - where a packet of somebody else goes
  * @nn: namespace
  * @key: destination: not ours when it was last asked, unicast and not link-local; any interface
+ * @skb: the packet, data at the IPv6 header
  * @hop: filled; good within the RCU section
  *
  * What is known of the destination is looked for first. No reference is taken: what an entry holds
  * is there for the RCU section, be the entry gone or not. Context: BH disabled, RCU read lock held;
  * does not sleep. Return: 0 or -errno, as net6_dest_lookup_key().
  */
-int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key, struct net6_hop *hop)
+int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key,
+		      const struct sk_buff *skb, struct net6_hop *hop)
 {
 	struct net6_dest *dest = net6_dest_find(nn, key);
 	int err;
 
 	if (likely(dest && net6_dest_valid(dest))) {
 		net6_dest_use(dest);
+		if (unlikely(dest->flags & NET6_DEST_SEVERAL))
+			return net6_dest_forward_way(nn, dest, skb, hop);
 		net6_dest_pass_by(dest, hop);
 		return 0;
 	}
-	err = net6_dest_forward_new(nn, key, dest, hop);
+	err = net6_dest_forward_new(nn, key, dest, skb, hop);
 	if (err == -ENETUNREACH)
 		NET6_INC(nn, Ip6OutNoRoutes);
 	return err;
@@ -482,8 +522,23 @@ u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif)
 	return id ?: NET6_DEST_SETTLED;
 }
 
-struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_addr *saddr,
-					const struct in6_addr *daddr, int oif)
+/* Of several next hops the flow's. Gives the reference on @dest back. */
+static noinline struct net6_dest *net6_dest_flow_way(struct net6_dest *dest,
+						     const struct in6_addr *saddr,
+						     const struct net6_flow *flow)
+{
+	struct net6_dest_key way = dest->key;
+	struct net6_net *nn = dest->nn;
+
+	way.first_hop = net6_spread_way(dest->spread,
+					net6_spread_hash(nn, saddr, &way.daddr, flow));
+	net6_dest_put(dest);
+	return net6_dest_lookup_key(nn, &way);
+}
+
+struct net6_dest *net6_dest_lookup_flow(struct net6_net *nn, const struct in6_addr *saddr,
+					const struct in6_addr *daddr, int oif,
+					const struct net6_flow *flow)
 {
 	const struct net6_dest_key key = {
 		.daddr		= *daddr,
@@ -493,6 +548,8 @@ struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_ad
 	struct net6_dest *dest = net6_dest_lookup_key(nn, &key);
 	int err;
 
+	if (!IS_ERR(dest) && unlikely(dest->flags & NET6_DEST_SEVERAL))
+		dest = net6_dest_flow_way(dest, saddr, flow);
 	if (!ipv6_addr_any(saddr) || IS_ERR(dest) || likely(net6_dest_has_saddr(dest)))
 		return dest;
 	err = net6_dest_choose_saddr(dest);
@@ -502,12 +559,29 @@ struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_ad
 	return ERR_PTR(err);
 }
 
+/* A message does not say by which way the packet went. */
+static void net6_dest_ways_pmtu(struct net6_net *nn, const struct net6_dest *dest, u32 mtu)
+{
+	struct net6_dest_key key = dest->key;
+	struct net6_dest *way;
+	u32 i;
+
+	for (i = 0; i < dest->spread->n; i++) {
+		key.first_hop = dest->spread->hop[i].way;
+		way = net6_dest_find(nn, &key);
+		if (way)
+			net6_dest_set_pmtu(way, mtu);
+	}
+}
+
 static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key *key, u32 mtu)
 {
 	struct net6_dest *dest = net6_dest_find(nn, key);
 
 	if (dest)
 		net6_dest_set_pmtu(dest, mtu);
+	if (dest && unlikely(dest->flags & NET6_DEST_SEVERAL))
+		net6_dest_ways_pmtu(nn, dest, mtu);
 }
 
 /* Of senders that insist on an interface, or on none, and on a router, or on none. */
@@ -549,7 +623,7 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 		.iface		= old->iface,
 		.addr		= *target,
 		.ifindex	= old->ifindex,
-		.flags		= NET6_DEST_REDIRECTED,
+		.flags		= NET6_DEST_REDIRECTED | (old->flags & NET6_DEST_ONE_WAY),
 		.metrics	= old->metrics,
 	};
 	struct net6_dest *dest;

@@ -11,11 +11,15 @@
 
 #include "metrics.h"
 #include "neigh.h"
+#include "spread.h"
 
 #define NET6_DEST_LOCAL		BIT(0)	/* one of our own addresses: goes to loopback */
 #define NET6_DEST_MULTICAST	BIT(1)
 #define NET6_DEST_ONLINK	BIT(2)	/* next hop is the destination itself */
 #define NET6_DEST_REDIRECTED	BIT(3)	/* next hop learned from a Redirect */
+#define NET6_DEST_TOLD		GENMASK(3, 0)	/* these are told; the others are below */
+#define NET6_DEST_SEVERAL	BIT(8)	/* there are several next hops: a flow has another entry */
+#define NET6_DEST_ONE_WAY	BIT(9)	/* it is such a one: for one flow, not for others */
 
 struct net6_icmp_error;
 
@@ -24,12 +28,16 @@ struct net6_icmp_error;
  */
 #define NET6_DEST_SETTLED	U32_MAX
 
+/* The first of as many as there may be next hops of a route: its place among them. */
+#define NET6_DEST_WAY		BIT(31)
+
 /**
  * struct net6_dest_key - what a destination is found by
  * @daddr: where packets go
  * @oif: interface, 0: any
- * @first_hop: net6_router.id that the source wants. 0: there is no source yet, or one router.
- *	Or NET6_DEST_SETTLED
+ * @first_hop: net6_router.id that the source wants, or that a flow has of several. 0: there is no
+ *	source yet, or one router. Or NET6_DEST_SETTLED. Or NET6_DEST_WAY and so on: of several
+ *	routes the one that a flow has
  */
 struct net6_dest_key {
 	struct in6_addr	daddr;
@@ -59,6 +67,7 @@ struct net6_dest_key {
  * @advmss: what TCP announces by the route, 0 if it does not say
  * @own_hops: the route's hop limit, 0 if it does not say
  * @metrics: all that the route says, reference held; NULL for nothing
+ * @spread: if SEVERAL its next hops
  * @used: jiffies of the last look-up, for eviction
  * @nn: namespace
  * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
@@ -85,6 +94,7 @@ struct net6_dest {
 	u32			route_mtu;
 	struct net6_net		*nn;
 	struct net6_metrics	*metrics;
+	struct net6_spread	*spread;
 	unsigned long		pmtu_expires;
 	unsigned long		used;
 	u32			icmp_tokens;
@@ -109,16 +119,26 @@ struct net6_dest {
 struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
 
 /**
- * net6_dest_lookup_from() - the same by the source address
+ * net6_dest_lookup_flow() - the same by the source address, and of several next hops by the flow
  * @nn: namespace
  * @saddr: source if it is settled; with :: the entry has one
  * @daddr: destination
  * @oif: interface index, 0 for any
+ * @flow: what is known of it beside; NULL for nothing
  *
  * Context and Return: as net6_dest_lookup_key().
  */
-struct net6_dest *net6_dest_lookup_from(struct net6_net *nn, const struct in6_addr *saddr,
-					const struct in6_addr *daddr, int oif);
+struct net6_dest *net6_dest_lookup_flow(struct net6_net *nn, const struct in6_addr *saddr,
+					const struct in6_addr *daddr, int oif,
+					const struct net6_flow *flow);
+
+static inline struct net6_dest *net6_dest_lookup_from(struct net6_net *nn,
+						      const struct in6_addr *saddr,
+						      const struct in6_addr *daddr, int oif)
+{
+	return net6_dest_lookup_flow(nn, saddr, daddr, oif, NULL);
+}
+
 u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif);
 int net6_dest_choose_saddr(struct net6_dest *dest);
 void net6_dest_put(struct net6_dest *dest);
@@ -135,7 +155,8 @@ struct net6_hop {
 	u32			mtu;
 };
 
-int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key, struct net6_hop *hop);
+int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key,
+		      const struct sk_buff *skb, struct net6_hop *hop);
 
 /* Has the source address been chosen? */
 static inline bool net6_dest_has_saddr(const struct net6_dest *dest)
@@ -196,6 +217,9 @@ void net6_dest_exit(void);
  * @flags: NET6_DEST_*
  * @router: it is a default router
  * @metrics: of the route, NULL: none; no reference
+ * @several: it may be one of several: those of @node, or default routers if that is NULL, that are
+ *	as good; NULL: it is not
+ * @node: see there
  */
 struct net6_nexthop {
 	struct net6_iface	*iface;
@@ -205,6 +229,8 @@ struct net6_nexthop {
 	u32			flags;
 	bool			router;
 	struct net6_metrics	*metrics;
+	const struct net6_route_attrs	*several;
+	const struct net6_trie_node	*node;
 };
 
 /* core/route.c. RCU read lock held. They fill what they are given; flags or -errno. */

@@ -196,10 +196,16 @@ void net6_fib_forget_all(struct net6_iface *iface, bool manual)
 			net6_fib_free(r);
 }
 
-/* RFC 4191 3.2: a router of which nothing is known is taken to be reachable. Otherwise the first
- * packets to a prefix would leave by the default router, while its own is being resolved.
+/**
+ * net6_fib_reachable() - may its router be reachable?
+ * @r: route
+ * @neigh: its router, if that is in the neighbor cache; borrowed
+ *
+ * RFC 4191 3.2: a router of which nothing is known is taken to be reachable. Otherwise the first
+ * packets to a prefix would leave by the default router, while its own is being resolved. One that
+ * is not is asked. Context: RCU read lock held.
  */
-static bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh **neigh)
+bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh **neigh)
 {
 	*neigh = NULL;
 	if (ipv6_addr_any(&r->gateway))
@@ -225,6 +231,7 @@ static struct net6_fib_match net6_fib_best(struct net6_trie_node *node, int oif)
 		if (!net6_iface_usable(r->iface) || (oif && r->iface->ifindex != oif))
 			continue;
 		match.route = r;
+		match.node = node;
 		match.reachable = net6_fib_reachable(r, &match.neigh);
 		if (match.reachable && (!first.route || !r->attrs.refuses))
 			return match;

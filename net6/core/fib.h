@@ -23,6 +23,7 @@
  * @refuses: it leads nowhere: RTN_BLACKHOLE, _UNREACHABLE, _PROHIBIT, _THROW; 0: it leads somewhere
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @manual: set by the administrator: no advertisement changes it
+ * @hops: its weight among those that share its destinations, less 1
  */
 struct net6_route_attrs {
 	struct net6_metrics	*metrics;
@@ -31,6 +32,7 @@ struct net6_route_attrs {
 	s8			preference;
 	u8			refuses : 4;
 	bool			manual : 1;
+	u8			hops;
 };
 
 /* What a router has told, and what is set without more words. */
@@ -44,8 +46,15 @@ static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
 					  const struct net6_route_attrs *b)
 {
 	return a->metric == b->metric && a->protocol == b->protocol && a->refuses == b->refuses &&
-	       a->preference == b->preference && a->manual == b->manual &&
+	       a->preference == b->preference && a->manual == b->manual && a->hops == b->hops &&
 	       net6_metrics_equal(a->metrics, b->metrics);
+}
+
+/* As good as each other, if both can share. */
+static inline bool net6_route_alike(const struct net6_route_attrs *a,
+				    const struct net6_route_attrs *b)
+{
+	return a->metric == b->metric && READ_ONCE(a->preference) == READ_ONCE(b->preference);
 }
 
 /**
@@ -73,16 +82,27 @@ struct net6_fib_route {
 /**
  * struct net6_fib_match - what routes say of a destination
  * @route: borrowed; NULL if no prefix matches
+ * @node: of its prefix
  * @neigh: its router, if that is in the neighbor cache; borrowed
  * @reachable: the router is not known to be unreachable
  */
 struct net6_fib_match {
 	struct net6_fib_route	*route;
+	struct net6_trie_node	*node;
 	struct net6_neigh	*neigh;
 	bool			reachable;
 };
 
+/* Does it share its destinations with others of its prefix, metric and preference? As native: by a
+ * gateway that nobody has told.
+ */
+static inline bool net6_fib_shares(const struct net6_fib_route *r)
+{
+	return r->attrs.manual && !r->attrs.refuses && !ipv6_addr_any(&r->gateway);
+}
+
 /* RCU read lock held. */
+bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh **neigh);
 void net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
 		     struct net6_fib_match *match);
 

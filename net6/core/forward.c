@@ -245,7 +245,7 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 	key.daddr = ipv6_hdr(skb)->daddr;
 	if (READ_ONCE(nn->n_routers) > 1)
 		key.first_hop = NET6_DEST_SETTLED;
-	err = net6_dest_forward(nn, &key, &hop);
+	err = net6_dest_forward(nn, &key, skb, &hop);
 	if (likely(!err))
 		net6_forward_to(iface, &hop, skb, reassembled);
 	else if (err == -ENOMEM)

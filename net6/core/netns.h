@@ -35,6 +35,7 @@ extern const struct net6_limits net6_limits_default;
  * @idgen_retries: RFC 7217 section 7, default 3
  * @idgen_delay: seconds, RFC 7217 section 7, default 1
  * @mld_qrv: Robustness Variable, RFC 3810 9.1, default 2
+ * @fib_multipath_hash_policy: enum net6_spread_policy, default 0
  *
  * The files are admin/sysctl_net.c's.
  */
@@ -49,6 +50,7 @@ struct net6_settings {
 	u32	idgen_retries;
 	u32	idgen_delay;
 	u32	mld_qrv;
+	u32	fib_multipath_hash_policy;
 };
 
 /**

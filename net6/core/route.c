@@ -23,6 +23,7 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->flags = flags;
 	nh->router = false;
 	nh->metrics = NULL;
+	nh->several = NULL;
 	return nh->flags;
 }
 
@@ -86,11 +87,26 @@ static int net6_route_refusal(u8 type)
 	}
 }
 
-static int net6_route_via(const struct net6_fib_match *match, const struct in6_addr *daddr,
+/* Of several routes or routers that are as good, the one at hand is the first that was found. Who
+ * insists on an interface keeps it, as on native; so does who insists on one of them.
+ */
+static void net6_route_share(const struct net6_route_attrs *attrs, const struct net6_dest_key *key,
+			     const struct net6_trie_node *node, struct net6_nexthop *nh)
+{
+	if (key->first_hop && key->first_hop != NET6_DEST_SETTLED) {
+		nh->flags |= NET6_DEST_ONE_WAY;
+	} else if (!key->oif) {
+		nh->several = attrs;
+		nh->node = node;
+	}
+}
+
+static int net6_route_via(const struct net6_fib_match *match, const struct net6_dest_key *key,
 			  struct net6_nexthop *nh)
 {
 	const struct net6_fib_route *route = match->route;
 	bool direct = ipv6_addr_any(&route->gateway);
+	const struct in6_addr *daddr = &key->daddr;
 	int err;
 
 	if (route->attrs.refuses)
@@ -99,15 +115,20 @@ static int net6_route_via(const struct net6_fib_match *match, const struct in6_a
 				direct ? NET6_DEST_ONLINK : 0, nh);
 	nh->neigh = match->neigh;
 	nh->metrics = route->attrs.metrics;
+	if (unlikely(!list_is_singular(&match->node->items)) && net6_fib_shares(route))
+		net6_route_share(&route->attrs, key, match->node, nh);
 	return err;
 }
 
-static int net6_route_default(const struct net6_router *router, struct net6_nexthop *nh)
+static int net6_route_default(const struct net6_router *router, const struct net6_dest_key *key,
+			      struct net6_nexthop *nh)
 {
 	int err = net6_route_direct(router->iface, &router->addr, 0, nh);
 
 	nh->router = true;
 	nh->metrics = READ_ONCE(router->attrs.metrics);
+	if (router->attrs.manual && unlikely(READ_ONCE(router->iface->nn->n_routers) > 1))
+		net6_route_share(&router->attrs, key, NULL, nh);
 	return err;
 }
 
@@ -149,15 +170,17 @@ int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 	struct net6_router *router;
 
 	net6_fib_lookup(nn, daddr, oif, &match);
+	if (unlikely(key->first_hop - NET6_DEST_WAY < NET6_SPREAD_MAX))
+		net6_spread_take(&match, key->first_hop - NET6_DEST_WAY);
 	route = match.route;
 	if (prefix && (!route || !match.reachable || net6_route_prefix_wins(prefix, route)))
 		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
 	if (route && match.reachable && route->plen)
-		return net6_route_via(&match, daddr, nh);
+		return net6_route_via(&match, key, nh);
 	router = net6_router_by_id(nn, key->first_hop, oif) ?: net6_router_select(nn, oif, NULL);
 	if (router && (!route || net6_route_router_wins(router, route)))
-		return net6_route_default(router, nh);
-	return route ? net6_route_via(&match, daddr, nh) : -ENETUNREACH;
+		return net6_route_default(router, key, nh);
+	return route ? net6_route_via(&match, key, nh) : -ENETUNREACH;
 }
 
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,

@@ -61,10 +61,10 @@ static void net6_router_free(struct net6_router *router)
 	kfree_rcu(router, rcu);
 }
 
-/* Neither 0 nor NET6_DEST_SETTLED, when all numbers have been used once, too. */
+/* Not 0, and below what else is in a key, when all numbers have been used once, too. */
 static u32 net6_router_next_id(struct net6_net *nn)
 {
-	if (++nn->router_id == NET6_DEST_SETTLED)
+	if (++nn->router_id == NET6_DEST_WAY)
 		nn->router_id = 1;
 	return nn->router_id;
 }
@@ -137,6 +137,7 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 		return 0;
 	}
 	changed = !net6_route_attrs_equal(&router->attrs, attrs);
+	WRITE_ONCE(router->attrs.hops, attrs->hops);
 	WRITE_ONCE(router->attrs.preference, attrs->preference);
 	/* Who reads it under RCU sees what is in it. */
 	smp_store_release(&router->attrs.metrics, net6_metrics_hold(attrs->metrics));
@@ -374,7 +375,7 @@ struct net6_router *net6_router_by_id(struct net6_net *nn, u32 id, int oif)
 	struct net6_router *router;
 	struct net6_iface *iface;
 
-	if (likely(!id) || id == NET6_DEST_SETTLED)
+	if (likely(!id) || id >= NET6_DEST_WAY)
 		return NULL;
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
 		if (!net6_router_serves(iface, oif))

@@ -66,26 +66,52 @@ void net6_sk_dest_reset(struct sock *sk)
 struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
+	const struct inet_sock *inet = inet_sk(sk);
+	const struct net6_flow flow = {
+		.protocol	= sk->sk_protocol,
+		.sport		= inet->inet_sport,
+		.dport		= inet->inet_dport,
+		.label		= inet6_sk(sk)->flow_label,
+	};
 	struct net6_dest *dest;
 
-	dest = net6_dest_lookup_from(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
-				     net6_sk_oif(sk, &sk->sk_v6_daddr));
+	dest = net6_dest_lookup_flow(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
+				     net6_sk_oif(sk, &sk->sk_v6_daddr), &flow);
 	if (!IS_ERR(dest))
 		net6_sk_dest_set(sk, dest);
 	return dest;
 }
 
-/* May an entry be used with a source address? If there is none yet, the entry has to have one. An
- * entry for all routers has chosen one for the source that is in it: RFC 8028.
+/* May an entry be used for any flow, and with a source address? If there is none yet, the entry has
+ * to have one. An entry for all routers has chosen one for the source that is in it: RFC 8028.
  */
 static bool net6_dgram_dest_fits(const struct net6_dest *dest, const struct in6_addr *saddr)
 {
 	bool has_saddr = net6_dest_has_saddr(dest);
 
+	if (unlikely(dest->flags & NET6_DEST_ONE_WAY))
+		return false;
 	if (likely(READ_ONCE(dest->nn->n_routers) < 2))
 		return has_saddr || !ipv6_addr_any(saddr);
 	return !dest->key.first_hop && has_saddr &&
 	       (ipv6_addr_any(saddr) || ipv6_addr_equal(saddr, &dest->saddr));
+}
+
+static struct net6_dest *net6_dgram_dest_slow(struct sock *sk, const struct net6_tx *tx,
+					      const struct in6_addr *hop)
+{
+	const struct net6_flow flow = {
+		.protocol	= sk->sk_protocol,
+		.sport		= inet_sk(sk)->inet_sport,
+		.dport		= tx->dport,
+		.label		= tx->flowinfo,
+	};
+	struct net6_dest *dest;
+
+	dest = net6_dest_lookup_flow(net6_pernet(sock_net(sk)), &tx->saddr, hop, tx->oif, &flow);
+	if (!IS_ERR(dest))
+		net6_sk_dest_set(sk, dest);
+	return dest;
 }
 
 /**
@@ -108,10 +134,7 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 		   ipv6_addr_equal(&dest->key.daddr, hop) &&
 		   net6_dgram_dest_fits(dest, &tx->saddr)))
 		return dest;
-	dest = net6_dest_lookup_from(net6_pernet(sock_net(sk)), &tx->saddr, hop, tx->oif);
-	if (!IS_ERR(dest))
-		net6_sk_dest_set(sk, dest);
-	return dest;
+	return net6_dgram_dest_slow(sk, tx, hop);
 }
 
 /**

@@ -29,6 +29,8 @@ enum net6_rt_kind {
  * @rtf_flags: RTF_*, for /proc
  * @table, @type: RT_TABLE_*, RTN_*
  * @kind: enum net6_rt_kind
+ * @self: what it was made of if it may be one of several next hops, else NULL. Borrowed: for who
+ *	holds the RCU read lock or nn->lock since then
  */
 struct net6_rt_route {
 	struct in6_addr			dst;
@@ -41,6 +43,19 @@ struct net6_rt_route {
 	u8				table;
 	u8				type;
 	u8				kind;
+	const void			*self;
+};
+
+/**
+ * struct net6_rt_hop - a next hop
+ * @gateway: its address
+ * @iface: by which interface; NULL: by the one that the address is on
+ * @hops: its weight, less 1
+ */
+struct net6_rt_hop {
+	struct in6_addr		gateway;
+	struct net6_iface	*iface;
+	u8			hops;
 };
 
 /* Calls @fn for each route until it returns non-zero, and returns that. Context:
@@ -51,6 +66,14 @@ int net6_rt_routes_walk(struct net6_net *nn,
 void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from);
 void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from);
 void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from);
+
+/* rt_hops.c */
+u32 net6_rt_hops_count(const struct net6_rt_route *route);
+bool net6_rt_hops_lead(const struct net6_rt_route *route);
+bool net6_rt_hops_on(const struct net6_rt_route *route, u32 ifindex);
+int net6_rt_hops_write(struct sk_buff *skb, const struct net6_rt_route *route);
+int net6_rt_hops_read(struct net6_net *nn, const struct nlattr *attr, struct net6_rt_hop **hops,
+		      struct netlink_ext_ack *extack);
 
 /* RTA_* of a request. */
 extern const struct nla_policy net6_rt_route_policy[RTA_MAX + 1];

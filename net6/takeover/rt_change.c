@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: routes that are added and removed (ip -6 route add, change, replace, del). What can be
- * added: prefixes with and without a gateway, those that refuse, and default routes.
+/* rtnetlink: routes that are added and removed (ip -6 route add, append, change, replace, del).
+ * What can be added: prefixes with and without a gateway, those that refuse, and default routes, by
+ * one next hop or several.
  */
 #include <net/ip6_route.h>
 
@@ -18,8 +19,9 @@ enum net6_rt_lack {
  * struct net6_rt_change - a request to add or remove a route
  * @dst: destination
  * @plen: its length in bits
- * @gateway: next hop, :: without
- * @iface: outgoing interface; NULL: any, to remove
+ * @hop: next hop at hand; gateway :: without one, iface NULL: any, to remove
+ * @hops: all of them; @n_hops: so many
+ * @several: they are from RTA_MULTIPATH, and on the heap
  * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
  * @mx: RTA_METRICS, not read yet
  * @lacks: what net6 has not of what is asked for; nobody minds when a route is removed
@@ -29,8 +31,10 @@ enum net6_rt_lack {
  */
 struct net6_rt_change {
 	struct in6_addr		dst;
-	struct in6_addr		gateway;
-	struct net6_iface	*iface;
+	struct net6_rt_hop	hop;
+	struct net6_rt_hop	*hops;
+	u32			n_hops;
+	bool			several;
 	u32			lifetime;
 	u8			plen;
 	bool			found;
@@ -100,7 +104,7 @@ static int net6_rt_route_main(const struct rtmsg *rtm, struct nlattr **tb,
 {
 	u32 table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
 
-	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len && !tb[RTA_MULTIPATH] &&
+	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len &&
 	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST || net6_rt_type_refuses(rtm->rtm_type)))
 		return 0;
 	NL_SET_ERR_MSG(extack, "net6 has unicast and refusing routes of the main table only");
@@ -117,7 +121,7 @@ static int net6_rt_route_read(struct net6_net *nn, struct net6_rt_change *c, str
 		nla_memcpy(&dst, tb[RTA_DST], sizeof(dst));
 	ipv6_addr_prefix(&c->dst, &dst, c->plen);
 	if (tb[RTA_GATEWAY])
-		c->gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
+		c->hop.gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
 	c->lifetime = NET6_LIFETIME_INFINITE;
 	if (tb[RTA_EXPIRES] && nla_get_u32(tb[RTA_EXPIRES]))
 		c->lifetime = nla_get_u32(tb[RTA_EXPIRES]);
@@ -129,13 +133,34 @@ static int net6_rt_route_read(struct net6_net *nn, struct net6_rt_change *c, str
 	if (c->attrs.preference < -1)
 		c->attrs.preference = 0;
 	if (tb[RTA_OIF])
-		c->iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
-	if (tb[RTA_OIF] && !c->iface) {
+		c->hop.iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
+	if (tb[RTA_OIF] && !c->hop.iface) {
 		NL_SET_ERR_MSG(extack, "net6 has no such interface");
 		return -ENODEV;
 	}
 	c->mx = tb[RTA_METRICS];
 	return 0;
+}
+
+/* Next hops beside the one that is in the request itself: those take its place. */
+static int net6_rt_route_read_hops(struct net6_net *nn, struct net6_rt_change *c,
+				   const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	int n;
+
+	if (!attr || c->attrs.refuses)
+		return 0;
+	c->hops = NULL;
+	c->several = true;
+	n = net6_rt_hops_read(nn, attr, &c->hops, extack);
+	c->n_hops = max(n, 0);
+	return min(n, 0);
+}
+
+static void net6_rt_change_free(struct net6_rt_change *c)
+{
+	if (c->several)
+		kfree(c->hops);
 }
 
 static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
@@ -148,6 +173,8 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 
 	ASSERT_RTNL();
 	memset(c, 0, sizeof(*c));
+	c->hops = &c->hop;
+	c->n_hops = 1;
 	err = nlmsg_parse_deprecated(nlh, sizeof(*rtm), tb, RTA_MAX, net6_rt_route_policy,
 				     extack);
 	if (err)
@@ -165,30 +192,28 @@ static int net6_rt_route_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	if (net6_rt_type_refuses(rtm->rtm_type))
 		c->attrs.refuses = rtm->rtm_type;
 	c->lacks = net6_rt_route_lacks(tb);
-	return net6_rt_route_read(nn, c, tb, extack);
+	return net6_rt_route_read(nn, c, tb, extack) ?:
+	       net6_rt_route_read_hops(nn, c, tb[RTA_MULTIPATH], extack);
 }
 
-/* Check what is said of a route that is to be added. */
-static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
-			       struct netlink_ext_ack *extack)
+/* Check what is said of a next hop of a route that is to be added. */
+static int net6_rt_route_check_hop(struct net6_net *nn, struct net6_rt_change *c,
+				   struct net6_rt_hop *hop, struct netlink_ext_ack *extack)
 {
-	bool direct = ipv6_addr_any(&c->gateway);
-	int err = net6_rt_route_refuse(c->lacks, extack);
+	bool direct = ipv6_addr_any(&hop->gateway);
 
-	if (err)
-		return err;
 	/* As native: whatever it was to lead by. */
 	if (c->attrs.refuses) {
-		c->gateway = in6addr_any;
-		c->iface = READ_ONCE(nn->loopback);
+		hop->gateway = in6addr_any;
+		hop->iface = READ_ONCE(nn->loopback);
 	}
-	if (!c->iface && !direct)
-		c->iface = net6_rt_gateway_iface(nn, &c->gateway);
-	if (!c->iface) {
+	if (!hop->iface && !direct)
+		hop->iface = net6_rt_gateway_iface(nn, &hop->gateway);
+	if (!hop->iface) {
 		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
 		return -EHOSTUNREACH;
 	}
-	if (ipv6_addr_is_multicast(&c->gateway)) {
+	if (ipv6_addr_is_multicast(&hop->gateway)) {
 		NL_SET_ERR_MSG(extack, "Invalid gateway address");
 		return -EINVAL;
 	}
@@ -197,9 +222,21 @@ static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
 		NL_SET_ERR_MSG(extack, "net6 has no routes to link-local and multicast prefixes");
 		return -EOPNOTSUPP;
 	}
+	return 0;
+}
+
+/* Check what is said of a route that is to be added. */
+static int net6_rt_route_check(struct net6_net *nn, struct net6_rt_change *c,
+			       struct netlink_ext_ack *extack)
+{
+	int err = net6_rt_route_refuse(c->lacks, extack);
+	u32 i;
+
+	for (i = 0; !err && i < c->n_hops; i++)
+		err = net6_rt_route_check_hop(nn, c, &c->hops[i], extack);
 	if (!c->attrs.metric)
 		c->attrs.metric = IP6_RT_PRIO_USER;
-	return 0;
+	return err;
 }
 
 /* Is it a route to that destination, as far as somebody can set one? */
@@ -222,8 +259,9 @@ static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
 	struct net6_rt_change *c = arg;
 
 	if (!net6_rt_route_to(route, c) ||
-	    (!ipv6_addr_any(&c->gateway) && !ipv6_addr_equal(&route->gateway, &c->gateway)) ||
-	    (c->iface && route->dev != c->iface->dev) ||
+	    (!ipv6_addr_any(&c->hop.gateway) &&
+	     !ipv6_addr_equal(&route->gateway, &c->hop.gateway)) ||
+	    (c->hop.iface && route->dev != c->hop.iface->dev) ||
 	    (c->attrs.metric && route->attrs.metric != c->attrs.metric) ||
 	    (c->attrs.protocol && route->attrs.protocol != c->attrs.protocol) ||
 	    (c->found && route->attrs.metric >= c->route.attrs.metric))
@@ -232,28 +270,46 @@ static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
 	return 0;
 }
 
-/* An entry that leads the same way. What the Prefix List has is not one that a request made. */
-static bool net6_rt_route_is(const struct net6_rt_route *route, const struct net6_rt_change *c)
+/* Of the metric of the request, whatever it leads by. */
+static int net6_rt_route_there(const struct net6_rt_route *route, void *arg)
 {
-	return route->kind > NET6_RT_PREFIX && route->attrs.metric == c->attrs.metric &&
-	       route->dev == c->iface->dev && ipv6_addr_equal(&route->gateway, &c->gateway);
+	struct net6_rt_change *c = arg;
+
+	return net6_rt_route_to(route, c) && route->attrs.metric == c->attrs.metric ?
+	       net6_rt_route_took(c, route) : 0;
+}
+
+/* An entry that leads the same way. What the Prefix List has is not one that a request made. */
+static bool net6_rt_route_is(const struct net6_rt_route *route, const struct net6_rt_hop *hop)
+{
+	return route->kind > NET6_RT_PREFIX && route->dev == hop->iface->dev &&
+	       ipv6_addr_equal(&route->gateway, &hop->gateway);
 }
 
 static int net6_rt_route_same(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
 
-	return net6_rt_route_to(route, c) && net6_rt_route_is(route, c) ?
-	       net6_rt_route_took(c, route) : 0;
+	return net6_rt_route_is(route, &c->hop) ? net6_rt_route_there(route, arg) : 0;
 }
 
-/* As native: one of the same metric is in its place. */
+/* As native: what is asked for is in its place. */
 static int net6_rt_route_other(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
+	u32 i;
 
-	return net6_rt_route_to(route, c) && route->attrs.metric == c->attrs.metric &&
-	       !net6_rt_route_is(route, c) ? net6_rt_route_took(c, route) : 0;
+	for (i = 0; i < c->n_hops; i++)
+		if (net6_rt_route_is(route, &c->hops[i]))
+			return 0;
+	return net6_rt_route_there(route, arg);
+}
+
+/* To remove: one of several next hops, of which the first was found. */
+static int net6_rt_route_sibling(const struct net6_rt_route *route, void *arg)
+{
+	return route->kind > NET6_RT_PREFIX && route->attrs.manual &&
+	       !ipv6_addr_any(&route->gateway) ? net6_rt_route_there(route, arg) : 0;
 }
 
 static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c,
@@ -264,12 +320,15 @@ static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c,
 	return c->found;
 }
 
-static int net6_rt_route_set(struct net6_iface *iface, const struct net6_rt_change *c,
-			     const struct net6_route_attrs *attrs, u32 lifetime)
+/* By the next hop at hand. */
+static int net6_rt_route_set(const struct net6_rt_change *c, const struct net6_route_attrs *attrs,
+			     u32 lifetime)
 {
-	if (!c->plen && !ipv6_addr_any(&c->gateway))
-		return net6_router_update(iface, &c->gateway, attrs, lifetime);
-	return net6_fib_update(iface, &c->dst, c->plen, &c->gateway, attrs, lifetime);
+	const struct net6_rt_hop *hop = &c->hop;
+
+	if (!c->plen && !ipv6_addr_any(&hop->gateway))
+		return net6_router_update(hop->iface, &hop->gateway, attrs, lifetime);
+	return net6_fib_update(hop->iface, &c->dst, c->plen, &hop->gateway, attrs, lifetime);
 }
 
 static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_change *c)
@@ -291,57 +350,105 @@ static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_
 	}
 }
 
+/* All that are found, one after the other. RTNL: nobody adds others meanwhile. */
+static void net6_rt_route_remove_all(struct net6_net *nn, struct net6_rt_change *c,
+				     int (*fn)(const struct net6_rt_route *route, void *arg))
+{
+	while (net6_rt_route_find(nn, c, fn) && !net6_rt_route_remove_found(nn, c))
+		;
+}
+
 /* Without a word of replacing, one that is there lives on, for as long as is asked for. */
 static int net6_rt_route_prolong(struct net6_net *nn, struct net6_rt_change *c)
 {
 	rcu_read_lock();	/* keeps its metrics */
-	if (net6_rt_route_find(nn, c, net6_rt_route_same) &&
+	if (!c->several && net6_rt_route_find(nn, c, net6_rt_route_same) &&
 	    c->route.expires != NET6_LIFETIME_INFINITE)
-		net6_rt_route_set(c->iface, c, &c->route.attrs, c->lifetime);
+		net6_rt_route_set(c, &c->route.attrs, c->lifetime);
 	rcu_read_unlock();
 	return -EEXIST;
 }
 
+/* By all of its next hops, or by none. */
+static int net6_rt_route_put_hops(struct net6_net *nn, struct net6_rt_change *c, bool replace)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < c->n_hops; i++) {
+		c->hop = c->hops[i];
+		c->attrs.hops = c->hop.hops;
+		if (!replace && net6_rt_route_find(nn, c, net6_rt_route_same))
+			err = net6_rt_route_prolong(nn, c);
+		else
+			err = net6_rt_route_set(c, &c->attrs, c->lifetime);
+		if (err)
+			break;
+	}
+	while (err && i-- > 0) {
+		c->hop = c->hops[i];
+		net6_rt_route_set(c, &c->attrs, 0);
+	}
+	return err;
+}
+
 static int net6_rt_route_put(struct net6_net *nn, struct net6_rt_change *c, u16 flags)
 {
-	bool other = net6_rt_route_find(nn, c, net6_rt_route_other);
+	bool there = net6_rt_route_find(nn, c, net6_rt_route_there);
 	bool replace = flags & NLM_F_REPLACE;
 	int err;
 
-	net6_rt_route_find(nn, c, net6_rt_route_same);
-	if ((other || c->found) && (flags & NLM_F_EXCL))
+	if (there && (flags & NLM_F_EXCL))
 		return -EEXIST;
-	if (!other && !c->found && replace && !(flags & NLM_F_CREATE))
+	if (!there && replace && !(flags & NLM_F_CREATE))
 		return -ENOENT;
-	if (c->found && !replace)
-		return net6_rt_route_prolong(nn, c);
-	err = net6_rt_route_set(c->iface, c, &c->attrs, c->lifetime);
-	if (err || !replace)
+	err = net6_rt_route_put_hops(nn, c, replace);
+	if (!err && replace)
+		net6_rt_route_remove_all(nn, c, net6_rt_route_other);
+	return err;
+}
+
+static int net6_rt_route_add(struct net6_net *nn, struct net6_rt_change *c, u16 flags,
+			     struct netlink_ext_ack *extack)
+{
+	int err = net6_rt_route_check(nn, c, extack);
+
+	if (err)
 		return err;
-	/* RTNL: nobody adds others meanwhile. */
-	while (net6_rt_route_find(nn, c, net6_rt_route_other) &&
-	       !net6_rt_route_remove_found(nn, c))
-		;
-	return 0;
+	c->attrs.metrics = net6_metrics_read(nn, c->mx, extack);
+	if (IS_ERR(c->attrs.metrics))
+		return PTR_ERR(c->attrs.metrics);
+	err = net6_rt_route_put(nn, c, flags);
+	net6_metrics_put(c->attrs.metrics);
+	return err;
 }
 
 int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
-	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct net6_rt_change c;
 	int err;
 
 	err = net6_rt_route_parse(skb, nlh, &c, extack);
 	if (!err)
-		err = net6_rt_route_check(nn, &c, extack);
-	if (err)
-		return err;
-	c.attrs.metrics = net6_metrics_read(nn, c.mx, extack);
-	if (IS_ERR(c.attrs.metrics))
-		return PTR_ERR(c.attrs.metrics);
-	err = net6_rt_route_put(nn, &c, nlh->nlmsg_flags);
-	net6_metrics_put(c.attrs.metrics);
+		err = net6_rt_route_add(net6_pernet(sock_net(skb->sk)), &c, nlh->nlmsg_flags,
+					extack);
+	net6_rt_change_free(&c);
 	return err;
+}
+
+/* The one that is meant. If no gateway was named, all of its next hops. */
+static int net6_rt_route_remove(struct net6_net *nn, struct net6_rt_change *c)
+{
+	int err;
+
+	if (!net6_rt_route_find(nn, c, net6_rt_route_meant))
+		return -ESRCH;
+	err = net6_rt_route_remove_found(nn, c);
+	if (err || !ipv6_addr_any(&c->hop.gateway) || ipv6_addr_any(&c->route.gateway))
+		return err == -ENOENT ? -ESRCH : err;
+	c->attrs.metric = c->route.attrs.metric;
+	net6_rt_route_remove_all(nn, c, net6_rt_route_sibling);
+	return 0;
 }
 
 int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
@@ -349,12 +456,13 @@ int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct net6_rt_change c;
 	int err;
+	u32 i;
 
 	err = net6_rt_route_parse(skb, nlh, &c, extack);
-	if (err)
-		return err;
-	if (!net6_rt_route_find(nn, &c, net6_rt_route_meant))
-		return -ESRCH;
-	err = net6_rt_route_remove_found(nn, &c);
-	return err == -ENOENT ? -ESRCH : err;
+	for (i = 0; !err && i < c.n_hops; i++) {
+		c.hop = c.hops[i];
+		err = net6_rt_route_remove(nn, &c);
+	}
+	net6_rt_change_free(&c);
+	return err;
 }

@@ -28,6 +28,18 @@ static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
 	return nlh;
 }
 
+/* Where it leads. */
+static int net6_rt_route_way(struct sk_buff *skb, const struct net6_rt_route *route)
+{
+	if (net6_rt_hops_count(route) > 1)
+		return net6_rt_hops_write(skb, route);
+	if ((!ipv6_addr_any(&route->gateway) &&
+	     nla_put_in6_addr(skb, RTA_GATEWAY, &route->gateway)) ||
+	    nla_put_u32(skb, RTA_OIF, route->dev->ifindex))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
 {
 	struct rta_cacheinfo ci = {};
@@ -39,9 +51,7 @@ static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *
 	    (route->plen && nla_put_in6_addr(skb, RTA_DST, &route->dst)) ||
 	    nla_put_u32(skb, RTA_PRIORITY, route->attrs.metric) ||
 	    net6_metrics_write(skb, RTA_METRICS, route->attrs.metrics) ||
-	    (!ipv6_addr_any(&route->gateway) &&
-	     nla_put_in6_addr(skb, RTA_GATEWAY, &route->gateway)) ||
-	    nla_put_u32(skb, RTA_OIF, route->dev->ifindex) ||
+	    net6_rt_route_way(skb, route) ||
 	    nla_put(skb, RTA_CACHEINFO, sizeof(ci), &ci) ||
 	    nla_put_u8(skb, RTA_PREF, route->attrs.preference & 3))
 		return -EMSGSIZE;
@@ -68,12 +78,12 @@ static int net6_rt_route_dump_one(const struct net6_rt_route *route, void *arg)
 	struct net6_rt_dump *d = arg;
 	const struct rtmsg *rtm = nlmsg_data(d->cb->nlh);
 
-	if (!net6_rt_dump_wants(d))
+	if (!net6_rt_dump_wants(d) || !net6_rt_hops_lead(route))
 		return 0;
 	/* Only a strict request means what its header says. */
 	if (d->cb->strict_check &&
 	    ((d->table && d->table != route->table) ||
-	     (d->oif && d->oif != route->dev->ifindex) ||
+	     (d->oif && !net6_rt_hops_on(route, d->oif)) ||
 	     (rtm->rtm_protocol && rtm->rtm_protocol != route->attrs.protocol) ||
 	     (rtm->rtm_type && rtm->rtm_type != route->type)))
 		return 0;
@@ -96,6 +106,10 @@ const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_TABLE]	= { .type = NLA_U32 },
 	[RTA_PREF]	= { .type = NLA_U8 },
 	[RTA_EXPIRES]	= { .type = NLA_U32 },
+	[RTA_MULTIPATH]	= { .len = sizeof(struct rtnexthop) },
+	[RTA_IP_PROTO]	= { .type = NLA_U8 },
+	[RTA_SPORT]	= { .type = NLA_U16 },
+	[RTA_DPORT]	= { .type = NLA_U16 },
 };
 
 /* A strict request may also name an interface, or a table by its full number. */
@@ -190,6 +204,7 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 			.type		= RTN_UNICAST,
 		};
 	*route = best.route;
+	route->self = NULL;			/* the one that was chosen */
 	route->attrs.metrics = dest->metrics;	/* which has a reference, the other has none */
 	route->dev = dest->iface->dev;
 	route->dst = dest->key.daddr;
@@ -227,6 +242,7 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct nlattr *tb[RTA_MAX + 1];
 	struct in6_addr daddr, from, saddr;
+	struct net6_flow flow = {};
 	struct net6_rt_route route;
 	struct net6_dest *dest;
 	int err;
@@ -237,8 +253,14 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 		return err;
 	daddr = tb[RTA_DST] ? nla_get_in6_addr(tb[RTA_DST]) : in6addr_any;
 	from = tb[RTA_SRC] ? nla_get_in6_addr(tb[RTA_SRC]) : in6addr_any;
-	dest = net6_dest_lookup_from(nn, &from, &daddr,
-				     tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0);
+	if (tb[RTA_IP_PROTO])
+		flow.protocol = nla_get_u8(tb[RTA_IP_PROTO]);
+	if (tb[RTA_SPORT])
+		flow.sport = nla_get_be16(tb[RTA_SPORT]);
+	if (tb[RTA_DPORT])
+		flow.dport = nla_get_be16(tb[RTA_DPORT]);
+	dest = net6_dest_lookup_flow(nn, &from, &daddr,
+				     tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0, &flow);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 	rcu_read_lock();
@@ -284,6 +306,8 @@ void net6_rt_note_router(const struct net6_router *router, enum net6_note_event 
 	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
 		return;
 	net6_rt_of_router(&route, router);
+	if (event == NET6_NOTE_DEL)
+		route.self = NULL;		/* it is none of them any more */
 	net6_rt_note_route(net, &route, event);
 }
 
@@ -303,6 +327,8 @@ void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event e
 	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
 		return;
 	net6_rt_of_fib(&route, entry);
+	if (event == NET6_NOTE_DEL)
+		route.self = NULL;		/* it is none of them any more */
 	net6_rt_note_route(net, &route, event);
 }
 

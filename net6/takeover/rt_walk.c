@@ -74,6 +74,8 @@ void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from)
 {
 	net6_rt_via(to, from->iface, &from->addr, &from->life, &from->attrs);
 	to->kind = NET6_RT_ROUTER;
+	if (from->attrs.manual && READ_ONCE(from->iface->nn->n_routers) > 1)
+		to->self = from;
 	if (!from->attrs.manual)
 		to->rtf_flags |= RTF_DEFAULT | RTF_ADDRCONF;
 }
@@ -90,6 +92,9 @@ void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
 	net6_rt_via(to, from->iface, &from->gateway, &from->life, &from->attrs);
 	to->dst = from->prefix;
 	to->plen = from->plen;
+	/* It is not alone in its list. */
+	if (net6_fib_shares(from) && READ_ONCE(from->item.next) != READ_ONCE(from->item.prev))
+		to->self = from;
 	if (!from->attrs.manual)
 		to->rtf_flags |= RTF_ROUTEINFO;
 }

@@ -194,6 +194,25 @@ def a_default_router_is_added_and_deleted():
 
 
 @ktap.test
+def several_next_hops_of_a_route():
+    hops = ("nexthop", "via", "fe80::91", "dev", "a0", "weight", "3",
+            "nexthop", "via", "fe80::92", "dev", "a0")
+    ctl(A, "add", "route", "fd00:78::/32", "preference", "high", *hops)
+    seen = having(show(A, "routes"), address="fd00:78::", preference=1)
+    ktap.equal([(r["gateway"], r.get("weight")) for r in seen],
+               [("fe80::91", 3), ("fe80::92", None)], "routes")
+    ctl(A, "del", "route", "fd00:78::/32", "nexthop", "via", "fe80::92", "dev", "a0",
+        "nexthop", "via", "fe80::91", "dev", "a0")
+    ktap.equal(having(show(A, "routes"), address="fd00:78::"), [], "they are gone")
+    ctl(A, "add", "route", "default", *hops)
+    ktap.equal(sorted((r["address"], r.get("weight")) for r in show(A, "routers") if r["manual"]),
+               [("fe80::91", 3), ("fe80::92", None)], "default routers")
+    ctl(A, "del", "route", "default", *hops)
+    for bad in (("weight", "0"), ("weight", "257"), ("weight",), ("nexthop",)):
+        refused(A, "add", "route", "fd00:78::/32", "via", "fe80::91", "dev", "a0", *bad)
+
+
+@ktap.test
 def metrics_of_routes_in_the_words_of_ip():
     words = "mtu lock 1400 rtt lock 1.500ms initcwnd 20 features ecn rto_min 30ms congctl reno"
     for table, dst, address in (("routers", ("default",), "fe80::99"),
@@ -504,6 +523,8 @@ def set_everything():
     ctl(A, "add", "route", "fd00:b::/32", "via", "fe80::9", "dev", "a0", "preference", "high",
         "mtu", "lock", "1400", "rtt", "2.125ms", "features", "ecn")
     ctl(A, "add", "route", "fd00:c::/32", "dev", "six")
+    ctl(A, "add", "route", "fd00:d::/32", "mtu", "1400", "nexthop", "via", "fe80::9", "dev", "a0",
+        "weight", "7", "nexthop", "via", "fe80::a", "dev", "a0")
     ctl(A, "add", "neighbor", "fe80::8", "lladdr", "02:00:00:00:00:08", "dev", "a0")
     ctl(A, "add", "proxy", "fd00:8::5", "dev", "a0", "router", "on")
 

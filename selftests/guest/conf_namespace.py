@@ -296,7 +296,8 @@ def other_identifiers_are_tried():
 
 @ktap.test
 def bounds():
-    for name, *values in (("bindv6only", -1, 2), ("mld_qrv", 0, 8), ("idgen_retries", 256),
+    for name, *values in (("bindv6only", -1, 2), ("mld_qrv", 0, 8),
+                          ("fib_multipath_hash_policy", -1, 3), ("idgen_retries", 256),
                           ("route/mtu_expires", 299), ("icmp/echo_ignore_all", 2),
                           ("ip6frag_time", 0, 61), ("ip6frag_high_thresh", 65535),
                           ("max_hbh_length", -1), ("max_dst_opts_number", 2 ** 31),

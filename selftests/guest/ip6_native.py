@@ -4,12 +4,13 @@
 # that lib/ip6views.json is true.
 #
 # guest: full
-# timeout: 180
+# timeout: 300
 import os
 import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
+import ip6hops
 import ip6metrics
 import ip6views
 import rawlinks
@@ -17,5 +18,6 @@ import rawlinks
 ip6views.tests()
 ip6asks.tests()
 ip6metrics.tests()
+ip6hops.tests()
 rawlinks.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))

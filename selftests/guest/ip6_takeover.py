@@ -6,7 +6,7 @@
 #
 # guest: stock
 # guest-append: ipv6.disable=1
-# timeout: 180
+# timeout: 300
 import json
 import os
 import re
@@ -15,6 +15,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
+import ip6hops
 import ip6metrics
 import ip6views
 
@@ -78,4 +79,5 @@ def neighbors_in_many_messages_are_listed_once_each():
 ip6views.tests()
 ip6asks.tests()
 ip6metrics.tests()
+ip6hops.tests()
 ktap.main(setup=setup)

@@ -65,6 +65,7 @@ def settings_have_both_names():
                         ("max_dst_opts_length", 64), ("max_hbh_length", 48),
                         ("ip6frag_high_thresh", 1 << 20), ("ip6frag_time", 30),
                         ("idgen_retries", 2), ("idgen_delay", 2), ("mld_qrv", 3),
+                        ("fib_multipath_hash_policy", 1),
                         ("ip_nonlocal_bind", 1), ("anycast_src_echo_reply", 1),
                         ("icmp/echo_ignore_all", 1), ("icmp/echo_ignore_multicast", 1),
                         ("icmp/echo_ignore_anycast", 1), ("route/mtu_expires", 300)):

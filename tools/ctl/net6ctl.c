@@ -33,9 +33,11 @@ static void usage(FILE *to)
 	      "  del neighbor ADDRESS dev DEV\n"
 	      "  add route default via ADDRESS dev DEV [preference high|medium|low]\n"
 	      "      [mtu [lock] N] [initcwnd N] [...]\n"
+	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
 	      "  del route default via ADDRESS dev DEV\n"
 	      "  add route PREFIX/LENGTH [via ADDRESS] dev DEV [preference high|medium|low]\n"
 	      "      [mtu [lock] N] [initcwnd N] [...]\n"
+	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
 	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
@@ -299,10 +301,20 @@ static int32_t preference(const char *word)
 	die("preference is high, medium or low, not '%s'", word);
 }
 
+static void put_weight(struct nlmsghdr *nlh, uint16_t type, const char *word)
+{
+	uint32_t weight = word ? number(word, "weight") : 1;
+
+	if (weight < 1 || weight > 256)
+		die("weight: 1 to 256, not %s", word);
+	if (weight > 1)
+		mnl_attr_put_u32(nlh, type, weight);
+}
+
 /* A route that is not the default route. */
 static void change_other_route(bool add, int argc, char **argv)
 {
-	static const char *const words[] = { "via", "dev", "preference", NULL };
+	static const char *const words[] = { "via", "dev", "preference", "weight", NULL };
 	struct in6_addr prefix, gateway;
 	const char *via, *rank;
 	struct nlmsghdr *nlh;
@@ -335,14 +347,16 @@ static void change_other_route(bool add, int argc, char **argv)
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFERENCE, preference(rank));
 	if (add)
+		put_weight(nlh, NET6_A_ROUTE_WEIGHT, option(argc, argv, "weight"));
+	if (add)
 		metrics_put(nlh, NET6_A_ROUTE_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
 }
 
-static void change_route(bool add, int argc, char **argv)
+static void change_one_route(bool add, int argc, char **argv)
 {
-	static const char *const words[] = { "via", "dev", "preference", NULL };
+	static const char *const words[] = { "via", "dev", "preference", "weight", NULL };
 	struct in6_addr address;
 	const char *via, *rank;
 	struct nlmsghdr *nlh;
@@ -374,9 +388,41 @@ static void change_route(bool add, int argc, char **argv)
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTER_PREFERENCE, preference(rank));
 	if (add)
+		put_weight(nlh, NET6_A_ROUTER_WEIGHT, option(argc, argv, "weight"));
+	if (add)
 		metrics_put(nlh, NET6_A_ROUTER_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
+}
+
+/* A route by one next hop, or by each of several: "nexthop via ... dev ... weight ..." after what
+ * is said of all.
+ */
+static void change_route(bool add, int argc, char **argv)
+{
+	int own, from, to, n;
+	char **words;
+
+	for (own = 0; own < argc && strcmp(argv[own], "nexthop"); own++)
+		;
+	if (own == argc) {
+		change_one_route(add, argc, argv);
+		return;
+	}
+	words = calloc(argc, sizeof(*words));
+	if (!words)
+		die("out of memory");
+	for (from = own + 1; from <= argc; from = to + 1) {
+		for (to = from; to < argc && strcmp(argv[to], "nexthop"); to++)
+			;
+		if (to == from)
+			die("which next hop? (via ADDRESS dev DEV)");
+		memcpy(words, argv, own * sizeof(*words));
+		memcpy(words + own, argv + from, (to - from) * sizeof(*words));
+		n = own + to - from;
+		change_one_route(add, n, words);
+	}
+	free(words);
 }
 
 static void change_prefix(bool add, int argc, char **argv)

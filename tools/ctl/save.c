@@ -257,6 +257,16 @@ static const char *metrics(const struct nlattr *nest)
 	return text;
 }
 
+static const char *weight(const struct nlattr *attr)
+{
+	static char text[32];
+
+	*text = '\0';
+	if (attr)
+		snprintf(text, sizeof(text), " weight %u", ctl_u32(attr));
+	return text;
+}
+
 static void on_router(uint8_t cmd, const struct nlattr **attrs)
 {
 	struct in6_addr address = ctl_address(attrs[NET6_A_ROUTER_ADDRESS]);
@@ -265,8 +275,9 @@ static void on_router(uint8_t cmd, const struct nlattr **attrs)
 
 	if (cmd == NET6_CMD_ROUTER_GET && attrs[NET6_A_ROUTER_MANUAL] && dev_of(index, name) &&
 	    !is_implied(index, &address, 0))
-		put("add route default via %s dev %s%s%s", text_of(&address, text), name,
-		    rank(attrs[NET6_A_ROUTER_PREFERENCE]), metrics(attrs[NET6_A_ROUTER_METRICS]));
+		put("add route default via %s dev %s%s%s%s", text_of(&address, text), name,
+		    rank(attrs[NET6_A_ROUTER_PREFERENCE]), weight(attrs[NET6_A_ROUTER_WEIGHT]),
+		    metrics(attrs[NET6_A_ROUTER_METRICS]));
 }
 
 static void on_route(uint8_t cmd, const struct nlattr **attrs)
@@ -280,10 +291,11 @@ static void on_route(uint8_t cmd, const struct nlattr **attrs)
 	    ctl_u32(attrs[NET6_A_ROUTE_LIFETIME]) != UINT32_MAX ||
 	    !dev_of(ctl_u32(attrs[NET6_A_ROUTE_IFINDEX]), name))
 		return;
-	put("add route %s/%u%s%s dev %s%s%s", text_of(&address, text), length,
+	put("add route %s/%u%s%s dev %s%s%s%s", text_of(&address, text), length,
 	    attrs[NET6_A_ROUTE_GATEWAY] ? " via " : "",
 	    attrs[NET6_A_ROUTE_GATEWAY] ? text_of(&gateway, via) : "", name,
-	    rank(attrs[NET6_A_ROUTE_PREFERENCE]), metrics(attrs[NET6_A_ROUTE_METRICS]));
+	    rank(attrs[NET6_A_ROUTE_PREFERENCE]), weight(attrs[NET6_A_ROUTE_WEIGHT]),
+	    metrics(attrs[NET6_A_ROUTE_METRICS]));
 }
 
 static void on_neigh(uint8_t cmd, const struct nlattr **attrs)

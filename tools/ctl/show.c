@@ -86,6 +86,7 @@ static const struct column router_columns[] = {
 	{ NET6_A_ROUTER_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
 	{ NET6_A_ROUTER_NEIGH_STATE, KIND_ENUM, "neigh_state", "NEIGHBOR", neigh_states },
 	{ NET6_A_ROUTER_MANUAL, KIND_FLAG, "manual", "manual", NULL },
+	{ NET6_A_ROUTER_WEIGHT, KIND_U32, "weight", NULL, NULL },
 	{ NET6_A_ROUTER_METRICS, KIND_METRICS, "metrics", "METRICS", NULL },
 	{ 0 }
 };
@@ -111,6 +112,7 @@ static const struct column route_columns[] = {
 	{ NET6_A_ROUTE_PREFERENCE, KIND_S32, "preference", "PREFERENCE", NULL },
 	{ NET6_A_ROUTE_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
 	{ NET6_A_ROUTE_MANUAL, KIND_FLAG, "manual", "manual", NULL },
+	{ NET6_A_ROUTE_WEIGHT, KIND_U32, "weight", NULL, NULL },
 	{ NET6_A_ROUTE_METRICS, KIND_METRICS, "metrics", "METRICS", NULL },
 	{ 0 }
 };

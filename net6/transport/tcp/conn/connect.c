@@ -84,6 +84,15 @@ static int net6_tcp_connect_dest(struct sock *sk)
 	return 0;
 }
 
+/* Of several next hops it is known with the port which one the connection has, now and later. */
+static void net6_tcp_connect_way(struct sock *sk)
+{
+	if (likely(!(net6_sk(sk)->dest->flags & NET6_DEST_ONE_WAY)))
+		return;
+	net6_sk_dest_reset(sk);
+	net6_sk_dest(sk);
+}
+
 static void net6_tcp_reset_saddr(struct sock *sk)
 {
 	if (sk->sk_userlocks & SOCK_BINDADDR_LOCK)
@@ -123,6 +132,7 @@ int net6_tcp_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int addr_l
 	err = net6_tcp_connect_port(sk);
 	if (err)
 		goto failed_late;
+	net6_tcp_connect_way(sk);
 	sk->sk_txhash = sk->sk_hash ?: 1;
 	isn = net6_tcp_isn(net6_tcp_nn(sk), &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
 			   inet->inet_sport, inet->inet_dport, &ts_offset);

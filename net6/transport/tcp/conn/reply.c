@@ -29,12 +29,17 @@ void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 	unsigned int tstamp = r->tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0;
 	unsigned int len = sizeof(struct tcphdr) + tstamp +
 			   (r->md5 ? NET6_TCPOLEN_MD5_ALIGNED : 0);
+	const struct net6_flow flow = {
+		.protocol	= IPPROTO_TCP,
+		.sport		= r->sport,
+		.dport		= r->dport,
+	};
 	struct net6_dest *dest;
 	struct tcphdr *th;
 	struct sk_buff *skb;
 	unsigned int room;
 
-	dest = net6_dest_lookup_from(nn, r->saddr, r->daddr, r->oif);
+	dest = net6_dest_lookup_flow(nn, r->saddr, r->daddr, r->oif, &flow);
 	if (IS_ERR(dest))
 		return;
 	room = net6_tcp_ip_headroom(dest) + len;

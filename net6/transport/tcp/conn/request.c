@@ -328,12 +328,17 @@ static void net6_tcp_request_options(struct net6_tcp_request *req, const struct 
 
 static struct net6_dest *net6_tcp_request_dest(struct sock *listener, const struct sk_buff *skb)
 {
+	const struct net6_flow flow = {
+		.protocol	= IPPROTO_TCP,
+		.sport		= tcp_hdr(skb)->dest,
+		.dport		= tcp_hdr(skb)->source,
+	};
 	int oif = listener->sk_bound_dev_if;
 
 	if (!oif && ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL)
 		oif = TCP_SKB_CB(skb)->header.h6.iif;
-	return net6_dest_lookup_from(net6_tcp_nn_rcu(listener), &ipv6_hdr(skb)->daddr,
-				     &ipv6_hdr(skb)->saddr, oif);
+	return net6_dest_lookup_flow(net6_tcp_nn_rcu(listener), &ipv6_hdr(skb)->daddr,
+				     &ipv6_hdr(skb)->saddr, oif, &flow);
 }
 
 /* TCP_SAVE_SYN: 1 keeps network and TCP header, 2 the link header too. */
