@@ -36,6 +36,9 @@ struct net6_iface;
 #define NET6_LINK_ARRANGED	BIT(8)	/* who sets the link up gives it its link-local
 					 * address: addr_gen_mode is "none" at first
 					 */
+#define NET6_LINK_TRANSIT	BIT(9)	/* what comes up here is on its way to others: the
+					 * interface is a router's, until forwarding is set
+					 */
 
 /* Longest link-layer header that a neighbor may cache, in bytes. */
 #define NET6_LINK_HEADER_MAX	16
@@ -189,5 +192,16 @@ void net6_link_too_big(struct net6_iface *iface, struct sk_buff *skb, u32 mtu);
  * Context: BH disabled, RCU read lock held.
  */
 void net6_link_unreachable(struct net6_iface *iface, struct sk_buff *skb);
+
+/**
+ * net6_link_problem() - tell the sender of a packet that a field of it is wrong
+ * @iface: interface that it was to leave by
+ * @skb: as for net6_link_too_big()
+ * @pointer: offset of the field from the IPv6 header on
+ *
+ * As by a Parameter Problem message, code 0 (RFC 4443 3.4).
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_link_problem(struct net6_iface *iface, struct sk_buff *skb, u32 pointer);
 
 #endif /* _NET6_LINK_H */

@@ -316,6 +316,12 @@ void net6_link_unreachable(struct net6_iface *iface, struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(net6_link_unreachable);
 
+void net6_link_problem(struct net6_iface *iface, struct sk_buff *skb, u32 pointer)
+{
+	net6_icmp_from_link(iface, skb, ICMPV6_PARAMPROB, ICMPV6_HDR_FIELD, pointer);
+}
+EXPORT_SYMBOL_GPL(net6_link_problem);
+
 /* Everything but the headers in front. Returns false if the packet was dropped. */
 static bool net6_icmp_finish(struct net6_iface *iface, struct sk_buff *skb,
 			     const struct in6_addr *saddr, const struct in6_addr *daddr)

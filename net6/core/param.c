@@ -194,6 +194,7 @@ void net6_param_iface_attached(struct net6_iface *iface)
 	struct net6_net *nn = iface->nn;
 
 	spin_lock_bh(&nn->lock);
-	net6_param_set(iface, NET6_PARAM_FORWARDING, nn->param_default[NET6_PARAM_FORWARDING]);
+	net6_param_set(iface, NET6_PARAM_FORWARDING, (iface->ops->flags & NET6_LINK_TRANSIT) ||
+		       nn->param_default[NET6_PARAM_FORWARDING]);
 	spin_unlock_bh(&nn->lock);
 }
