@@ -47,7 +47,7 @@ all: modules tools
 modules:
 	@scripts/build-tree '$(BUILD)'
 	+@$(kbuild) modules
-	@$(if $(default-kernel),for m in net6 khttpd; do \
+	@$(if $(default-kernel),for m in net6 khttpd xlat; do \
 		ln -sfn '$(abspath $(BUILD))'/$$m/*.ko $$m/; done)
 
 tools:
@@ -78,8 +78,9 @@ modules = '$(DESTDIR)/lib/modules/$(RELEASE)/updates'
 
 uninstall:
 	rm -f $(modules)/net6/net6.ko* $(modules)/net6/net6_tunnel4.ko* \
-		$(modules)/khttpd/khttpd.ko* $(modules)/selftests/modules/*.ko*
-	@for dir in net6 khttpd selftests/modules selftests; do \
+		$(modules)/khttpd/khttpd.ko* $(modules)/xlat/net6xlat.ko* \
+		$(modules)/selftests/modules/*.ko*
+	@for dir in net6 khttpd xlat selftests/modules selftests; do \
 		[ ! -d $(modules)/$$dir ] || \
 		rmdir --ignore-fail-on-non-empty $(modules)/$$dir; \
 	done
@@ -138,7 +139,7 @@ style:
 
 # For editors. A kernel's headers and source, where there are some, are for tags of their own.
 sources = $(shell git ls-files -- '*.[ch]' ':!selftests/unit/shim' ':!selftests/fuzz/corpus' \
-	2>/dev/null || find include net6 khttpd tools selftests -name '*.[ch]')
+	2>/dev/null || find include net6 khttpd xlat tools selftests -name '*.[ch]')
 
 tags:
 	@command -v ctags >/dev/null || { echo "ctags is missing: apt-get install universal-ctags"; \
@@ -150,13 +151,13 @@ lines:
 	@scripts/lines
 
 clean:
-	rm -rf build demo .guest net6/*.ko khttpd/*.ko tags cscope.out
+	rm -rf build demo .guest net6/*.ko khttpd/*.ko xlat/*.ko tags cscope.out
 	@for dir in tools selftests/unit selftests/fuzz selftests/fuzz/guest; do \
 		[ ! -e $$dir/Makefile ] || $(MAKE) -C $$dir clean || exit 1; done
 
 help:
 	@echo 'To build'
-	@echo '  make              net6/net6.ko, khttpd/khttpd.ko and tools/'
+	@echo '  make              net6/net6.ko, khttpd/khttpd.ko, xlat/net6xlat.ko and tools/'
 	@echo '  make modules NET6_SELFTESTS=m  the modules, with those that only tests load'
 	@echo '  make install      modules (with depmod), tools and manual pages, as root'
 	@echo '  make uninstall    remove what make install has brought, for the kernel of KDIR'
@@ -185,7 +186,7 @@ help:
 	@echo
 	@echo 'To change it: CONTRIBUTING.rst, Documentation/extending.rst'
 	@echo '  make style        checkpatch --strict, kernel-doc, and what the pages name'
-	@echo '  make sparse       sparse over both modules'
+	@echo '  make sparse       sparse over all modules'
 	@echo '  make tags         tags and cscope.out for editors'
 	@echo '  make lines        how long the reading tours of README.md are'
 	@echo '  scripts/walks -w  the ways of a segment and of a request, with folders and lines'

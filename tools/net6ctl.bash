@@ -60,12 +60,12 @@ _net6ctl_setting() {
 _net6ctl_words() {
 	local -n _words=$1
 	local show="interfaces addresses groups neighbors routers routes prefixes proxies
-		destinations sockets tunnels counters drops limits policy"
+		destinations sockets tunnels xlat counters drops limits policy"
 	local tunnel="remote local ttl tos pmtu router"
 
 	# What follows the words before, most of which are said at most once.
 	case "${_words[*]}" in
-	"")			echo show sockets add del flush tunnel attach detach set save load monitor \
+	"")			echo show sockets add del flush tunnel xlat attach detach set save load monitor \
 					doctor ;;
 	show)			echo "$show" ;;
 	"show sockets"|sockets)	echo -i tcp udp icmp ;;
@@ -73,6 +73,9 @@ _net6ctl_words() {
 	"show neighbors dev "*)	echo all ;;
 	"show neighbors")	echo dev all ;;
 	"show policy"*|"show limits"*|"show sockets"*|sockets*|"show counters"*|"show drops"*) ;;
+	"show xlat"|"xlat del")	net6ctl -j show xlat 2>/dev/null |
+					sed -n 's/.*"dev": *"\([^"]*\)".*/\1/p' ;;
+	"show xlat "*)		;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
 	add)			echo address neighbor route prefix policy proxy ;;
@@ -110,6 +113,10 @@ _net6ctl_words() {
 	"tunnel set "*\ local)	echo any ;;
 	"tunnel "*\ remote|"tunnel "*\ local|"tunnel "*\ ttl) ;;
 	"tunnel add "*|"tunnel set "*) echo "$tunnel" ;;
+	xlat)			echo add del ;;
+	"xlat add")		echo siit ;;
+	"xlat add "*\ prefix64|"xlat add "*\ pool4|"xlat add "*\ map[46]) ;;
+	"xlat add siit "*)	[[ ${_words[-2]} = map4 ]] && echo map6 || echo prefix64 pool4 map4 ;;
 	flush)			echo neighbors addresses destinations policy ;;
 	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;
 	set)			echo dev limits secret ;;

@@ -26,6 +26,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* nl.c */
 void ctl_open(void);
+/* From now on requests go to another family than that of net6: that of @module. */
+void ctl_use(const char *name, const char *module);
 struct nlmsghdr *ctl_request(uint8_t cmd, uint16_t flags);
 /* Sends the request; @fn gets each answer's attributes. Ends the program with the
  * kernel's own words when it refuses, but for what ctl_forgive() named. Returns 0 or that
@@ -119,6 +121,10 @@ void metrics_text(FILE *to, const struct nlattr *nest);
 
 /* tunnel.c */
 void tunnel(int argc, char **argv);
+
+/* xlat.c */
+void xlat(int argc, char **argv);
+void show_xlat(int argc, char **argv, bool json);
 
 /* load.c */
 enum loading {

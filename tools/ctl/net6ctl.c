@@ -51,6 +51,9 @@ static void usage(FILE *to)
 	      "  tunnel add NAME remote A.B.C.D [local A.B.C.D] [ttl N] [tos N|inherit]\n"
 	      "      [pmtu on|off] [router on|off]\n"
 	      "  tunnel set NAME [remote ...] [...] | tunnel del NAME | show tunnels\n"
+	      "  xlat add siit NAME [prefix64 PREFIX/LENGTH] [pool4 A.B.C.D/LENGTH]\n"
+	      "      [map4 A.B.C.D/LENGTH map6 PREFIX/LENGTH]...\n"
+	      "  xlat del NAME | show xlat [NAME]\n"
 	      "  attach dev DEV | detach dev DEV\n"
 	      IFACE_HELP
 	      LIMITS_HELP
@@ -782,6 +785,8 @@ void run(const char *verb, int argc, char **argv, bool json)
 		flush(argc, argv);
 	else if (matches(verb, "tunnel"))
 		tunnel(argc, argv);
+	else if (matches(verb, "xlat"))
+		xlat(argc, argv);
 	else if (matches(verb, "save"))
 		save(argc, argv);
 	else if (matches(verb, "load"))

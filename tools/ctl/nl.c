@@ -193,22 +193,14 @@ static void on_family(uint8_t cmd, const struct nlattr **attrs)
 			on_group(group);
 }
 
-void ctl_open(void)
+void ctl_use(const char *name, const char *module)
 {
 	struct nlmsghdr *nlh;
-	int one = 1;
-
-	sock = mnl_socket_open(NETLINK_GENERIC);
-	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0)
-		die("cannot open a netlink socket: %s", strerror(errno));
-	/* Old kernels without them only say less. */
-	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
-	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
 
 	family = GENL_ID_CTRL;
 	nlh = ctl_request(CTRL_CMD_GETFAMILY, 0);
 	family = 0;
-	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, NET6_FAMILY_NAME);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, name);
 	nlh->nlmsg_flags |= NLM_F_ACK;
 	nlh->nlmsg_seq = 1;
 	if (mnl_socket_sendto(sock, nlh, nlh->nlmsg_len) < 0)
@@ -220,14 +212,27 @@ void ctl_open(void)
 						     on_message, &receiver);
 
 		if (more < 0 && errno == ENOENT)
-			die("net6 is not loaded (modprobe net6)");
+			die("%s is not loaded (modprobe %s)", module, module);
 		if (more < 0)
-			die("cannot find the netlink family of net6: %s", strerror(errno));
+			die("cannot find the netlink family of %s: %s", module, strerror(errno));
 		if (!more)
 			break;
 	}
 	if (!family)
-		die("net6 is not loaded (modprobe net6)");
+		die("%s is not loaded (modprobe %s)", module, module);
+}
+
+void ctl_open(void)
+{
+	int one = 1;
+
+	sock = mnl_socket_open(NETLINK_GENERIC);
+	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0)
+		die("cannot open a netlink socket: %s", strerror(errno));
+	/* Old kernels without them only say less. */
+	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
+	ctl_use(NET6_FAMILY_NAME, "net6");
 }
 
 void ctl_monitor(void (*fn)(uint8_t cmd, const struct nlattr **attrs))

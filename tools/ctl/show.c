@@ -291,6 +291,10 @@ void show(int argc, char **argv, bool json)
 
 	if (!argc)
 		die("show what? (net6ctl -h lists what there is)");
+	if (matches(*argv, "xlat")) {
+		show_xlat(argc - 1, argv + 1, json);
+		return;
+	}
 	for (o = objects; o->name; o++)
 		if (matches(*argv, o->name))
 			break;
