@@ -20,7 +20,8 @@ enum net6_rt_lack {
  * @dst: destination
  * @plen: its length in bits
  * @hop: next hop at hand; gateway :: without one, iface NULL: any, to remove
- * @hops: all of them; @n_hops: so many
+ * @hops: all of them
+ * @n_hops: so many
  * @several: they are from RTA_MULTIPATH, and on the heap
  * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
  * @mx: RTA_METRICS, not read yet
