@@ -188,7 +188,7 @@ enum net6_xlat_verdict net6_xlat_plan46(const struct net6_xlat_ctx *ctx, const u
 	plan->first = !(frag & NET6_XLAT_IP_OFFSET);
 	plan->fragment = !plan->first || (frag & NET6_XLAT_IP_MF);
 	plan->id = get_unaligned_be16(data + 4);
-	plan->frag = (frag & NET6_XLAT_IP_OFFSET) << 3 | !!(frag & NET6_XLAT_IP_MF);
+	plan->frag = (frag & NET6_XLAT_IP_OFFSET) << 3 | (frag & NET6_XLAT_IP_MF ? 1 : 0);
 	if (!net6_xlat_carries(plan->proto) || plan->proto == NET6_XLAT_ICMPV6)
 		return NET6_XLAT_PROTOCOL;
 	if (plan->fragment && plan->proto == NET6_XLAT_ICMP && !plan->quoted)
