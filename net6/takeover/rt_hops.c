@@ -24,8 +24,10 @@ static int net6_rt_hops_of_prefix(const struct net6_fib_route *entry, net6_rt_ho
 	list_for_each_entry_rcu(r, &node->items, item, lockdep_is_held(&nn->lock)) {
 		const struct net6_rt_hop hop = { r->gateway, r->iface, r->attrs.hops };
 
-		if (!err && net6_fib_shares(r) && net6_route_alike(&r->attrs, &entry->attrs))
+		if (net6_fib_shares(r) && net6_route_alike(&r->attrs, &entry->attrs))
 			err = fn(&hop, r, arg);
+		if (err)
+			break;
 	}
 	return err;
 }
@@ -187,7 +189,9 @@ static int net6_rt_hops_read_one(struct net6_net *nn, const struct rtnexthop *rt
 	return 0;
 }
 
-/* Returns how many there are, or -EINVAL. */
+/* Returns how many there are, or -EINVAL. Each is looked for among all routes, under RTNL, so there
+ * are no more than are used.
+ */
 static int net6_rt_hops_measure(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	const struct rtnexthop *rtnh = nla_data(attr);
@@ -195,6 +199,10 @@ static int net6_rt_hops_measure(const struct nlattr *attr, struct netlink_ext_ac
 
 	for (; rtnh_ok(rtnh, left); rtnh = rtnh_next(rtnh, &left))
 		n++;
+	if (n > NET6_SPREAD_MAX) {
+		NL_SET_ERR_MSG(extack, "net6 has 64 next hops of a route at most");
+		return -EINVAL;
+	}
 	if (n && !left)
 		return n;
 	NL_SET_ERR_MSG(extack, "Invalid nexthop configuration - extra data after nexthops");
