@@ -338,9 +338,10 @@ int net6_xlat_add(struct net *net, const char *name, struct net6_xlat_map *map,
 	if (!err && !net6_link_iface(dev))
 		err = -EOPNOTSUPP;
 	if (err) {
-		x->map = NULL;
 		NL_SET_ERR_MSG(extack, "net6 does not attach it");
 		unregister_netdevice(dev);
+		/* Nobody sends here any more; the device is freed when RTNL is released. */
+		x->map = NULL;
 	}
 	return err;
 }
