@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap  # pylint: disable=wrong-import-position
@@ -82,7 +83,8 @@ def as_many_mappings_as_there_may_be():
 
 
 class Traffic:
-    """Datagrams both ways, from many sockets, in a with block."""
+    """Datagrams both ways, from many sockets, in a with block. A pause leaves a slow machine time
+    for what is done meanwhile: each round is thirty packets on their way."""
 
     def __init__(self):
         self.going = True
@@ -97,6 +99,7 @@ class Traffic:
                         sock.sendto(b"t" * size, (address, 9))
                     except OSError:
                         pass
+                time.sleep(0.03 * ktap.SCALE)
 
     def __enter__(self):
         for thread in self.threads:
@@ -162,12 +165,15 @@ def a_namespace_goes_with_its_translators():
 
 @ktap.test
 def memory_comes_back():
-    """A hundred translators, one after the other."""
+    """A hundred translators, one after the other. The checking kernel keeps what was freed for a
+    while; what leaks it finds itself."""
     def rounds(n):
         for _ in range(n):
             ctl(P, *ADD, "brief", "prefix64", "2001:db8:66::/96", *xlat.MAPS)
             ctl(P, "xlat", "del", "brief")
     rounds(20)
+    if ktap.CHECKING:
+        return
     before = ktap.slabs()
     rounds(100)
     more = ktap.slabs() - before
