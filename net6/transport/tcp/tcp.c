@@ -77,10 +77,14 @@ too_short:
 static bool net6_tcp_admit(struct net6_net *nn, struct sock *sk, struct sk_buff *skb)
 {
 	unsigned int header = tcp_hdrlen(skb);
+	const u8 *signature = NULL;
 
-	/* With fewer options none is a signature. Others' keys do not concern this socket. */
-	if ((unlikely(header >= sizeof(struct tcphdr) + NET6_TCPOLEN_MD5) ||
-	     net6_tcp_md5_has(sk)) && !net6_tcp_md5_check(nn, sk, skb))
+	/* With fewer options none is one. Others' keys do not concern this socket. */
+	if (unlikely(header >= sizeof(struct tcphdr) + NET6_TCPOLEN_MD5))
+		signature = net6_tcp_find_md5(skb->data + sizeof(struct tcphdr),
+					      header - sizeof(struct tcphdr));
+	if ((unlikely(signature) || net6_tcp_md5_has(sk)) &&
+	    !net6_tcp_md5_check(nn, sk, skb, signature))
 		return false;
 	if (unlikely(ipv6_hdr(skb)->hop_limit < READ_ONCE(net6_tcp_np(sk)->min_hopcount)) ||
 	    sk_filter_trim_cap(sk, skb, header)) {

@@ -80,7 +80,8 @@ void net6_tcp_destroy_sock(struct sock *sk)
 	kfree(tcp_sk(sk)->saved_syn);
 	if (unlikely(rcu_access_pointer(inet_csk(sk)->icsk_accept_queue.fastopenq.ctx)))
 		net6_tcp_fastopen_forget_key(sk);
-	net6_tcp_md5_forget(sk);
+	if (net6_tcp_md5_on_any())
+		net6_tcp_md5_forget(sk);
 	kfree(tcp_sk(sk)->fastopen_req);
 	tcp_sk(sk)->fastopen_req = NULL;
 	tcp_sk(sk)->saved_syn = NULL;

@@ -296,15 +296,16 @@ static bool net6_tcp_md5_valid(const struct sk_buff *skb, const struct tcp_md5si
  * @nn: namespace
  * @sk: connection, or the listener of a request or SYN
  * @skb: data at the TCP header; consumed if not
+ * @got: the signature in it, or NULL
  *
  * RFC 2385 2.0: with a key the signature must be there and right; no answer if not. Without one
  * there must be none, as on the native stack.
  * Context: softirq, RCU read lock held.
  */
-bool net6_tcp_md5_check(struct net6_net *nn, const struct sock *sk, struct sk_buff *skb)
+bool net6_tcp_md5_check(struct net6_net *nn, const struct sock *sk, struct sk_buff *skb,
+			const u8 *got)
 {
 	const struct tcp_md5sig_key *key = net6_tcp_md5_key(sk, &ipv6_hdr(skb)->saddr);
-	const u8 *got = net6_tcp_md5_of(skb);
 
 	if (!key && !got)
 		return true;

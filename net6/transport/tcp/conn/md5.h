@@ -24,7 +24,8 @@ void net6_tcp_md5_forget(struct sock *sk);
 void net6_tcp_md5_exit(void);
 void net6_tcp_md5_sign(u8 *hash, const struct tcp_md5sig_key *key, const struct in6_addr *saddr,
 		       const struct in6_addr *daddr, const struct sk_buff *skb);
-bool net6_tcp_md5_check(struct net6_net *nn, const struct sock *sk, struct sk_buff *skb);
+bool net6_tcp_md5_check(struct net6_net *nn, const struct sock *sk, struct sk_buff *skb,
+			const u8 *got);
 struct tcp_md5sig_key *net6_tcp_md5_reset_key(const struct sock *sk, const struct sk_buff *skb);
 bool net6_tcp_md5_strange(const struct sock *signer, const struct sk_buff *skb,
 			  struct tcp_md5sig_key **key);
@@ -96,7 +97,7 @@ static inline void net6_tcp_md5_sign(u8 *hash, const struct tcp_md5sig_key *key,
 				     const struct sk_buff *skb) {}
 
 static inline bool net6_tcp_md5_check(struct net6_net *nn, const struct sock *sk,
-				      struct sk_buff *skb)
+				      struct sk_buff *skb, const u8 *got)
 {
 	return true;
 }

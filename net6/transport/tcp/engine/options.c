@@ -128,12 +128,11 @@ int net6_tcp_parse_options(const u8 *opt, unsigned int len, bool syn, struct net
  */
 const u8 *net6_tcp_find_md5(const u8 *opt, unsigned int len)
 {
-	while (len && opt[0] != NET6_TCPOPT_EOL) {
+	/* Behind a SYN's usual options there is no room for one. */
+	while (len >= NET6_TCPOLEN_MD5 && opt[0] != NET6_TCPOPT_EOL) {
 		unsigned int size = 1;
 
 		if (opt[0] != NET6_TCPOPT_NOP) {
-			if (len < 2)
-				return NULL;
 			size = opt[1];
 			if (size < 2 || size > len)
 				return NULL;

@@ -242,9 +242,14 @@ bool net6_tcp_schedule_tlp(struct sock *sk, bool advancing_rto)
 			return false;
 		timeout = TCP_TIMEOUT_INIT;
 	}
-	rto_us = advancing_rto ? jiffies_to_usecs(icsk->icsk_rto) : tcp_rto_delta_us(sk);
-	if (rto_us > 0)
-		timeout = min_t(u32, timeout, usecs_to_jiffies(rto_us));
+	/* The only segment has just been sent: its RTO begins now, too. */
+	if (advancing_rto || tp->packets_out == 1) {
+		timeout = min(timeout, icsk->icsk_rto);
+	} else {
+		rto_us = tcp_rto_delta_us(sk);
+		if (rto_us > 0)
+			timeout = min_t(u32, timeout, usecs_to_jiffies(rto_us));
+	}
 	net6_tcp_arm(sk, ICSK_TIME_LOSS_PROBE, timeout + tcp_pacing_delay(sk));
 	return true;
 }
