@@ -174,7 +174,7 @@ static void net6_cmsg_recv_origdst(struct msghdr *msg, struct sk_buff *skb, int 
 		return;
 	sin6.sin6_addr = ipv6_hdr(skb)->daddr;
 	sin6.sin6_port = ((__be16 *)skb_transport_header(skb))[1];
-	sin6.sin6_scope_id = ipv6_iface_scope_id(&sin6.sin6_addr, ifindex);
+	sin6.sin6_scope_id = net6_zone(&sin6.sin6_addr, ifindex);
 	put_cmsg(msg, SOL_IPV6, IPV6_ORIGDSTADDR, sizeof(sin6), &sin6);
 }
 

@@ -46,7 +46,7 @@ static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int 
 		return err;
 	if (ipv6_addr_any(&addr->sin6_addr))
 		addr->sin6_addr = in6addr_loopback;
-	if (__ipv6_addr_needs_scope_id(__ipv6_addr_type(&addr->sin6_addr))) {
+	if (net6_needs_zone(&addr->sin6_addr)) {
 		if (!oif)
 			return -EINVAL;
 		WRITE_ONCE(sk->sk_bound_dev_if, oif);
@@ -316,9 +316,13 @@ int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_
 			 unsigned int len)
 {
 	unsigned int room = net6_exthdr_room(tx->opt);
-	u32 mtu = net6_dgram_mtu(sk, dest);
 	bool dontfrag;
+	u32 mtu;
 
+	/* No path and no IPV6_MTU is below that. */
+	if (likely(len + room + sizeof(struct ipv6hdr) <= NET6_MIN_MTU))
+		return 0;
+	mtu = net6_dgram_mtu(sk, dest);
 	if (likely(len + room + sizeof(struct ipv6hdr) <= mtu))
 		return 0;
 	dontfrag = tx->dontfrag >= 0 ? tx->dontfrag : net6_opt(sk, DONTFRAG);

@@ -219,7 +219,7 @@ static void net6_error_name(struct sock *sk, struct sk_buff *skb, struct sockadd
 	}
 	sin6->sin6_flowinfo = net6_opt(sk, SNDFLOW) ? ip6_flowinfo(h) : 0;
 	sin6->sin6_addr = *daddr;
-	sin6->sin6_scope_id = ipv6_iface_scope_id(daddr, serr->header.h6.iif);
+	sin6->sin6_scope_id = net6_zone(daddr, serr->header.h6.iif);
 }
 
 /**
@@ -272,7 +272,7 @@ int net6_recv_error(struct sock *sk, struct msghdr *msg, int len, int *addr_len)
 		else
 			ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &errhdr.offender.sin6_addr);
 		errhdr.offender.sin6_scope_id =
-			ipv6_iface_scope_id(&errhdr.offender.sin6_addr, serr->header.h6.iif);
+			net6_zone(&errhdr.offender.sin6_addr, serr->header.h6.iif);
 		if (inet6_sk(sk)->rxopt.all)
 			net6_cmsg_recv(sk, msg, skb, serr->header.h6.iif);
 	}

@@ -24,18 +24,14 @@
  */
 int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len, int *oif)
 {
-	int type;
-
 	if (len < SIN6_LEN_RFC2133)
 		return -EINVAL;
 	if (addr->sin6_family != AF_INET6)
 		return -EAFNOSUPPORT;
-
-	type = ipv6_addr_type(&addr->sin6_addr);
-	if (type & IPV6_ADDR_MAPPED)
+	if (ipv6_addr_v4mapped(&addr->sin6_addr))
 		return -ENETUNREACH;
 	*oif = net6_sk_own_oif(sk);
-	if (__ipv6_addr_needs_scope_id(type) && len >= sizeof(*addr) && addr->sin6_scope_id)
+	if (net6_needs_zone(&addr->sin6_addr) && len >= sizeof(*addr) && addr->sin6_scope_id)
 		*oif = addr->sin6_scope_id;
 	return 0;
 }
@@ -53,8 +49,7 @@ int net6_sk_default_oif(const struct sock *sk, const struct in6_addr *daddr, int
 	if (!*oif)
 		*oif = net6_sk_oif(sk, daddr);
 	/* RFC 4007 section 6: without a zone a link-local address means nothing. */
-	if (!*oif && !ipv6_addr_is_multicast(daddr) &&
-	    __ipv6_addr_needs_scope_id(__ipv6_addr_type(daddr)))
+	if (!*oif && !ipv6_addr_is_multicast(daddr) && net6_needs_zone(daddr))
 		return -EINVAL;
 	return 0;
 }
@@ -97,7 +92,7 @@ int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
 		return sk->sk_ipv6only ? -EINVAL : -EADDRNOTAVAIL;
 	if (type == IPV6_ADDR_ANY)
 		return 0;
-	if (__ipv6_addr_needs_scope_id(type)) {
+	if (net6_needs_zone(&addr->sin6_addr)) {
 		if (len >= sizeof(*addr) && addr->sin6_scope_id)
 			sk->sk_bound_dev_if = addr->sin6_scope_id;
 		if (!sk->sk_bound_dev_if)
@@ -330,7 +325,7 @@ int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 		sin6->sin6_port = inet->inet_sport;
 		net6_bpf_getname(sk, uaddr, &len, CGROUP_INET6_GETSOCKNAME);
 	}
-	sin6->sin6_scope_id = ipv6_iface_scope_id(&sin6->sin6_addr, sk->sk_bound_dev_if);
+	sin6->sin6_scope_id = net6_zone(&sin6->sin6_addr, sk->sk_bound_dev_if);
 	release_sock(sk);
 	return len;
 }

@@ -362,6 +362,24 @@ static inline bool net6_dgram_may_fragment(const struct sock *sk)
 	return pmtudisc < IPV6_PMTUDISC_DO || pmtudisc == IPV6_PMTUDISC_OMIT;
 }
 
+/**
+ * net6_needs_zone() - does an address mean something on one link only? (RFC 4007 section 6)
+ * @addr: address
+ *
+ * Of most their first octet says that they do not. Context: any.
+ */
+static inline bool net6_needs_zone(const struct in6_addr *addr)
+{
+	return addr->s6_addr[0] >= 0xfe &&
+	       __ipv6_addr_needs_scope_id(__ipv6_addr_type(addr));
+}
+
+/* The zone that a program is told with an address. */
+static inline u32 net6_zone(const struct in6_addr *addr, int ifindex)
+{
+	return net6_needs_zone(addr) ? ifindex : 0;
+}
+
 /* socket/sk_dest.c */
 struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
 int net6_sk_own_oif(const struct sock *sk);

@@ -153,8 +153,8 @@ static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, struct net6_d
 	struct sk_buff_head *queue = &sk->sk_receive_queue;
 	struct sk_buff *skb;
 
-	span->off = max(span->off, 0);
 	if (unlikely(flags & MSG_PEEK)) {
+		span->off = max(span->off, 0);
 		skb_queue_walk(queue, skb) {
 			if (!net6_dgram_peek_one(skb, span))
 				continue;
@@ -168,7 +168,7 @@ static struct sk_buff *net6_dgram_pick(struct sock *sk, int flags, struct net6_d
 		return NULL;
 	span->off = 0;
 	net6_dgram_span_at(skb, net6_dgram_cb(skb)->taken, span);
-	if (likely(span->start + span->len == skb->len)) {
+	if (likely(!net6_dgram_cb(skb)->cut || span->start + span->len == skb->len)) {
 		net6_dgram_unlink(sk, skb);
 	} else {
 		net6_dgram_cb(skb)->taken += span->len;
@@ -202,9 +202,9 @@ struct sk_buff *net6_dgram_dequeue(struct sock *sk, int flags, struct net6_dgram
 			span->off = off;
 			spin_lock_bh(&queue->lock);
 			skb = net6_dgram_pick(sk, flags, span);
-			last = skb_peek_tail(queue);
+			last = likely(skb) ? skb : skb_peek_tail(queue);
 			spin_unlock_bh(&queue->lock);
-			if (skb)
+			if (likely(skb))
 				return skb;
 		} else {
 			last = NULL;

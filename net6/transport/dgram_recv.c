@@ -40,7 +40,7 @@ static void net6_dgram_name(struct sock *sk, struct msghdr *msg, struct sk_buff 
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &sin6->sin6_addr);
 	else
 		sin6->sin6_addr = ipv6_hdr(skb)->saddr;
-	sin6->sin6_scope_id = ipv6_iface_scope_id(&sin6->sin6_addr, net6_rx_cb(skb)->ifindex);
+	sin6->sin6_scope_id = net6_zone(&sin6->sin6_addr, net6_rx_cb(skb)->ifindex);
 	*addr_len = sizeof(*sin6);
 	if (net6_sk_is_udp(sk))
 		net6_bpf_udp_recvmsg(sk, (struct sockaddr *)sin6, addr_len);
