@@ -20,14 +20,14 @@
 #define NET6_OPT_BIND_ADDRESS_NO_PORT(sk) inet_sk(sk)->bind_address_no_port
 #define NET6_OPT_RECVERR(sk)		inet_sk(sk)->recverr
 #define NET6_OPT_RECVERR_RFC4884(sk)	inet_sk(sk)->recverr_rfc4884
-#define NET6_OPT_RECVERR6(sk)		inet6_sk(sk)->recverr
-#define NET6_OPT_RECVERR6_RFC4884(sk)	inet6_sk(sk)->recverr_rfc4884
-#define NET6_OPT_SNDFLOW(sk)		inet6_sk(sk)->sndflow
-#define NET6_OPT_DONTFRAG(sk)		inet6_sk(sk)->dontfrag
-#define NET6_OPT_AUTOFLOWLABEL(sk)	inet6_sk(sk)->autoflowlabel
-#define NET6_OPT_AUTOFLOWLABEL_SET(sk)	inet6_sk(sk)->autoflowlabel_set
-#define NET6_OPT_MC6_LOOP(sk)		inet6_sk(sk)->mc_loop
-#define NET6_OPT_MC6_ALL(sk)		inet6_sk(sk)->mc_all
+#define NET6_OPT_RECVERR6(sk)		inet_sk(sk)->pinet6->recverr
+#define NET6_OPT_RECVERR6_RFC4884(sk)	inet_sk(sk)->pinet6->recverr_rfc4884
+#define NET6_OPT_SNDFLOW(sk)		inet_sk(sk)->pinet6->sndflow
+#define NET6_OPT_DONTFRAG(sk)		inet_sk(sk)->pinet6->dontfrag
+#define NET6_OPT_AUTOFLOWLABEL(sk)	inet_sk(sk)->pinet6->autoflowlabel
+#define NET6_OPT_AUTOFLOWLABEL_SET(sk)	inet_sk(sk)->pinet6->autoflowlabel_set
+#define NET6_OPT_MC6_LOOP(sk)		inet_sk(sk)->pinet6->mc_loop
+#define NET6_OPT_MC6_ALL(sk)		inet_sk(sk)->pinet6->mc_all
 
 #define net6_compat_set_addr_preferences __ip6_sock_set_addr_preferences
 #define net6_opt(sk, bit)		(!!NET6_OPT_##bit(sk))

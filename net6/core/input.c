@@ -44,15 +44,7 @@ static bool net6_rcv_usual_addr(const struct in6_addr *addr)
 	return addr->s6_addr32[0] && addr->s6_addr[0] != 0xff;
 }
 
-/**
- * net6_rcv_check() - is a received packet in order?
- * @skb: data at the IPv6 header, which is linear
- * @looped: sent by ourselves
- *
- * Context: any. Return: NET6_DROP_MAX if it is; else why it is to be dropped. If it is, it ends
- * where its header says, unless it may be a jumbogram.
- */
-int net6_rcv_check(struct sk_buff *skb, bool looped)
+static __always_inline int __net6_rcv_check(struct sk_buff *skb, bool looped)
 {
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	unsigned int len = ntohs(h->payload_len) + sizeof(*h);
@@ -73,6 +65,19 @@ int net6_rcv_check(struct sk_buff *skb, bool looped)
 	if (unlikely(pskb_trim_rcsum(skb, len)))
 		return NET6_DROP_NO_MEMORY;
 	return NET6_DROP_MAX;
+}
+
+/**
+ * net6_rcv_check() - is a received packet in order?
+ * @skb: data at the IPv6 header, which is linear
+ * @looped: sent by ourselves
+ *
+ * Context: any. Return: NET6_DROP_MAX if it is; else why it is to be dropped. If it is, it ends
+ * where its header says, unless it may be a jumbogram.
+ */
+int net6_rcv_check(struct sk_buff *skb, bool looped)
+{
+	return __net6_rcv_check(skb, looped);
 }
 
 /* Walk what is behind the IPv6 header; @skb's data is there. */
@@ -125,17 +130,8 @@ static const u16 net6_rcv_flags[] = {
 	[NET6_ACCEPT_MULTICAST]	= NET6_RX_MULTICAST,
 };
 
-/**
- * net6_rcv_deliver() - hand a packet of ours to whom it is for
- * @iface: interface it came in on
- * @skb: in order, data at the IPv6 header; consumed
- * @accept: the entry of its destination
- * @reassembled: it came in fragments
- *
- * Context: softirq or BH disabled, RCU read lock held.
- */
-void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
-		      const struct net6_accept *accept, bool reassembled)
+static __always_inline void __net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
+					       const struct net6_accept *accept, bool reassembled)
 {
 	struct net6_rx_cb *cb = net6_rx_cb(skb);
 	u16 flags = net6_rcv_flags[accept->type];
@@ -161,6 +157,21 @@ void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
 	net6_rcv_walk(iface, skb);
 }
 
+/**
+ * net6_rcv_deliver() - hand a packet of ours to whom it is for
+ * @iface: interface it came in on
+ * @skb: in order, data at the IPv6 header; consumed
+ * @accept: the entry of its destination
+ * @reassembled: it came in fragments
+ *
+ * Context: softirq or BH disabled, RCU read lock held.
+ */
+void net6_rcv_deliver(struct net6_iface *iface, struct sk_buff *skb,
+		      const struct net6_accept *accept, bool reassembled)
+{
+	__net6_rcv_deliver(iface, skb, accept, reassembled);
+}
+
 static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
 			  const struct net6_accept *accept, bool reassembled)
 {
@@ -171,7 +182,7 @@ static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
 	NET6_INC_IFACE(iface, Ip6InReceives);
 	NET6_ADD_IFACE(iface, Ip6InOctets, skb->len);
 	skb_reset_network_header(skb);
-	reason = net6_rcv_check(skb, looped);
+	reason = __net6_rcv_check(skb, looped);
 	if (unlikely(reason != NET6_DROP_MAX)) {
 		net6_drop(nn, skb, reason);
 		return;
@@ -187,7 +198,7 @@ static void net6_rcv_ours(struct net6_iface *iface, struct sk_buff *skb,
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	if (!net6_nf_on(NF_INET_LOCAL_IN) || net6_nf_local_in(iface, skb, reassembled))
-		net6_rcv_deliver(iface, skb, accept, reassembled);
+		__net6_rcv_deliver(iface, skb, accept, reassembled);
 }
 
 /**

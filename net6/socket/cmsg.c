@@ -125,7 +125,7 @@ int net6_cmsg_send(struct sock *sk, struct msghdr *msg, struct net6_tx *tx)
  */
 static void net6_cmsg_recv_exthdrs(struct sock *sk, struct msghdr *msg, struct sk_buff *skb)
 {
-	const struct ipv6_pinfo *np = inet6_sk(sk);
+	const struct ipv6_pinfo *np = net6_np(sk);
 	u8 *ptr = skb_network_header(skb) + sizeof(struct ipv6hdr);
 	u8 *end = skb_transport_header(skb);
 	u8 nexthdr = ipv6_hdr(skb)->nexthdr;
@@ -200,7 +200,7 @@ static void net6_cmsg_recv_ipv4(const struct ipv6_pinfo *np, struct msghdr *msg,
  */
 void net6_cmsg_recv(struct sock *sk, struct msghdr *msg, struct sk_buff *skb, int ifindex)
 {
-	const struct ipv6_pinfo *np = inet6_sk(sk);
+	const struct ipv6_pinfo *np = net6_np(sk);
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	struct in6_pktinfo info;
 	__be32 flowinfo;

@@ -21,7 +21,7 @@ struct net6_dgram_peer {
 static int __net6_dgram_connect(struct sock *sk, struct sockaddr_in6 *addr, int len)
 {
 	struct inet_sock *inet = inet_sk(sk);
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	struct net6_dgram_peer old = {
 		.daddr = sk->sk_v6_daddr,
 		.flow_label = np->flow_label,
@@ -121,7 +121,7 @@ int net6_dgram_disconnect(struct sock *sk, int flags)
 	WRITE_ONCE(sk->sk_bound_dev_if, 0);
 	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK)) {
 		memset(&sk->sk_v6_rcv_saddr, 0, sizeof(sk->sk_v6_rcv_saddr));
-		memset(&inet6_sk(sk)->saddr, 0, sizeof(struct in6_addr));
+		memset(&net6_np(sk)->saddr, 0, sizeof(struct in6_addr));
 	}
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sk->sk_prot->unhash(sk);
@@ -187,7 +187,7 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 	tx->gso_size = READ_ONCE(net6_dgram_sk(sk)->gso_size);
 	sockcm_init(&tx->sockc, sk);
 	tx->sockc.mark = READ_ONCE(sk->sk_mark);
-	tx->saddr = inet6_sk(sk)->saddr;
+	tx->saddr = net6_np(sk)->saddr;
 
 	*connected = !sin6 || (msg->msg_namelen >= sizeof(sa_family_t) &&
 			       sin6->sin6_family == AF_UNSPEC);
@@ -198,7 +198,7 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 		if (unlikely(ipv6_addr_v4mapped(&tx->daddr)))
 			return -ENETUNREACH;
 		tx->dport = inet_sk(sk)->inet_dport;
-		tx->flowinfo = inet6_sk(sk)->flow_label;
+		tx->flowinfo = net6_np(sk)->flow_label;
 		tx->oif = net6_sk_own_oif(sk);
 	} else {
 		err = net6_dgram_set_name(sk, msg, tx);
@@ -253,7 +253,7 @@ int net6_dgram_probe(struct sock *sk, struct net6_tx *tx)
  */
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest)
 {
-	const struct ipv6_pinfo *np = inet6_sk(sk);
+	const struct ipv6_pinfo *np = net6_np(sk);
 	u32 mtu = np->pmtudisc >= IPV6_PMTUDISC_PROBE ? READ_ONCE(dest->iface->mtu) :
 		net6_dest_mtu(dest);
 	u32 set = READ_ONCE(np->frag_size);
@@ -272,7 +272,7 @@ u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest)
  */
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest)
 {
-	u32 set = READ_ONCE(inet6_sk(sk)->frag_size);
+	u32 set = READ_ONCE(net6_np(sk)->frag_size);
 	int err;
 
 	/* A datagram does not care about a queue that is congested. */
@@ -302,7 +302,7 @@ static bool net6_dgram_chain_fits(const struct sock *sk, unsigned int room, u32 
 }
 
 /**
- * net6_dgram_mtu_check() - may a datagram of this size be sent?
+ * net6_dgram_mtu_check_large() - net6_dgram_mtu_check(), whatever the size
  * @sk: socket
  * @tx: how it is sent
  * @dest: where it goes
@@ -312,17 +312,13 @@ static bool net6_dgram_chain_fits(const struct sock *sk, unsigned int room, u32 
  * Return: 0 (fragmenting is allowed, or it fits), or -EMSGSIZE, of which the program
  * is also told in its error queue.
  */
-int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
-			 unsigned int len)
+int net6_dgram_mtu_check_large(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
+			       unsigned int len)
 {
 	unsigned int room = net6_exthdr_room(tx->opt);
+	u32 mtu = net6_dgram_mtu(sk, dest);
 	bool dontfrag;
-	u32 mtu;
 
-	/* No path and no IPV6_MTU is below that. */
-	if (likely(len + room + sizeof(struct ipv6hdr) <= NET6_MIN_MTU))
-		return 0;
-	mtu = net6_dgram_mtu(sk, dest);
 	if (likely(len + room + sizeof(struct ipv6hdr) <= mtu))
 		return 0;
 	dontfrag = tx->dontfrag >= 0 ? tx->dontfrag : net6_opt(sk, DONTFRAG);
@@ -358,8 +354,8 @@ static u8 net6_dgram_hop_limit(struct sock *sk, const struct net6_tx *tx,
 	int hops = tx->hop_limit;
 
 	if (hops < 0)
-		hops = dest->flags & NET6_DEST_MULTICAST ? inet6_sk(sk)->mcast_hops :
-			inet6_sk(sk)->hop_limit;
+		hops = dest->flags & NET6_DEST_MULTICAST ? net6_np(sk)->mcast_hops :
+			net6_np(sk)->hop_limit;
 	if (hops < 0)
 		hops = net6_dest_hop_limit(dest);
 	return hops;

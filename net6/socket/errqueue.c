@@ -273,7 +273,7 @@ int net6_recv_error(struct sock *sk, struct msghdr *msg, int len, int *addr_len)
 			ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &errhdr.offender.sin6_addr);
 		errhdr.offender.sin6_scope_id =
 			net6_zone(&errhdr.offender.sin6_addr, serr->header.h6.iif);
-		if (inet6_sk(sk)->rxopt.all)
+		if (net6_np(sk)->rxopt.all)
 			net6_cmsg_recv(sk, msg, skb, serr->header.h6.iif);
 	}
 	put_cmsg(msg, SOL_IPV6, IPV6_RECVERR, sizeof(errhdr), &errhdr);
@@ -293,7 +293,7 @@ int net6_recv_error(struct sock *sk, struct msghdr *msg, int len, int *addr_len)
  */
 void net6_queue_path_mtu(struct sock *sk, const struct in6_addr *daddr, int oif, u32 mtu)
 {
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	struct ip6_mtuinfo *info;
 	struct sk_buff *skb;
 
@@ -322,7 +322,7 @@ void net6_queue_path_mtu(struct sock *sk, const struct in6_addr *daddr, int oif,
  */
 int net6_recv_path_mtu(struct sock *sk, struct msghdr *msg, int *addr_len)
 {
-	struct sk_buff *skb = xchg(&inet6_sk(sk)->rxpmtu, NULL);
+	struct sk_buff *skb = xchg(&net6_np(sk)->rxpmtu, NULL);
 	struct ip6_mtuinfo info;
 
 	if (!skb)

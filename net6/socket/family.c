@@ -159,7 +159,7 @@ int net6_sk_init(struct sock *sk)
  */
 void net6_sk_destruct(struct sock *sk)
 {
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 
 	net6_sk_dest_reset(sk);
 	kfree_skb(xchg(&np->rxpmtu, NULL));

@@ -57,7 +57,7 @@ static inline void net6_mapped_self(const struct sock *sk, struct sockaddr_in6 *
 {
 	if (len >= SIN6_LEN_RFC2133 && addr->sin6_family == AF_INET6 &&
 	    unlikely(ipv6_addr_any(&addr->sin6_addr)) &&
-	    (net6_sk_is_ipv4(sk) || ipv6_addr_v4mapped(&inet6_sk(sk)->saddr)))
+	    (net6_sk_is_ipv4(sk) || ipv6_addr_v4mapped(&net6_np(sk)->saddr)))
 		ipv6_addr_set_v4mapped(htonl(INADDR_LOOPBACK), &addr->sin6_addr);
 }
 

@@ -198,7 +198,7 @@ int net6_mapped_dgram_bind(struct sock *sk, const struct sockaddr_in6 *addr)
 		return err;
 	}
 	sk->sk_v6_rcv_saddr = addr->sin6_addr;
-	inet6_sk(sk)->saddr = addr->sin6_addr;
+	net6_np(sk)->saddr = addr->sin6_addr;
 	inet->inet_num = inet_sk(inner)->inet_num;
 	inet->inet_sport = htons(inet->inet_num);
 	/* It keeps its port, even one that it has not asked for. */
@@ -236,7 +236,7 @@ static void net6_mapped_dgram_sync(const struct sock *sk, struct sock *inner)
 int net6_mapped_dgram_connect(struct sock *sk, const struct sockaddr_in6 *addr, int len)
 {
 	struct sock *inner = net6_mapped_dgram_inner(sk);
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	struct sockaddr_in sin;
 	int err;
 

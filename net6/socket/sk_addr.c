@@ -40,14 +40,15 @@ int net6_sk_check_dest(struct sock *sk, const struct sockaddr_in6 *addr, int len
  * net6_sk_default_oif() - the interface if neither the address nor ancillary data names one
  * @sk: socket
  * @daddr: destination
- * @oif: changed if it is 0, to IPV6_MULTICAST_IF's or IPV6_UNICAST_IF's (RFC 3542 6.7)
+ * @oif: what the address names, else the socket insists on; 0 is changed to IPV6_MULTICAST_IF's or
+ *	IPV6_UNICAST_IF's (RFC 3542 6.7)
  *
  * Context: any. Return: 0; -EINVAL: a link-local address without zone.
  */
 int net6_sk_default_oif(const struct sock *sk, const struct in6_addr *daddr, int *oif)
 {
 	if (!*oif)
-		*oif = net6_sk_oif(sk, daddr);
+		*oif = net6_sk_option_oif(sk, daddr);
 	/* RFC 4007 section 6: without a zone a link-local address means nothing. */
 	if (!*oif && !ipv6_addr_is_multicast(daddr) && net6_needs_zone(daddr))
 		return -EINVAL;
@@ -116,7 +117,7 @@ int net6_bind_check(struct sock *sk, const struct sockaddr_in6 *addr, int len)
 static void net6_reset_saddr(struct sock *sk)
 {
 	memset(&sk->sk_v6_rcv_saddr, 0, sizeof(sk->sk_v6_rcv_saddr));
-	memset(&inet6_sk(sk)->saddr, 0, sizeof(struct in6_addr));
+	memset(&net6_np(sk)->saddr, 0, sizeof(struct in6_addr));
 }
 
 /**
@@ -190,7 +191,7 @@ static int __net6_bind(struct socket *sock, struct sock *sk, const struct sockad
 
 	sk->sk_v6_rcv_saddr = addr->sin6_addr;
 	if (!(type & IPV6_ADDR_MULTICAST))
-		inet6_sk(sk)->saddr = addr->sin6_addr;
+		net6_np(sk)->saddr = addr->sin6_addr;
 	/* No IPv4 packet comes to there, and IPV6_V6ONLY says so, as on Linux. */
 	if (type != IPV6_ADDR_ANY)
 		sk->sk_ipv6only = 1;
@@ -300,7 +301,7 @@ int net6_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)uaddr;
 	struct sock *sk = READ_ONCE(sock->sk);
 	struct inet_sock *inet = inet_sk(sk);
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	int len = sizeof(*sin6);
 
 	if (net6_sk_is_ipv4(sk))
@@ -352,7 +353,7 @@ int net6_release(struct socket *sock)
 	}
 	net6_mapped_release(sk);
 	in_groups = sk->sk_type != SOCK_STREAM && !hlist_empty(&net6_dgram_sk(sk)->groups);
-	if (in_groups || inet6_sk(sk)->ipv6_ac_list) {
+	if (in_groups || net6_np(sk)->ipv6_ac_list) {
 		lock_sock(sk);
 		net6_sk_anycast_leave_all(sk);
 		if (in_groups)

@@ -91,7 +91,7 @@ static bool net6_sk_anycast_is_own(struct net6_net *nn, const struct in6_addr *a
 int net6_sk_anycast_join(struct sock *sk, int ifindex, const struct in6_addr *addr)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	int type = ipv6_addr_type(addr);
 	struct net6_sk_anycast *any;
 	int err;
@@ -142,7 +142,7 @@ int net6_sk_anycast_leave(struct sock *sk, int ifindex, const struct in6_addr *a
 	struct ipv6_ac_socklist **link;
 
 	sock_owned_by_me(sk);
-	for (link = &inet6_sk(sk)->ipv6_ac_list; *link; link = &(*link)->acl_next) {
+	for (link = &net6_np(sk)->ipv6_ac_list; *link; link = &(*link)->acl_next) {
 		if ((!ifindex || (*link)->acl_ifindex == ifindex) &&
 		    ipv6_addr_equal(&(*link)->acl_addr, addr)) {
 			net6_sk_anycast_drop(sk, link);
@@ -161,6 +161,6 @@ int net6_sk_anycast_leave(struct sock *sk, int ifindex, const struct in6_addr *a
 void net6_sk_anycast_leave_all(struct sock *sk)
 {
 	sock_owned_by_me(sk);
-	while (inet6_sk(sk)->ipv6_ac_list)
-		net6_sk_anycast_drop(sk, &inet6_sk(sk)->ipv6_ac_list);
+	while (net6_np(sk)->ipv6_ac_list)
+		net6_sk_anycast_drop(sk, &net6_np(sk)->ipv6_ac_list);
 }

@@ -7,19 +7,6 @@
 #include "sock.h"
 
 /**
- * net6_sk_own_oif() - interface that a socket insists on, whatever ancillary data says
- * @sk: socket
- *
- * Context: any. Return: interface index, 0 for any.
- */
-int net6_sk_own_oif(const struct sock *sk)
-{
-	int oif = READ_ONCE(sk->sk_bound_dev_if);
-
-	return oif ?: inet6_sk(sk)->sticky_pktinfo.ipi6_ifindex;
-}
-
-/**
  * net6_sk_oif() - interface that a socket's options insist on for a destination
  * @sk: socket
  * @daddr: destination
@@ -28,12 +15,7 @@ int net6_sk_own_oif(const struct sock *sk)
  */
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr)
 {
-	const struct ipv6_pinfo *np = inet6_sk(sk);
-	int oif = net6_sk_own_oif(sk);
-
-	if (oif)
-		return oif;
-	return ipv6_addr_is_multicast(daddr) ? np->mcast_oif : np->ucast_oif;
+	return net6_sk_own_oif(sk) ?: net6_sk_option_oif(sk, daddr);
 }
 
 /* Put @dest (reference passed in, or NULL) in the place of what was there. */
@@ -71,7 +53,7 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 		.protocol	= sk->sk_protocol,
 		.sport		= inet->inet_sport,
 		.dport		= inet->inet_dport,
-		.label		= inet6_sk(sk)->flow_label,
+		.label		= net6_np(sk)->flow_label,
 	};
 	struct net6_dest *dest;
 
@@ -150,7 +132,7 @@ const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_d
 				      struct in6_addr *buf)
 {
 	bool direct = dest->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST);
-	unsigned int prefs = inet6_sk(sk)->srcprefs & (IPV6_PREFER_SRC_TMP |
+	unsigned int prefs = net6_np(sk)->srcprefs & (IPV6_PREFER_SRC_TMP |
 						       IPV6_PREFER_SRC_PUBLIC);
 
 	if (likely(!prefs) || (dest->flags & NET6_DEST_LOCAL) ||

@@ -67,6 +67,12 @@ struct net6_tx {
 	struct sockcm_cookie	sockc;
 };
 
+/* inet6_sk() of a full socket of ours, without asking whether it is one. */
+static inline struct ipv6_pinfo *net6_np(const struct sock *sk)
+{
+	return inet_sk(sk)->pinet6;
+}
+
 /**
  * net6_tx_tclass() - the traffic class of a datagram
  * @sk: socket
@@ -76,7 +82,7 @@ struct net6_tx {
  */
 static inline u8 net6_tx_tclass(const struct sock *sk, const struct net6_tx *tx)
 {
-	return tx->tclass >= 0 ? tx->tclass : inet6_sk(sk)->tclass;
+	return tx->tclass >= 0 ? tx->tclass : net6_np(sk)->tclass;
 }
 
 /**
@@ -332,8 +338,8 @@ int net6_dgram_set_tx(struct sock *sk, struct msghdr *msg, struct net6_tx *tx, b
 int net6_dgram_probe(struct sock *sk, struct net6_tx *tx);
 u32 net6_dgram_mtu(struct sock *sk, struct net6_dest *dest);
 int net6_dgram_output(struct sock *sk, struct sk_buff *skb, struct net6_dest *dest);
-int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
-			 unsigned int len);
+int net6_dgram_mtu_check_large(struct sock *sk, const struct net6_tx *tx, struct net6_dest *dest,
+			       unsigned int len);
 int net6_dgram_push_headers(struct sock *sk, struct sk_buff *skb, const struct net6_tx *tx,
 			    struct net6_dest *dest, const struct in6_addr *saddr, u8 proto);
 
@@ -346,10 +352,28 @@ void net6_dgram_pages_free(struct sock *sk);
  */
 static inline void net6_tx_exthdrs(struct sock *sk, struct net6_tx *tx)
 {
-	struct ipv6_txoptions *sticky = rcu_dereference(inet6_sk(sk)->opt);
+	struct ipv6_txoptions *sticky = rcu_dereference(net6_np(sk)->opt);
 
 	if (unlikely(sticky) && !tx->opt)
 		tx->opt = sticky;
+}
+
+/**
+ * net6_dgram_mtu_check() - may a datagram of this size be sent?
+ * @sk: socket
+ * @tx: how it is sent
+ * @dest: where it goes
+ * @len: bytes behind the IPv6 header and the extension headers of @tx
+ *
+ * No path and no IPV6_MTU is below 1280 octets.
+ * Context: RCU read lock held. Return: as net6_dgram_mtu_check_large().
+ */
+static inline int net6_dgram_mtu_check(struct sock *sk, const struct net6_tx *tx,
+				       struct net6_dest *dest, unsigned int len)
+{
+	if (likely(len + sizeof(struct ipv6hdr) <= NET6_MIN_MTU && !tx->opt))
+		return 0;
+	return net6_dgram_mtu_check_large(sk, tx, dest, len);
 }
 
 /* IPV6_MTU_DISCOVER: may what does not fit the path be fragmented? PROBE and INTERFACE
@@ -357,9 +381,23 @@ static inline void net6_tx_exthdrs(struct sock *sk, struct net6_tx *tx)
  */
 static inline bool net6_dgram_may_fragment(const struct sock *sk)
 {
-	u8 pmtudisc = inet6_sk(sk)->pmtudisc;
+	u8 pmtudisc = net6_np(sk)->pmtudisc;
 
 	return pmtudisc < IPV6_PMTUDISC_DO || pmtudisc == IPV6_PMTUDISC_OMIT;
+}
+
+/* The interface that a socket insists on, whatever ancillary data says; 0 for any. */
+static inline int net6_sk_own_oif(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_bound_dev_if) ?: net6_np(sk)->sticky_pktinfo.ipi6_ifindex;
+}
+
+/* IPV6_MULTICAST_IF's or IPV6_UNICAST_IF's, for a socket that insists on none; 0 for any. */
+static inline int net6_sk_option_oif(const struct sock *sk, const struct in6_addr *daddr)
+{
+	const struct ipv6_pinfo *np = net6_np(sk);
+
+	return ipv6_addr_is_multicast(daddr) ? np->mcast_oif : np->ucast_oif;
 }
 
 /**
@@ -382,7 +420,6 @@ static inline u32 net6_zone(const struct in6_addr *addr, int ifindex)
 
 /* socket/sk_dest.c */
 struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx);
-int net6_sk_own_oif(const struct sock *sk);
 int net6_sk_oif(const struct sock *sk, const struct in6_addr *daddr);
 
 /* Anycast addresses of a socket (socket/sk_anycast.c). sk owned, process context. */

@@ -40,7 +40,7 @@ static u16 net6_rxopt_bit(int optname)
 
 static int net6_set_tclass(struct sock *sk, int val)
 {
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 
 	if (val < -1 || val > 0xff)
 		return -EINVAL;
@@ -68,7 +68,7 @@ static int net6_set_unicast_if(struct sock *sk, int val, unsigned int optlen)
 		if (sk->sk_bound_dev_if)
 			return -EINVAL;
 	}
-	inet6_sk(sk)->ucast_oif = ifindex;
+	net6_np(sk)->ucast_oif = ifindex;
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int net6_set_multicast_if(struct sock *sk, int val)
 		if (sk->sk_bound_dev_if && sk->sk_bound_dev_if != val)
 			return -EINVAL;
 	}
-	inet6_sk(sk)->mcast_oif = val;
+	net6_np(sk)->mcast_oif = val;
 	return 0;
 }
 
@@ -98,7 +98,7 @@ static int net6_set_pktinfo(struct sock *sk, sockptr_t optval, unsigned int optl
 		return -EFAULT;
 	if (pkt.ipi6_ifindex && sk->sk_bound_dev_if && sk->sk_bound_dev_if != pkt.ipi6_ifindex)
 		return -EINVAL;
-	inet6_sk(sk)->sticky_pktinfo = pkt;
+	net6_np(sk)->sticky_pktinfo = pkt;
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static int net6_set_mcast_group(struct sock *sk, int optname, sockptr_t optval,
 /* Options that are a number from a range. Returns -ENOPROTOOPT for others. */
 static int net6_set_number(struct sock *sk, int optname, int val)
 {
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 
 	switch (optname) {
 	case IPV6_UNICAST_HOPS:
@@ -326,9 +326,9 @@ static int net6_set_int(struct sock *sk, int optname, int val)
 
 	if (bit) {
 		if (val)
-			inet6_sk(sk)->rxopt.all |= bit;
+			net6_np(sk)->rxopt.all |= bit;
 		else
-			inet6_sk(sk)->rxopt.all &= ~bit;
+			net6_np(sk)->rxopt.all &= ~bit;
 		return 0;
 	}
 	err = net6_set_number(sk, optname, val);
@@ -474,7 +474,7 @@ static int net6_get_addr_preferences(const struct ipv6_pinfo *np)
 
 static int net6_get_int(struct sock *sk, int optname, int *val)
 {
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	u16 bit = net6_rxopt_bit(optname);
 
 	if (bit) {
@@ -566,7 +566,7 @@ static int net6_get_pathmtu(struct sock *sk, char __user *optval, int __user *op
 static int net6_get_pktoptions(struct sock *sk, char __user *optval, int __user *optlen, int len)
 {
 	struct msghdr msg = { .msg_control_is_user = true };
-	const struct ipv6_pinfo *np = inet6_sk(sk);
+	const struct ipv6_pinfo *np = net6_np(sk);
 	struct in6_pktinfo info = {};
 	struct net6_dest *dest;
 

@@ -131,12 +131,12 @@ int net6_sticky_set(struct sock *sk, int optname, sockptr_t optval, unsigned int
 	hdr = net6_sticky_read(optname, optval, optlen);
 	if (IS_ERR(hdr))
 		return PTR_ERR(hdr);
-	old = rcu_dereference_protected(inet6_sk(sk)->opt, lockdep_sock_is_held(sk));
+	old = rcu_dereference_protected(net6_np(sk)->opt, lockdep_sock_is_held(sk));
 	opt = net6_sticky_renew(sk, old, optname, hdr);
 	kfree(hdr);
 	if (IS_ERR(opt))
 		return PTR_ERR(opt);
-	rcu_assign_pointer(inet6_sk(sk)->opt, opt);
+	rcu_assign_pointer(net6_np(sk)->opt, opt);
 	net6_sticky_put(sk, old);
 	return 0;
 }
@@ -160,7 +160,7 @@ int net6_sticky_get(struct sock *sk, int optname, char __user *optval, int __use
 	if (sk->sk_type == SOCK_STREAM)
 		return -ENOPROTOOPT;
 	lock_sock(sk);
-	hdr = net6_sticky_header(rcu_dereference_protected(inet6_sk(sk)->opt,
+	hdr = net6_sticky_header(rcu_dereference_protected(net6_np(sk)->opt,
 							   lockdep_sock_is_held(sk)), optname);
 	len = hdr ? min_t(unsigned int, len, ipv6_optlen(hdr)) : 0;
 	if (len && copy_to_user(optval, hdr, len))
@@ -177,7 +177,7 @@ int net6_sticky_get(struct sock *sk, int optname, char __user *optval, int __use
  */
 void net6_sticky_free(struct sock *sk)
 {
-	net6_sticky_put(sk, rcu_replace_pointer(inet6_sk(sk)->opt, NULL, true));
+	net6_sticky_put(sk, rcu_replace_pointer(net6_np(sk)->opt, NULL, true));
 }
 
 /* RFC 2292: Destination Options that come before a routing header are for its stops. */
@@ -253,7 +253,7 @@ int net6_cmsg_exthdr(struct sock *sk, const struct cmsghdr *cmsg, struct net6_tx
 int net6_tx_keep(struct sock *sk, struct net6_tx *tx)
 {
 	struct ipv6_txoptions *opt = tx->opt ?:
-		rcu_dereference_protected(inet6_sk(sk)->opt, lockdep_sock_is_held(sk));
+		rcu_dereference_protected(net6_np(sk)->opt, lockdep_sock_is_held(sk));
 
 	tx->opt = opt ? net6_sticky_renew(sk, opt, 0, NULL) : NULL;
 	if (!IS_ERR(tx->opt))

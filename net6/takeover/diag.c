@@ -96,7 +96,7 @@ static int net6_diag_common(struct net6_diag *d, struct sock *sk, struct inet_di
 	if (nla_put_u8(skb, INET_DIAG_SHUTDOWN, READ_ONCE(sk->sk_shutdown)) ||
 	    (net6_diag_ext(d, INET_DIAG_TOS) && nla_put_u8(skb, INET_DIAG_TOS, 0)) ||
 	    (net6_diag_ext(d, INET_DIAG_TCLASS) &&
-	     nla_put_u8(skb, INET_DIAG_TCLASS, inet6_sk(sk)->tclass)) ||
+	     nla_put_u8(skb, INET_DIAG_TCLASS, net6_np(sk)->tclass)) ||
 	    (((1 << r->idiag_state) & (TCPF_LISTEN | TCPF_CLOSE)) &&
 	     nla_put_u8(skb, INET_DIAG_SKV6ONLY, sk->sk_ipv6only)) ||
 	    (d->net_admin && nla_put_u32(skb, INET_DIAG_MARK, READ_ONCE(sk->sk_mark))) ||

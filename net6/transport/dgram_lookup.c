@@ -17,17 +17,8 @@
 #define net6_dgram_for_each_filed_rcu(sk, head)	\
 	hlist_for_each_entry_rcu(sk, head, __sk_common.skc_portaddr_node)
 
-/**
- * net6_dgram_match() - may a socket have this datagram?
- * @sk: socket of the port's chain
- * @net: namespace
- * @key: the datagram
- * @score: set to how specific the match is, 1 for a wildcard
- *
- * Context: RCU read lock held.
- */
-bool net6_dgram_match(const struct sock *sk, const struct net *net,
-		      const struct net6_dgram_key *key, int *score)
+static __always_inline bool net6_dgram_lookup_match(const struct sock *sk, const struct net *net,
+					       const struct net6_dgram_key *key, int *score)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	int bound, s = 1;
@@ -59,6 +50,21 @@ bool net6_dgram_match(const struct sock *sk, const struct net *net,
 	return true;
 }
 
+/**
+ * net6_dgram_match() - may a socket have this datagram?
+ * @sk: socket of the port's chain
+ * @net: namespace
+ * @key: the datagram
+ * @score: set to how specific the match is, 1 for a wildcard
+ *
+ * Context: RCU read lock held.
+ */
+bool net6_dgram_match(const struct sock *sk, const struct net *net,
+		      const struct net6_dgram_key *key, int *score)
+{
+	return net6_dgram_lookup_match(sk, net, key, score);
+}
+
 static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
 					   const struct net *net, const struct net6_dgram_key *key)
 {
@@ -66,7 +72,7 @@ static struct sock *net6_dgram_search_port(const struct net6_dgram_bucket *b,
 	int best_score = 0, score;
 
 	hlist_for_each_entry_rcu(sk, &b->head, sk_node) {
-		if (!net6_dgram_match(sk, net, key, &score) || score <= best_score)
+		if (!net6_dgram_lookup_match(sk, net, key, &score) || score <= best_score)
 			continue;
 		best = sk;
 		best_score = score;

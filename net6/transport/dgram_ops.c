@@ -121,7 +121,7 @@ static __poll_t net6_dgram_poll(struct file *file, struct socket *sock,
 		mask &= ~(EPOLLIN | EPOLLRDNORM);
 	if (unlikely(net6_mapped_inner(sk)) && (mask & EPOLLOUT))
 		mask = net6_mapped_dgram_poll(net6_mapped_inner(sk), mask);
-	if (inet6_sk(sk)->rxopt.bits.rxpmtu && READ_ONCE(inet6_sk(sk)->rxpmtu))
+	if (net6_np(sk)->rxopt.bits.rxpmtu && READ_ONCE(net6_np(sk)->rxpmtu))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }

@@ -81,7 +81,7 @@ static void net6_dgram_count_bad(struct sock *sk, struct sk_buff *skb, int flags
 int net6_dgram_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
 		       int *addr_len)
 {
-	struct ipv6_pinfo *np = inet6_sk(sk);
+	struct ipv6_pinfo *np = net6_np(sk);
 	bool peek = flags & MSG_PEEK;
 	struct net6_dgram_span span;
 	int copied, err, gso;

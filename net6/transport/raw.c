@@ -119,7 +119,7 @@ static int net6_raw_bind(struct sock *sk, struct sockaddr_unsized *uaddr, int ad
 	if (!err) {
 		sk->sk_v6_rcv_saddr = addr->sin6_addr;
 		if (!ipv6_addr_is_multicast(&addr->sin6_addr))
-			inet6_sk(sk)->saddr = addr->sin6_addr;
+			net6_np(sk)->saddr = addr->sin6_addr;
 		net6_sk_dest_reset(sk);
 	}
 	release_sock(sk);
@@ -370,7 +370,7 @@ static void net6_raw_error_one(struct sock *sk, struct sk_buff *skb,
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG) {
 		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
-		hard = inet6_sk(sk)->pmtudisc == IPV6_PMTUDISC_DO;
+		hard = net6_np(sk)->pmtudisc == IPV6_PMTUDISC_DO;
 	}
 	if (net6_opt(sk, RECVERR6))
 		net6_queue_icmp_error(sk, skb, err, 0, icmp,

@@ -287,7 +287,7 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 		if (!ip6_sk_accept_pmtu(sk))
 			return;
 		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
-		hard = inet6_sk(sk)->pmtudisc != IPV6_PMTUDISC_DONT;
+		hard = net6_np(sk)->pmtudisc != IPV6_PMTUDISC_DONT;
 	}
 	if (net6_opt(sk, RECVERR6))
 		net6_queue_icmp_error(sk, skb, err, uh->dest, icmp,

@@ -22,12 +22,28 @@
 #define NET6_UDP_LINEAR	(SKB_WITH_OVERHEAD(PAGE_SIZE) - NET6_UDP_HEAD)
 
 /* Room for the headers and @len bytes; the latter still to be filled in. */
-static int net6_udp_prepare(struct sock *sk, struct sk_buff *skb, size_t len, bool linear)
+static __always_inline int net6_udp_prepare(struct sock *sk, struct sk_buff *skb, size_t len,
+					    bool linear)
 {
 	skb_reserve(skb, NET6_HEADROOM);
 	skb_reset_transport_header(skb);
-	skb_put(skb, sizeof(struct udphdr) + (linear ? len : 0));
+	__skb_put(skb, sizeof(struct udphdr) + (linear ? len : 0));
 	return likely(linear) ? 0 : net6_dgram_pages_add(sk, skb, len);
+}
+
+/* sock_alloc_send_skb(); the usual socket has room and no error. */
+static struct sk_buff *net6_udp_alloc(struct sock *sk, size_t size, bool noblock, int *err)
+{
+	struct sk_buff *skb;
+
+	if (unlikely(READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
+		     sk_wmem_alloc_get(sk) >= READ_ONCE(sk->sk_sndbuf)))
+		return sock_alloc_send_skb(sk, size, noblock, err);
+	skb = alloc_skb(size, sk->sk_allocation);
+	*err = -ENOBUFS;
+	if (likely(skb))
+		skb_set_owner_w(skb, sk);
+	return skb;
 }
 
 static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, size_t len,
@@ -37,8 +53,8 @@ static struct sk_buff *net6_udp_make_skb(struct sock *sk, struct msghdr *msg, si
 	struct sk_buff *skb;
 	bool copied;
 
-	skb = sock_alloc_send_skb(sk, NET6_UDP_HEAD + (linear ? len : 0),
-				  msg->msg_flags & MSG_DONTWAIT, err);
+	skb = net6_udp_alloc(sk, NET6_UDP_HEAD + (linear ? len : 0),
+			     msg->msg_flags & MSG_DONTWAIT, err);
 	if (unlikely(!skb))
 		return NULL;
 	*err = net6_udp_prepare(sk, skb, len, linear);

@@ -141,7 +141,7 @@ struct net6_tcp_key {
 	int			dif;
 };
 
-/* inet6_sk() of a full socket of ours, without asking what it is. */
+/* net6_np() of a socket of TCP's, without a load. */
 static inline struct ipv6_pinfo *net6_tcp_np(const struct sock *sk)
 {
 	return &net6_tcp_sk(sk)->tcp6.inet6;

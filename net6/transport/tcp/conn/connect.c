@@ -77,7 +77,7 @@ static int net6_tcp_connect_dest(struct sock *sk)
 		sk->sk_v6_rcv_saddr = *net6_sk_source(sk, dest, &buf);
 		rcu_read_unlock();
 	}
-	inet6_sk(sk)->saddr = sk->sk_v6_rcv_saddr;
+	net6_np(sk)->saddr = sk->sk_v6_rcv_saddr;
 	net6_sk_dest_reset(sk);
 	net6_sk(sk)->dest = dest;
 	net6_tcp_set_caps(sk, dest);
@@ -98,7 +98,7 @@ static void net6_tcp_reset_saddr(struct sock *sk)
 	if (sk->sk_userlocks & SOCK_BINDADDR_LOCK)
 		return;
 	sk->sk_v6_rcv_saddr = in6addr_any;
-	inet6_sk(sk)->saddr = in6addr_any;
+	net6_np(sk)->saddr = in6addr_any;
 }
 
 /**

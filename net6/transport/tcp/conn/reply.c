@@ -109,7 +109,7 @@ static void net6_tcp_reply_reset(struct net6_net *nn, const struct sock *sk,
 		r.flags |= TCPHDR_ACK;
 	}
 	if (sk && sk_fullsock(sk)) {
-		r.tclass = inet6_sk(sk)->tclass;
+		r.tclass = net6_np(sk)->tclass;
 		r.mark = READ_ONCE(sk->sk_mark);
 		r.priority = READ_ONCE(sk->sk_priority);
 	} else if (sk && sk->sk_state == TCP_TIME_WAIT) {

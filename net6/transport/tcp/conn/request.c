@@ -254,7 +254,7 @@ static void net6_tcp_request_fill(struct net6_tcp_request *req, struct sock *lis
 	req->acked = false;
 	req->fastopen = false;
 	req->fo_cookie = false;
-	req->tclass = inet6_sk(listener)->tclass;
+	req->tclass = net6_np(listener)->tclass;
 	req->last_synack = 0;
 	req->sent_us = 0;
 	req->tstamp_ok = o->tstamp_ok;

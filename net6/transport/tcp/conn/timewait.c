@@ -111,8 +111,8 @@ static struct net6_tcp_tw *net6_tcp_tw_create(struct sock *sk, int state)
 	tw->common.skc_bind_node.pprev = NULL;
 	atomic64_set(&tw->common.skc_cookie, 0);
 	tw->substate = state;
-	tw->tclass = inet6_sk(sk)->tclass;
-	tw->hop_limit = inet6_sk(sk)->hop_limit > 0 ? inet6_sk(sk)->hop_limit :
+	tw->tclass = net6_np(sk)->tclass;
+	tw->hop_limit = net6_np(sk)->hop_limit > 0 ? net6_np(sk)->hop_limit :
 						      NET6_DEFAULT_HOP_LIMIT;
 	tw->mark = sk->sk_mark;
 	tw->priority = sk->sk_priority;
