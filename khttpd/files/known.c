@@ -5,6 +5,7 @@
  * Limits: KHTTPD_KNOWN_MAX heads, the one that has not come for longest goes; heads of
  * KHTTPD_AGAIN_MAX bytes; all but the last one only if nothing came behind them.
  */
+#include <linux/once.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "../http/headhash.h"
