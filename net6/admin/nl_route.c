@@ -145,8 +145,7 @@ static int net6_nl_route_read_attrs(struct genl_info *info, struct net6_route_at
 		attrs->preference = nla_get_s32(a[NET6_A_ROUTE_PREFERENCE]);
 	if (a[NET6_A_ROUTE_WEIGHT])
 		attrs->hops = nla_get_u32(a[NET6_A_ROUTE_WEIGHT]) - 1;
-	attrs->metrics = net6_metrics_read(net6_nl_nn(info), a[NET6_A_ROUTE_METRICS],
-					   info->extack);
+	attrs->metrics = net6_metrics_read(a[NET6_A_ROUTE_METRICS], info->extack);
 	return PTR_ERR_OR_ZERO(attrs->metrics);
 }
 

@@ -104,8 +104,7 @@ static int net6_nl_router_read_attrs(struct genl_info *info, struct net6_route_a
 		attrs->preference = nla_get_s32(a[NET6_A_ROUTER_PREFERENCE]);
 	if (a[NET6_A_ROUTER_WEIGHT])
 		attrs->hops = nla_get_u32(a[NET6_A_ROUTER_WEIGHT]) - 1;
-	attrs->metrics = net6_metrics_read(net6_nl_nn(info), a[NET6_A_ROUTER_METRICS],
-					   info->extack);
+	attrs->metrics = net6_metrics_read(a[NET6_A_ROUTER_METRICS], info->extack);
 	return PTR_ERR_OR_ZERO(attrs->metrics);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Metrics of a route. Those of the packets are the core's, those of connections TCP's. */
+#include <linux/nospec.h>
 #include <linux/slab.h>
+#include <net/dst.h>
 #include <net/netlink.h>
 
-#include "../compat/ip.h"
 #include "metrics.h"
-#include "netns.h"
 
 static const struct net6_metrics_congctl *net6_congctl;
 
@@ -27,34 +27,86 @@ void net6_metrics_free(struct net6_metrics *m)
 	kfree_rcu(m, rcu);
 }
 
-static bool net6_metrics_say(const struct dst_metrics *from)
-{
-	return memchr_inv(from->metrics, 0, sizeof(from->metrics));
-}
-
-/* Connections find it without sleeping. */
-static int net6_metrics_find_congctl(struct net6_metrics *m, const struct nlattr *nest,
-				     struct netlink_ext_ack *extack)
+/* Connections find it without sleeping. An unknown one is native's EINVAL, not TCP's ENOENT. */
+static int net6_metrics_find_congctl(struct net6_metrics *m, struct netlink_ext_ack *extack)
 {
 	const struct net6_metrics_congctl *ops = READ_ONCE(net6_congctl);
-	const struct nlattr *name = nla_find_nested(nest, RTAX_CC_ALGO);
+	bool wants_ecn = false;
 	void *congctl;
 
-	if (!name || !ops)
-		return 0;
-	nla_strscpy(m->congctl_name, name, sizeof(m->congctl_name));
-	congctl = ops->get(m->congctl_name);
+	congctl = ops ? ops->get(m->congctl_name, &wants_ecn) : ERR_PTR(-ENOENT);
 	if (IS_ERR(congctl)) {
-		NL_SET_ERR_MSG_ATTR(extack, name, "Unknown tcp congestion algorithm");
-		return PTR_ERR(congctl);
+		NL_SET_ERR_MSG(extack, "Unknown tcp congestion algorithm");
+		return PTR_ERR(congctl) == -ENOENT ? -EINVAL : PTR_ERR(congctl);
 	}
 	m->congctl = congctl;
+	if (wants_ecn)
+		m->val[RTAX_FEATURES - 1] |= DST_FEATURE_ECN_CA;
 	return 0;
+}
+
+/* What is more than a packet can have is the most that it can, as on native. */
+static u32 net6_metrics_limit(int type, u32 val)
+{
+	switch (type) {
+	case RTAX_ADVMSS:
+		return min_t(u32, val, 65535 - 40);
+	case RTAX_MTU:
+		return min_t(u32, val, 65535 - 15);
+	case RTAX_HOPLIMIT:
+		return min_t(u32, val, 255);
+	default:
+		return val;
+	}
+}
+
+static int net6_metrics_read_one(struct net6_metrics *m, const struct nlattr *nla,
+				 struct netlink_ext_ack *extack)
+{
+	int type = nla_type(nla);
+
+	if (!type)
+		return 0;
+	if (type > RTAX_MAX) {
+		NL_SET_ERR_MSG(extack, "Invalid metric type");
+		return -EINVAL;
+	}
+	type = array_index_nospec(type, RTAX_MAX + 1);
+	if (type == RTAX_CC_ALGO) {
+		nla_strscpy(m->congctl_name, nla, sizeof(m->congctl_name));
+		return 0;
+	}
+	if (nla_len(nla) != sizeof(u32)) {
+		NL_SET_ERR_MSG_ATTR(extack, nla, "Invalid attribute in metrics");
+		return -EINVAL;
+	}
+	m->val[type - 1] = net6_metrics_limit(type, nla_get_u32(nla));
+	if (type == RTAX_FEATURES && m->val[type - 1] & ~RTAX_FEATURE_MASK) {
+		NL_SET_ERR_MSG(extack,
+			       "Unknown flag set in feature mask in metrics attribute");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int net6_metrics_read_all(struct net6_metrics *m, const struct nlattr *nest,
+				 struct netlink_ext_ack *extack)
+{
+	const struct nlattr *nla;
+	bool congctl = false;
+	int left, err;
+
+	nla_for_each_nested(nla, nest, left) {
+		err = net6_metrics_read_one(m, nla, extack);
+		if (err)
+			return err;
+		congctl |= nla_type(nla) == RTAX_CC_ALGO;
+	}
+	return congctl ? net6_metrics_find_congctl(m, extack) : 0;
 }
 
 /**
  * net6_metrics_read() - metrics of a request
- * @nn: namespace
  * @nest: attributes RTAX_*, or NULL
  * @extack: where to say what is wrong
  *
@@ -62,28 +114,19 @@ static int net6_metrics_find_congctl(struct net6_metrics *m, const struct nlattr
  * Return: a reference; NULL if nothing is said; ERR_PTR: -EINVAL, -ENOMEM, or why there is no such
  * congestion control.
  */
-struct net6_metrics *net6_metrics_read(struct net6_net *nn, struct nlattr *nest,
-				       struct netlink_ext_ack *extack)
+struct net6_metrics *net6_metrics_read(const struct nlattr *nest, struct netlink_ext_ack *extack)
 {
-	struct dst_metrics *read;
 	struct net6_metrics *m;
-	int err = 0;
+	int err;
 
 	if (!nest)
 		return NULL;
-	read = net6_compat_fib_metrics_init(nn->net, nla_data(nest), nla_len(nest), extack);
-	if (IS_ERR(read))
-		return ERR_CAST(read);
-	m = net6_metrics_say(read) ? kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT) : NULL;
-	if (m) {
-		refcount_set(&m->ref, 1);
-		memcpy(m->val, read->metrics, sizeof(m->val));
-		err = net6_metrics_find_congctl(m, nest, extack);
-	} else if (net6_metrics_say(read)) {
-		err = -ENOMEM;
-	}
-	ip_fib_metrics_put(read);
-	if (!err)
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&m->ref, 1);
+	err = net6_metrics_read_all(m, nest, extack);
+	if (!err && (m->congctl || memchr_inv(m->val, 0, sizeof(m->val))))
 		return m;
 	kfree(m);
 	return ERR_PTR(err);

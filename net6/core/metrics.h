@@ -8,15 +8,14 @@
 #include <linux/types.h>
 #include <net/tcp.h>
 
-struct net6_net;
-
 /**
  * struct net6_metrics - metrics of a route; a route without any has none of these
  * @ref: references
  * @rcu: freed after a grace period
  * @congctl: TCP's congestion control of that name, reference held; NULL for none
  * @congctl_name: RTAX_CC_ALGO
- * @val: by RTAX_* less 1, in the units of rtnetlink; 0: not said. RTAX_LOCK is a mask of others
+ * @val: by RTAX_* less 1, in the units of rtnetlink; 0: not said. RTAX_LOCK is a mask of others,
+ *	RTAX_FEATURES has DST_FEATURE_ECN_CA when @congctl wants ECN
  *
  * Constant, so that routes and destinations share it.
  */
@@ -30,18 +29,18 @@ struct net6_metrics {
 
 /**
  * struct net6_metrics_congctl - what TCP knows of congestion controls
- * @get: by name, a reference. Context: process, sleeps. Return: ERR_PTR if it cannot be had
+ * @get: by name, a reference, and whether it wants ECN. Context: process, sleeps.
+ *	Return: ERR_PTR if it cannot be had
  * @put: give it back. Context: any
  */
 struct net6_metrics_congctl {
-	void	*(*get)(const char *name);
+	void	*(*get)(const char *name, bool *wants_ecn);
 	void	(*put)(void *congctl);
 };
 
 void net6_metrics_set_congctl(const struct net6_metrics_congctl *ops);
 
-struct net6_metrics *net6_metrics_read(struct net6_net *nn, struct nlattr *nest,
-				       struct netlink_ext_ack *extack);
+struct net6_metrics *net6_metrics_read(const struct nlattr *nest, struct netlink_ext_ack *extack);
 int net6_metrics_write(struct sk_buff *skb, int type, const struct net6_metrics *m);
 bool net6_metrics_equal(const struct net6_metrics *a, const struct net6_metrics *b);
 void net6_metrics_free(struct net6_metrics *m);

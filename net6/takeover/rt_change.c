@@ -416,7 +416,7 @@ static int net6_rt_route_add(struct net6_net *nn, struct net6_rt_change *c, u16 
 
 	if (err)
 		return err;
-	c->attrs.metrics = net6_metrics_read(nn, c->mx, extack);
+	c->attrs.metrics = net6_metrics_read(c->mx, extack);
 	if (IS_ERR(c->attrs.metrics))
 		return PTR_ERR(c->attrs.metrics);
 	err = net6_rt_route_put(nn, c, flags);

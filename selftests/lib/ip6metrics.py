@@ -193,6 +193,14 @@ def offers():
         ktap.equal((seen[0][2], seen[1][2]), wanted, f"{' '.join(words)}: windows")
     seen = handshake("features", "ecn")
     ktap.equal([f[1] & (ECE | CWR) for f in seen], [ECE | CWR, ECE], "features ecn")
+    ktap.kmod("tcp_dctcp")
+    for ns in (M, N):
+        ns.run("sysctl", "-qw", "net.ipv4.tcp_ecn=0")
+    for words, wanted in (("reno", [0, 0]), ("dctcp", [ECE | CWR, ECE])):
+        seen = handshake("congctl", words)
+        ktap.equal([f[1] & (ECE | CWR) for f in seen], wanted, f"congctl {words}")
+    for ns in (M, N):
+        ns.run("sysctl", "-qw", "net.ipv4.tcp_ecn=2")
 
 
 def fastopen():

@@ -246,9 +246,12 @@ void net6_tcp_cong_by_route(struct sock *sk, void *congctl)
 	net6_tcp_ca_put(old);
 }
 
-static void *net6_tcp_cong_get_for_route(const char *name)
+static void *net6_tcp_cong_get_for_route(const char *name, bool *wants_ecn)
 {
-	return net6_tcp_ca_by_name(name);
+	struct net6_tcp_ca *ca = net6_tcp_ca_by_name(name);
+
+	*wants_ecn = !IS_ERR(ca) && ca->ops->flags & TCP_CONG_NEEDS_ECN;
+	return ca;
 }
 
 static void net6_tcp_cong_put_for_route(void *congctl)
