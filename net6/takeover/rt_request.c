@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtnetlink: what a request to add or remove a route says, and whether net6 can do it. What can be
+ * added: prefixes with and without a gateway, those that refuse, and default routes, by one next
+ * hop or several.
+ */
+#include <net/ip6_route.h>
+
+#include "rt_change.h"
+
+/* A gateway tells its interface, if it is on one of ours. */
+static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, const struct in6_addr *addr)
+{
+	const struct net6_fib_route *entry;
+	const struct net6_prefix *prefix;
+	struct net6_iface *iface = NULL;
+	struct net6_fib_match match;
+
+	rcu_read_lock();
+	prefix = net6_prefix_match(nn, addr, 0);
+	net6_fib_lookup(nn, addr, 0, &match);
+	entry = match.route;
+	/* RTNL keeps the interface, not the prefix. */
+	if (entry && !entry->attrs.refuses && ipv6_addr_any(&entry->gateway) &&
+	    (!prefix || entry->plen > prefix->plen))
+		iface = entry->iface;
+	else if (prefix)
+		iface = prefix->iface;
+	rcu_read_unlock();
+	return iface;
+}
+
+static enum net6_rt_lack net6_rt_request_lacks(struct nlattr **tb)
+{
+	if (tb[RTA_PREFSRC])
+		return NET6_RT_LACKS_SOURCE;
+	if (tb[RTA_ENCAP] || (tb[RTA_ENCAP_TYPE] && nla_get_u16(tb[RTA_ENCAP_TYPE])))
+		return NET6_RT_LACKS_ENCAP;
+	return tb[RTA_NH_ID] || tb[RTA_VIA] ? NET6_RT_LACKS_NEXTHOP : NET6_RT_LACKS_NOTHING;
+}
+
+static int net6_rt_request_refuse(enum net6_rt_lack lack, struct netlink_ext_ack *extack)
+{
+	switch (lack) {
+	case NET6_RT_LACKS_NOTHING:
+		return 0;
+	case NET6_RT_LACKS_SOURCE:
+		NL_SET_ERR_MSG(extack, "net6 has no routes with a source address");
+		break;
+	case NET6_RT_LACKS_ENCAP:
+		NL_SET_ERR_MSG(extack, "net6 has no routes with encapsulation");
+		break;
+	case NET6_RT_LACKS_NEXTHOP:
+		NL_SET_ERR_MSG(extack, "net6 has no next hop objects, and IPv6 gateways only");
+		break;
+	}
+	return -EOPNOTSUPP;
+}
+
+static bool net6_rt_request_refuses(u8 type)
+{
+	return type == RTN_BLACKHOLE || type == RTN_UNREACHABLE || type == RTN_PROHIBIT ||
+	       type == RTN_THROW;
+}
+
+static int net6_rt_request_main(const struct rtmsg *rtm, struct nlattr **tb,
+				struct netlink_ext_ack *extack)
+{
+	u32 table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
+
+	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len &&
+	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST ||
+	     net6_rt_request_refuses(rtm->rtm_type)))
+		return 0;
+	NL_SET_ERR_MSG(extack, "net6 has unicast and refusing routes of the main table only");
+	return -EOPNOTSUPP;
+}
+
+/* What says where it leads and how. */
+static int net6_rt_request_read(struct net6_net *nn, struct net6_rt_change *c, struct nlattr **tb,
+				struct netlink_ext_ack *extack)
+{
+	struct in6_addr dst = {};
+
+	if (tb[RTA_DST])
+		nla_memcpy(&dst, tb[RTA_DST], sizeof(dst));
+	ipv6_addr_prefix(&c->dst, &dst, c->plen);
+	if (tb[RTA_GATEWAY])
+		c->hop.gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
+	c->lifetime = NET6_LIFETIME_INFINITE;
+	if (tb[RTA_EXPIRES] && nla_get_u32(tb[RTA_EXPIRES]))
+		c->lifetime = nla_get_u32(tb[RTA_EXPIRES]);
+	if (tb[RTA_PRIORITY])
+		c->attrs.metric = nla_get_u32(tb[RTA_PRIORITY]);
+	/* RFC 4191 2.1: the reserved value is medium. */
+	if (tb[RTA_PREF])
+		c->attrs.preference = max((s8)(nla_get_u8(tb[RTA_PREF]) << 6) >> 6, -2);
+	if (c->attrs.preference < -1)
+		c->attrs.preference = 0;
+	if (tb[RTA_OIF])
+		c->hop.iface = net6_iface_find(nn, nla_get_u32(tb[RTA_OIF]));
+	if (tb[RTA_OIF] && !c->hop.iface) {
+		NL_SET_ERR_MSG(extack, "net6 has no such interface");
+		return -ENODEV;
+	}
+	c->mx = tb[RTA_METRICS];
+	return 0;
+}
+
+/* Next hops beside the one that is in the request itself: those take its place. */
+static int net6_rt_request_read_hops(struct net6_net *nn, struct net6_rt_change *c,
+				     const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	int n;
+
+	if (!attr || c->attrs.refuses)
+		return 0;
+	c->hops = NULL;
+	c->several = true;
+	n = net6_rt_hops_read(nn, attr, &c->hops, extack);
+	c->n_hops = max(n, 0);
+	return min(n, 0);
+}
+
+void net6_rt_request_free(struct net6_rt_change *c)
+{
+	if (c->several)
+		kfree(c->hops);
+}
+
+int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
+			  struct net6_rt_change *c, struct netlink_ext_ack *extack)
+{
+	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	const struct rtmsg *rtm = nlmsg_data(nlh);
+	struct nlattr *tb[RTA_MAX + 1];
+	int err;
+
+	ASSERT_RTNL();
+	memset(c, 0, sizeof(*c));
+	c->hops = &c->hop;
+	c->n_hops = 1;
+	err = nlmsg_parse_deprecated(nlh, sizeof(*rtm), tb, RTA_MAX, net6_rt_route_policy,
+				     extack);
+	if (err)
+		return err;
+	if (rtm->rtm_dst_len > 128) {
+		NL_SET_ERR_MSG(extack, "a prefix length is 128 at most");
+		return -EINVAL;
+	}
+	err = net6_rt_request_main(rtm, tb, extack);
+	if (err)
+		return err;
+	c->plen = rtm->rtm_dst_len;
+	c->attrs.protocol = rtm->rtm_protocol;
+	c->attrs.manual = true;
+	if (net6_rt_request_refuses(rtm->rtm_type))
+		c->attrs.refuses = rtm->rtm_type;
+	c->lacks = net6_rt_request_lacks(tb);
+	return net6_rt_request_read(nn, c, tb, extack) ?:
+	       net6_rt_request_read_hops(nn, c, tb[RTA_MULTIPATH], extack);
+}
+
+/* Check what is said of a next hop of a route that is to be added. */
+static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change *c,
+				     struct net6_rt_hop *hop, struct netlink_ext_ack *extack)
+{
+	bool direct = ipv6_addr_any(&hop->gateway);
+
+	/* As native: whatever it was to lead by. */
+	if (c->attrs.refuses) {
+		hop->gateway = in6addr_any;
+		hop->iface = READ_ONCE(nn->loopback);
+	}
+	if (!hop->iface && !direct)
+		hop->iface = net6_rt_request_iface(nn, &hop->gateway);
+	if (!hop->iface) {
+		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
+		return -EHOSTUNREACH;
+	}
+	if (ipv6_addr_is_multicast(&hop->gateway)) {
+		NL_SET_ERR_MSG(extack, "Invalid gateway address");
+		return -EINVAL;
+	}
+	if ((!direct || c->attrs.refuses) && c->plen &&
+	    (ipv6_addr_type(&c->dst) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
+		NL_SET_ERR_MSG(extack, "net6 has no routes to link-local and multicast prefixes");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* Check what is said of a route that is to be added. */
+int net6_rt_request_check(struct net6_net *nn, struct net6_rt_change *c,
+			  struct netlink_ext_ack *extack)
+{
+	int err = net6_rt_request_refuse(c->lacks, extack);
+	u32 i;
+
+	for (i = 0; !err && i < c->n_hops; i++)
+		err = net6_rt_request_check_hop(nn, c, &c->hops[i], extack);
+	if (!c->attrs.metric)
+		c->attrs.metric = IP6_RT_PRIO_USER;
+	return err;
+}
