@@ -92,8 +92,8 @@ _net6ctl_words() {
 	"add route "*" dev "*" congctl"|"add route "*" dev "*" congctl lock")
 		cat /proc/sys/net/ipv4/tcp_available_congestion_control 2>/dev/null ;;
 	"add route "*" nexthop"|"del route "*" nexthop") echo via ;;
-	"add route "*" weight")	;;
-	"add route "*" dev "*)	echo nexthop weight preference mtu advmss hoplimit window initrwnd initcwnd rto_min \
+	"add route "*" weight"|"add route "*" src") ;;
+	"add route "*" dev "*)	echo nexthop weight preference src mtu advmss hoplimit window initrwnd initcwnd rto_min \
 					quickack congctl fastopen_no_cookie rtt rttvar ssthresh cwnd \
 					reordering features ;;
 	"add proxy "*\ router)	echo on off ;;

@@ -198,12 +198,13 @@ static const struct nla_policy net6_nl_router_get_policy[NET6_A_ROUTER_IFINDEX +
 	[NET6_A_ROUTER_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_router_add_policy[NET6_A_ROUTER_WEIGHT + 1] = {
+static const struct nla_policy net6_nl_router_add_policy[NET6_A_ROUTER_SOURCE + 1] = {
 	[NET6_A_ROUTER_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_ROUTER_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
 	[NET6_A_ROUTER_PREFERENCE] = NLA_POLICY_RANGE(NLA_S32, -1, 1),
 	[NET6_A_ROUTER_METRICS] = { .type = NLA_NESTED },
 	[NET6_A_ROUTER_WEIGHT] = NLA_POLICY_RANGE(NLA_U32, 1, 256),
+	[NET6_A_ROUTER_SOURCE] = NLA_POLICY_EXACT_LEN(16),
 };
 
 static const struct nla_policy net6_nl_router_del_policy[NET6_A_ROUTER_ADDRESS + 1] = {
@@ -298,7 +299,7 @@ static const struct nla_policy net6_nl_route_get_policy[NET6_A_ROUTE_IFINDEX + 1
 	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_route_add_policy[NET6_A_ROUTE_WEIGHT + 1] = {
+static const struct nla_policy net6_nl_route_add_policy[NET6_A_ROUTE_SOURCE + 1] = {
 	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_ROUTE_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
 	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
@@ -306,6 +307,7 @@ static const struct nla_policy net6_nl_route_add_policy[NET6_A_ROUTE_WEIGHT + 1]
 	[NET6_A_ROUTE_PREFERENCE] = NLA_POLICY_RANGE(NLA_S32, -1, 1),
 	[NET6_A_ROUTE_METRICS] = { .type = NLA_NESTED },
 	[NET6_A_ROUTE_WEIGHT] = NLA_POLICY_RANGE(NLA_U32, 1, 256),
+	[NET6_A_ROUTE_SOURCE] = NLA_POLICY_EXACT_LEN(16),
 };
 
 static const struct nla_policy net6_nl_route_del_policy[NET6_A_ROUTE_GATEWAY + 1] = {
@@ -449,7 +451,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_ROUTER_ADD,
 		.doit		= net6_nl_router_add,
 		.policy		= net6_nl_router_add_policy,
-		.maxattr	= NET6_A_ROUTER_WEIGHT,
+		.maxattr	= NET6_A_ROUTER_SOURCE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -568,7 +570,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_ROUTE_ADD,
 		.doit		= net6_nl_route_add,
 		.policy		= net6_nl_route_add_policy,
-		.maxattr	= NET6_A_ROUTE_WEIGHT,
+		.maxattr	= NET6_A_ROUTE_SOURCE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -158,6 +158,7 @@ struct net6_nl_neigh {
  * @neigh_state: enum net6_neigh_state
  * @lifetime: router lifetime
  * @metrics: NULL for none; a snapshot has a reference
+ * @source: that it asks for, or ::
  * @hops: weight less 1
  */
 struct net6_nl_router {
@@ -168,6 +169,7 @@ struct net6_nl_router {
 	u8		neigh_state;
 	u32		lifetime;
 	struct net6_metrics *metrics;
+	struct in6_addr	source;
 	u8		hops;
 };
 
@@ -197,6 +199,7 @@ struct net6_nl_prefix {
  * @manual: set by hand
  * @lifetime: route lifetime
  * @metrics: NULL for none; a snapshot has a reference
+ * @source: that it asks for, or ::
  * @hops: weight less 1
  */
 struct net6_nl_route {
@@ -208,8 +211,20 @@ struct net6_nl_route {
 	bool		manual;
 	u32		lifetime;
 	struct net6_metrics *metrics;
+	struct in6_addr	source;
 	u8		hops;
 };
+
+/* The source that a route asks for, :: for none. The caller keeps the route. */
+static inline struct in6_addr net6_nl_source(const struct net6_route_attrs *attrs)
+{
+	const struct in6_addr *source = net6_source_addr(attrs->source);
+
+	return source ? *source : in6addr_any;
+}
+
+int net6_nl_route_source(struct genl_info *info, int attr, const struct net6_iface *iface,
+			 struct net6_route_attrs *attrs);
 
 /* Under the lock that protects the object. */
 void net6_nl_addr_fill(struct net6_nl_addr *to, const struct net6_addr *from);

@@ -24,6 +24,7 @@ void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *f
 	to->manual = from->attrs.manual;
 	to->lifetime = net6_life_left(&from->life);
 	to->metrics = from->attrs.metrics;
+	to->source = net6_nl_source(&from->attrs);
 	to->hops = from->attrs.hops;
 }
 
@@ -73,6 +74,8 @@ int net6_nl_route_put(struct sk_buff *skb, const void *item)
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTE_MANUAL))
 		return -EMSGSIZE;
 	if (i->hops && nla_put_u32(skb, NET6_A_ROUTE_WEIGHT, i->hops + 1))
+		return -EMSGSIZE;
+	if (!ipv6_addr_any(&i->source) && nla_put_in6_addr(skb, NET6_A_ROUTE_SOURCE, &i->source))
 		return -EMSGSIZE;
 	return net6_metrics_write(skb, NET6_A_ROUTE_METRICS, i->metrics);
 }
@@ -149,6 +152,36 @@ static int net6_nl_route_read_attrs(struct genl_info *info, struct net6_route_at
 	return PTR_ERR_OR_ZERO(attrs->metrics);
 }
 
+/**
+ * net6_nl_route_source() - read the source that a route asks for
+ * @info: request
+ * @attr: the attribute that it is in
+ * @iface: the route's interface
+ * @attrs: gets a reference
+ *
+ * Context: process, RTNL held. Return: 0 or -errno, with the reason told.
+ */
+int net6_nl_route_source(struct genl_info *info, int attr, const struct net6_iface *iface,
+			 struct net6_route_attrs *attrs)
+{
+	struct net6_source *source;
+	struct in6_addr addr;
+
+	if (!info->attrs[attr])
+		return 0;
+	addr = nla_get_in6_addr(info->attrs[attr]);
+	/* Who loads a file has made the address a moment ago. */
+	source = net6_source_get(iface, &addr, true);
+	if (!IS_ERR(source)) {
+		attrs->source = source;
+		return 0;
+	}
+	if (PTR_ERR(source) == -EINVAL)
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr],
+				    "the source is not an address of this host's");
+	return PTR_ERR(source);
+}
+
 static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
 {
 	struct net6_route_attrs attrs = NET6_ROUTE_BY_HAND(0);
@@ -163,13 +196,16 @@ static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
 		return err;
 	rtnl_lock();
 	iface = net6_nl_iface(info, NET6_A_ROUTE_IFINDEX, &err);
-	if (iface) {
+	if (iface && lifetime)
+		err = net6_nl_route_source(info, NET6_A_ROUTE_SOURCE, iface, &attrs);
+	if (iface && !err) {
 		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway, &attrs, lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ROUTE_ADDRESS],
 					    "no such route");
 	}
 	rtnl_unlock();
+	net6_source_put(attrs.source);
 	net6_metrics_put(attrs.metrics);
 	return err;
 }

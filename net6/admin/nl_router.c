@@ -23,6 +23,7 @@ void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *fr
 	to->neigh_state = READ_ONCE(from->neigh->state);
 	to->lifetime = net6_life_left(&from->life);
 	to->metrics = from->attrs.metrics;
+	to->source = net6_nl_source(&from->attrs);
 	to->hops = from->attrs.hops;
 }
 
@@ -69,6 +70,8 @@ int net6_nl_router_put(struct sk_buff *skb, const void *item)
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTER_MANUAL))
 		return -EMSGSIZE;
 	if (i->hops && nla_put_u32(skb, NET6_A_ROUTER_WEIGHT, i->hops + 1))
+		return -EMSGSIZE;
+	if (!ipv6_addr_any(&i->source) && nla_put_in6_addr(skb, NET6_A_ROUTER_SOURCE, &i->source))
 		return -EMSGSIZE;
 	return net6_metrics_write(skb, NET6_A_ROUTER_METRICS, i->metrics);
 }
@@ -138,13 +141,17 @@ static int net6_nl_router_change(struct genl_info *info, u32 lifetime)
 	if (iface && !(iface->ops->flags & NET6_LINK_ND) && !iface->ops->map_unicast) {
 		NL_SET_ERR_MSG(info->extack, "this link has no routers");
 		err = -EINVAL;
-	} else if (iface) {
+	} else if (iface && lifetime) {
+		err = net6_nl_route_source(info, NET6_A_ROUTER_SOURCE, iface, &attrs);
+	}
+	if (iface && !err) {
 		err = net6_router_update(iface, &addr, &attrs, lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTER_ADDRESS],
 					    "no such router");
 	}
 	rtnl_unlock();
+	net6_source_put(attrs.source);
 	net6_metrics_put(attrs.metrics);
 	return err;
 }

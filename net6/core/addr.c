@@ -9,6 +9,7 @@
 #include "../observe/note.h"
 #include "addr.h"
 #include "addr_chain.h"
+#include "source.h"
 
 static int net6_addr_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
@@ -226,6 +227,7 @@ void net6_addr_remove(struct net6_addr *addr)
 {
 	net6_addr_unassign(addr);
 	WRITE_ONCE(addr->state, NET6_ADDR_GONE);
+	net6_source_end(addr);
 	net6_addr_chain_queue(addr);
 	net6_note_addr(addr, NET6_NOTE_DEL);
 	rhashtable_remove_fast(&addr->iface->nn->addrs, &addr->node, net6_addr_params);

@@ -100,6 +100,7 @@ struct net6_addr_key {
  * @chain_queued: core/addr_chain.c has yet to tell of it; under nn->lock
  * @chain_node: in its queue then
  * @chain_told: inet6addr_chain has heard of it
+ * @source: routes ask for it as their source (source.h); under nn->lock
  * @ref: references; the tables hold one
  * @rcu: freed after a grace period
  */
@@ -129,6 +130,7 @@ struct net6_addr {
 	struct list_head	iface_list;
 	struct list_head	formed_list;
 	struct llist_node	chain_node;
+	struct net6_source	*source;
 	refcount_t		ref;
 	u32			flags;
 	u32			metric;

@@ -252,7 +252,7 @@ static void net6_dest_keep_redirect(const struct net6_dest *old, struct net6_nex
 	    READ_ONCE(old->neigh->dead) || !net6_neigh_reachable(old->neigh))
 		return;
 	nh->addr = old->neigh->addr;
-	nh->flags = old->flags;
+	nh->flags = old->flags & ~NET6_DEST_SOURCED;
 	nh->several = NULL;
 }
 
@@ -261,6 +261,10 @@ static int net6_dest_source(struct net6_net *nn, const struct in6_addr *daddr,
 {
 	bool direct = nh->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST | NET6_DEST_LOCAL);
 
+	if (nh->source && net6_source_usable(nh->source, nh->iface)) {
+		*saddr = nh->source->addr;
+		return 0;
+	}
 	/* An anycast address of ours is no source, whoever the sender is. */
 	if ((nh->flags & NET6_DEST_LOCAL) && net6_addr_usable(nn, daddr, 0)) {
 		*saddr = *daddr;
@@ -301,7 +305,17 @@ int net6_dest_choose_saddr(struct net6_dest *dest)
 	return 0;
 }
 
-/* Next hop. Source address, too, if it is to say which default router: RFC 8028.
+/* The route's word goes before all others. */
+static noinline void net6_dest_take_source(struct net6_nexthop *nh, struct in6_addr *saddr)
+{
+	if (!net6_source_usable(nh->source, nh->iface))
+		return;
+	*saddr = nh->source->addr;
+	nh->flags |= NET6_DEST_SOURCED;
+}
+
+/* Next hop. Source address, too, if the route asks for it, or if it is to say which default router:
+ * RFC 8028.
  * Returns the flags of the next hop, or -errno.
  */
 static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key,
@@ -322,8 +336,12 @@ static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key
 		if (from.first_hop)
 			err = net6_route_nexthop(nn, &from, nh);
 	}
-	if (old && err >= 0)
+	if (err < 0)
+		return err;
+	if (old)
 		net6_dest_keep_redirect(old, nh);
+	if (unlikely(nh->source))
+		net6_dest_take_source(nh, saddr);
 	return err;
 }
 
@@ -623,7 +641,8 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 		.iface		= old->iface,
 		.addr		= *target,
 		.ifindex	= old->ifindex,
-		.flags		= NET6_DEST_REDIRECTED | (old->flags & NET6_DEST_ONE_WAY),
+		.flags		= NET6_DEST_REDIRECTED |
+				  (old->flags & (NET6_DEST_ONE_WAY | NET6_DEST_SOURCED)),
 		.metrics	= old->metrics,
 	};
 	struct net6_dest *dest;

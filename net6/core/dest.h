@@ -11,6 +11,7 @@
 
 #include "metrics.h"
 #include "neigh.h"
+#include "source.h"
 #include "spread.h"
 
 #define NET6_DEST_LOCAL		BIT(0)	/* one of our own addresses: goes to loopback */
@@ -20,6 +21,7 @@
 #define NET6_DEST_TOLD		GENMASK(3, 0)	/* these are told; the others are below */
 #define NET6_DEST_SEVERAL	BIT(8)	/* there are several next hops: a flow has another entry */
 #define NET6_DEST_ONE_WAY	BIT(9)	/* it is such a one: for one flow, not for others */
+#define NET6_DEST_SOURCED	BIT(10)	/* the route asks for the source address */
 
 struct net6_icmp_error;
 
@@ -58,7 +60,7 @@ struct net6_dest_key {
  *	received
  * @neigh: next hop, reference held; NULL if LOCAL
  * @hops: hop limit of unicast packets that we send: @iface's, or @own_hops
- * @saddr: source address by RFC 6724, if there is one
+ * @saddr: source address by RFC 6724, or the route's, if there is one
  * @has_saddr: @saddr has been chosen, and does not change any more; written under nn->dest_lock.
  *	It is chosen when a sender first wants it. What that costs grows with the addresses of
  *	the interface, and strangers choose who is answered and forwarded to.
@@ -217,6 +219,7 @@ void net6_dest_exit(void);
  * @flags: NET6_DEST_*
  * @router: it is a default router
  * @metrics: of the route, NULL: none; no reference
+ * @source: alike
  * @several: it may be one of several: those of @node, or default routers if that is NULL, that are
  *	as good; NULL: it is not
  * @node: see there
@@ -229,6 +232,7 @@ struct net6_nexthop {
 	u32			flags;
 	bool			router;
 	struct net6_metrics	*metrics;
+	const struct net6_source	*source;
 	const struct net6_route_attrs	*several;
 	const struct net6_trie_node	*node;
 };

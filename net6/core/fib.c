@@ -26,6 +26,7 @@ static void net6_fib_free(struct net6_fib_route *r)
 	net6_note_route(r, NET6_NOTE_DEL);
 	net6_dest_flush(nn);
 	net6_metrics_put(r->attrs.metrics);
+	net6_source_put(r->attrs.source);
 	kfree_rcu(r, rcu);
 }
 
@@ -109,6 +110,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	r->iface = iface;
 	r->attrs = *attrs;
 	net6_metrics_hold(r->attrs.metrics);
+	r->attrs.source = net6_source_hold(r->attrs.source);
 	net6_life_begin(&iface->ends, &r->life, NET6_LIFE_ROUTE, lifetime);
 	net6_fib_link(node, r);
 	/* Those of routers in front: who looks for one does not go through the others. */

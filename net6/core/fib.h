@@ -11,6 +11,7 @@
 #include "iface.h"
 #include "life.h"
 #include "metrics.h"
+#include "source.h"
 #include "trie.h"
 
 #define NET6_METRIC_DEFAULT	1024	/* as native's: of routers, and of who asks for none */
@@ -18,6 +19,7 @@
 /**
  * struct net6_route_attrs - what is said of a route beside where it leads
  * @metrics: RTA_METRICS, NULL for none; the route holds a reference
+ * @source: RTA_PREFSRC, alike
  * @metric: of several ways the lower one wins; part of what tells routes apart. To remove, 0: any
  * @protocol: RTPROT_* of who has set it; it is told only
  * @refuses: it leads nowhere: RTN_BLACKHOLE, _UNREACHABLE, _PROHIBIT, _THROW; 0: it leads somewhere
@@ -27,6 +29,7 @@
  */
 struct net6_route_attrs {
 	struct net6_metrics	*metrics;
+	struct net6_source	*source;
 	u32			metric;
 	u8			protocol;
 	s8			preference;
@@ -47,7 +50,7 @@ static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
 {
 	return a->metric == b->metric && a->protocol == b->protocol && a->refuses == b->refuses &&
 	       a->preference == b->preference && a->manual == b->manual && a->hops == b->hops &&
-	       net6_metrics_equal(a->metrics, b->metrics);
+	       a->source == b->source && net6_metrics_equal(a->metrics, b->metrics);
 }
 
 /* As good as each other, if both can share. */

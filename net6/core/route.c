@@ -23,6 +23,7 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->flags = flags;
 	nh->router = false;
 	nh->metrics = NULL;
+	nh->source = NULL;
 	nh->several = NULL;
 	return nh->flags;
 }
@@ -115,6 +116,7 @@ static int net6_route_via(const struct net6_fib_match *match, const struct net6_
 				direct ? NET6_DEST_ONLINK : 0, nh);
 	nh->neigh = match->neigh;
 	nh->metrics = route->attrs.metrics;
+	nh->source = route->attrs.source;
 	if (unlikely(!list_is_singular(&match->node->items)) && net6_fib_shares(route))
 		net6_route_share(&route->attrs, key, match->node, nh);
 	return err;
@@ -127,6 +129,7 @@ static int net6_route_default(const struct net6_router *router, const struct net
 
 	nh->router = true;
 	nh->metrics = READ_ONCE(router->attrs.metrics);
+	nh->source = READ_ONCE(router->attrs.source);
 	if (router->attrs.manual && unlikely(READ_ONCE(router->iface->nn->n_routers) > 1))
 		net6_route_share(&router->attrs, key, NULL, nh);
 	return err;

@@ -58,6 +58,7 @@ static void net6_router_free(struct net6_router *router)
 	net6_neigh_put(router->neigh);
 	net6_dest_flush(iface->nn);
 	net6_metrics_put(router->attrs.metrics);
+	net6_source_put(router->attrs.source);
 	kfree_rcu(router, rcu);
 }
 
@@ -94,6 +95,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
 	router->neigh = neigh;
 	router->attrs = *attrs;
 	net6_metrics_hold(router->attrs.metrics);
+	router->attrs.source = net6_source_hold(router->attrs.source);
 	router->id = net6_router_next_id(iface->nn);
 	INIT_LIST_HEAD(&router->told);
 	net6_life_begin(&iface->ends, &router->life, NET6_LIFE_ROUTER, lifetime);
@@ -127,7 +129,8 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	__must_hold(&router->iface->nn->lock)
 {
 	bool became = attrs->manual && !router->attrs.manual;
-	struct net6_metrics *old = router->attrs.metrics;
+	struct net6_metrics *metrics = router->attrs.metrics;
+	struct net6_source *source = router->attrs.source;
 	bool changed;
 
 	if (router->attrs.manual && !attrs->manual)
@@ -139,8 +142,10 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	changed = !net6_route_attrs_equal(&router->attrs, attrs);
 	WRITE_ONCE(router->attrs.hops, attrs->hops);
 	WRITE_ONCE(router->attrs.preference, attrs->preference);
-	/* Who reads it under RCU sees what is in it. */
+	/* Who reads them under RCU sees what is in them. */
 	smp_store_release(&router->attrs.metrics, net6_metrics_hold(attrs->metrics));
+	/* alike */
+	smp_store_release(&router->attrs.source, net6_source_hold(attrs->source));
 	router->iface->n_routers -= became;
 	router->iface->n_manual += became;
 	router->attrs.protocol = attrs->protocol;
@@ -150,7 +155,8 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 		net6_dest_flush(router->iface->nn);
 		net6_note_router(router, NET6_NOTE_CHANGE);
 	}
-	net6_metrics_put(old);
+	net6_metrics_put(metrics);
+	net6_source_put(source);
 	return 0;
 }
 

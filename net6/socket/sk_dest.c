@@ -125,7 +125,8 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
  * @dest: where to, an entry that has a source address
  * @buf: for the result
  *
- * As the destination has it, unless IPV6_ADDR_PREFERENCES (RFC 5014) says something else.
+ * As the destination has it, unless IPV6_ADDR_PREFERENCES (RFC 5014) says something else and the
+ * route nothing.
  * Context: RCU read lock held. Return: the address, in @dest or @buf.
  */
 const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_dest *dest,
@@ -135,7 +136,7 @@ const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_d
 	unsigned int prefs = net6_np(sk)->srcprefs & (IPV6_PREFER_SRC_TMP |
 						       IPV6_PREFER_SRC_PUBLIC);
 
-	if (likely(!prefs) || (dest->flags & NET6_DEST_LOCAL) ||
+	if (likely(!prefs) || (dest->flags & (NET6_DEST_LOCAL | NET6_DEST_SOURCED)) ||
 	    net6_srcaddr_select(net6_pernet(sock_net(sk)), dest->iface,
 				direct ? NULL : &dest->neigh->addr, &dest->key.daddr, prefs, buf))
 		return &dest->saddr;

@@ -50,11 +50,13 @@ struct net6_rt_route {
  * struct net6_rt_hop - a next hop
  * @gateway: its address
  * @iface: by which interface; NULL: by the one that the address is on
+ * @source: the source that packets by it are to have, NULL if nothing is said
  * @hops: its weight, less 1
  */
 struct net6_rt_hop {
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
+	struct net6_source	*source;
 	u8			hops;
 };
 

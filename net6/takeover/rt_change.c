@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: routes that are added and removed (ip -6 route add, append, change, replace, del). What
- * a request says has been read by rt_request.c.
+/* rtnetlink: routes that are added and removed (ip -6 route add, append, change, replace, del).
+ * What a request says has been read by rt_request.c.
  */
 #include "rt_change.h"
 
@@ -143,6 +143,7 @@ static int net6_rt_route_put_hops(struct net6_net *nn, struct net6_rt_change *c,
 	for (i = 0; i < c->n_hops; i++) {
 		c->hop = c->hops[i];
 		c->attrs.hops = c->hop.hops;
+		c->attrs.source = c->hop.source;
 		if (!replace && net6_rt_route_find(nn, c, net6_rt_route_same))
 			err = net6_rt_route_prolong(nn, c);
 		else

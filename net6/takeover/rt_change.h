@@ -10,7 +10,6 @@
 /* What a request may ask for in vain. */
 enum net6_rt_lack {
 	NET6_RT_LACKS_NOTHING,
-	NET6_RT_LACKS_SOURCE,
 	NET6_RT_LACKS_ENCAP,
 	NET6_RT_LACKS_NEXTHOP,
 };
@@ -19,6 +18,7 @@ enum net6_rt_lack {
  * struct net6_rt_change - a request to add or remove a route
  * @dst: destination
  * @plen: its length in bits
+ * @src: source that is asked for, :: if none is
  * @hop: next hop at hand; gateway :: without one, iface NULL: any, to remove
  * @hops: all of them
  * @n_hops: so many
@@ -32,6 +32,7 @@ enum net6_rt_lack {
  */
 struct net6_rt_change {
 	struct in6_addr		dst;
+	struct in6_addr		src;
 	struct net6_rt_hop	hop;
 	struct net6_rt_hop	*hops;
 	u32			n_hops;

@@ -22,7 +22,11 @@ static int net6_rt_hops_of_prefix(const struct net6_fib_route *entry, net6_rt_ho
 	if (!node)
 		return 0;
 	list_for_each_entry_rcu(r, &node->items, item, lockdep_is_held(&nn->lock)) {
-		const struct net6_rt_hop hop = { r->gateway, r->iface, r->attrs.hops };
+		const struct net6_rt_hop hop = {
+			.gateway	= r->gateway,
+			.iface		= r->iface,
+			.hops		= r->attrs.hops,
+		};
 
 		if (net6_fib_shares(r) && net6_route_alike(&r->attrs, &entry->attrs))
 			err = fn(&hop, r, arg);
@@ -55,8 +59,11 @@ static int net6_rt_hops_of_default(const struct net6_router *of, net6_rt_hop_fn 
 	int err = 0;
 
 	for (; !err && router; router = net6_rt_hops_next(of, router->id)) {
-		const struct net6_rt_hop hop = { router->addr, router->iface,
-						 router->attrs.hops };
+		const struct net6_rt_hop hop = {
+			.gateway	= router->addr,
+			.iface		= router->iface,
+			.hops		= router->attrs.hops,
+		};
 
 		err = fn(&hop, router, arg);
 	}

@@ -31,8 +31,6 @@ static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, const struc
 
 static enum net6_rt_lack net6_rt_request_lacks(struct nlattr **tb)
 {
-	if (tb[RTA_PREFSRC])
-		return NET6_RT_LACKS_SOURCE;
 	if (tb[RTA_ENCAP] || (tb[RTA_ENCAP_TYPE] && nla_get_u16(tb[RTA_ENCAP_TYPE])))
 		return NET6_RT_LACKS_ENCAP;
 	return tb[RTA_NH_ID] || tb[RTA_VIA] ? NET6_RT_LACKS_NEXTHOP : NET6_RT_LACKS_NOTHING;
@@ -43,9 +41,6 @@ static int net6_rt_request_refuse(enum net6_rt_lack lack, struct netlink_ext_ack
 	switch (lack) {
 	case NET6_RT_LACKS_NOTHING:
 		return 0;
-	case NET6_RT_LACKS_SOURCE:
-		NL_SET_ERR_MSG(extack, "net6 has no routes with a source address");
-		break;
 	case NET6_RT_LACKS_ENCAP:
 		NL_SET_ERR_MSG(extack, "net6 has no routes with encapsulation");
 		break;
@@ -84,6 +79,8 @@ static int net6_rt_request_read(struct net6_net *nn, struct net6_rt_change *c, s
 	if (tb[RTA_DST])
 		nla_memcpy(&dst, tb[RTA_DST], sizeof(dst));
 	ipv6_addr_prefix(&c->dst, &dst, c->plen);
+	if (tb[RTA_PREFSRC])
+		nla_memcpy(&c->src, tb[RTA_PREFSRC], sizeof(c->src));
 	if (tb[RTA_GATEWAY])
 		c->hop.gateway = nla_get_in6_addr(tb[RTA_GATEWAY]);
 	c->lifetime = NET6_LIFETIME_INFINITE;
@@ -123,6 +120,10 @@ static int net6_rt_request_read_hops(struct net6_net *nn, struct net6_rt_change 
 
 void net6_rt_request_free(struct net6_rt_change *c)
 {
+	u32 i;
+
+	for (i = 0; i < c->n_hops; i++)
+		net6_source_put(c->hops[i].source);
 	if (c->several)
 		kfree(c->hops);
 }
@@ -160,6 +161,24 @@ int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	       net6_rt_request_read_hops(nn, c, tb[RTA_MULTIPATH], extack);
 }
 
+/* The source that is asked for is to be an address of ours. */
+static int net6_rt_request_source(struct net6_rt_change *c, struct net6_rt_hop *hop,
+				  struct netlink_ext_ack *extack)
+{
+	struct net6_source *source;
+
+	if (likely(ipv6_addr_any(&c->src)))
+		return 0;
+	source = net6_source_get(hop->iface, &c->src, false);
+	if (IS_ERR(source)) {
+		if (PTR_ERR(source) == -EINVAL)
+			NL_SET_ERR_MSG(extack, "Invalid source address");
+		return PTR_ERR(source);
+	}
+	hop->source = source;
+	return 0;
+}
+
 /* Check what is said of a next hop of a route that is to be added. */
 static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change *c,
 				     struct net6_rt_hop *hop, struct netlink_ext_ack *extack)
@@ -186,7 +205,7 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 		NL_SET_ERR_MSG(extack, "net6 has no routes to link-local and multicast prefixes");
 		return -EOPNOTSUPP;
 	}
-	return 0;
+	return net6_rt_request_source(c, hop, extack);
 }
 
 /* Check what is said of a route that is to be added. */

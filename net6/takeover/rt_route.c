@@ -42,6 +42,7 @@ static int net6_rt_route_way(struct sk_buff *skb, const struct net6_rt_route *ro
 
 static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
 {
+	const struct in6_addr *source = net6_source_addr(route->attrs.source);
 	struct rta_cacheinfo ci = {};
 
 	if (route->expires != NET6_LIFETIME_INFINITE)
@@ -51,6 +52,7 @@ static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *
 	    (route->plen && nla_put_in6_addr(skb, RTA_DST, &route->dst)) ||
 	    nla_put_u32(skb, RTA_PRIORITY, route->attrs.metric) ||
 	    net6_metrics_write(skb, RTA_METRICS, route->attrs.metrics) ||
+	    (source && nla_put_in6_addr(skb, RTA_PREFSRC, source)) ||
 	    net6_rt_route_way(skb, route) ||
 	    nla_put(skb, RTA_CACHEINFO, sizeof(ci), &ci) ||
 	    nla_put_u8(skb, RTA_PREF, route->attrs.preference & 3))
@@ -101,6 +103,7 @@ const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_GATEWAY]	= { .len = sizeof(struct in6_addr) },
 	[RTA_OIF]	= { .type = NLA_U32 },
 	[RTA_PRIORITY]	= { .type = NLA_U32 },
+	[RTA_PREFSRC]	= { .len = sizeof(struct in6_addr) },
 	[RTA_METRICS]	= { .type = NLA_NESTED },
 	[RTA_ENCAP_TYPE] = { .type = NLA_U16 },
 	[RTA_TABLE]	= { .type = NLA_U32 },
@@ -206,6 +209,7 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 	*route = best.route;
 	route->self = NULL;			/* the one that was chosen */
 	route->attrs.metrics = dest->metrics;	/* which has a reference, the other has none */
+	route->attrs.source = NULL;		/* told as the source that was chosen */
 	route->dev = dest->iface->dev;
 	route->dst = dest->key.daddr;
 	route->plen = 128;

@@ -213,6 +213,32 @@ def several_next_hops_of_a_route():
 
 
 @ktap.test
+def a_source_that_a_route_asks_for():
+    ctl(A, "add", "address", "fd00:79::1/128", "dev", "a0")
+    for table, dst, address in (("routers", ("default",), "fe80::99"),
+                                ("routes", ("fd00:77::/32",), "fd00:77::")):
+        words = ("add", "route", *dst, "via", "fe80::99", "dev", "a0")
+        # The address may still be probed for.
+        ctl(A, *words, "src", "fd00:79::1")
+        ktap.equal(having(show(A, table), address=address)[0]["source"], "fd00:79::1", table)
+        ktap.wait_for(20, "DAD ends", lambda: having(show(A, "addresses"), address="fd00:79::1",
+                                                     state="preferred"))
+        with ktap.net6_socket(socket.SOCK_DGRAM, ns=A) as sock:
+            sock.connect(("fd00:77::1", 9))
+            ktap.equal(sock.getsockname()[0], "fd00:79::1", "a socket's")
+        for bad in ("fd00:79::2", "fe80::99"):
+            ktap.true("not an address of this host" in refused(A, *words, "src", bad), bad)
+        ctl(A, *words)
+        ktap.true("source" not in having(show(A, table), address=address)[0], "none")
+        ctl(A, *words, "src", "fd00:79::1")
+        ctl(A, "del", "address", "fd00:79::1", "dev", "a0")
+        ktap.true("source" not in having(show(A, table), address=address)[0], "it is gone")
+        ctl(A, "add", "address", "fd00:79::1/128", "dev", "a0")
+        ctl(A, "del", "route", *dst, "via", "fe80::99", "dev", "a0")
+    ctl(A, "del", "address", "fd00:79::1", "dev", "a0")
+
+
+@ktap.test
 def metrics_of_routes_in_the_words_of_ip():
     words = "mtu lock 1400 rtt lock 1.500ms initcwnd 20 features ecn rto_min 30ms congctl reno"
     for table, dst, address in (("routers", ("default",), "fe80::99"),
@@ -522,7 +548,7 @@ def set_everything():
         "initcwnd", "20", "congctl", "lock", "reno")
     ctl(A, "add", "route", "fd00:b::/32", "via", "fe80::9", "dev", "a0", "preference", "high",
         "mtu", "lock", "1400", "rtt", "2.125ms", "features", "ecn")
-    ctl(A, "add", "route", "fd00:c::/32", "dev", "six")
+    ctl(A, "add", "route", "fd00:c::/32", "dev", "six", "src", "fd00:8::1")
     ctl(A, "add", "route", "fd00:d::/32", "mtu", "1400", "nexthop", "via", "fe80::9", "dev", "a0",
         "weight", "7", "nexthop", "via", "fe80::a", "dev", "a0")
     ctl(A, "add", "neighbor", "fe80::8", "lladdr", "02:00:00:00:00:08", "dev", "a0")
@@ -536,6 +562,7 @@ WRONG = (
     "add prefix fd00:a::1/64 dev a0", "add prefix fe80::/64 dev a0",
     "add route default via fd00::1 dev a0", "add route default via fe80::1 dev lo",
     "add route fd00:b::1/32 dev a0", "add route fd00:d::/32 via ff02::1 dev a0",
+    "add route fd00:b::/32 dev a0 src fd00:8::1/64", "add route fd00:b::/32 dev a0 src",
     "add route fd00:b::/32 dev a0 mtu none", "add route fd00:b::/32 dev a0 initcwnd",
     "add neighbor fd00:8::7 lladdr 02:00:00:00:00 dev a0",
     "add neighbor fd00:8::7 lladdr 02:00:00:00:00:07 dev lo", "add proxy ff02::1 dev a0",

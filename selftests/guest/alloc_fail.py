@@ -408,6 +408,7 @@ def entries_are_added_and_removed():
     admin.comes_and_goes("neigh", {**on, "lladdr": bytes.fromhex("020000000099")}, lambda: on)
     route = {**net, "gateway": nl.address("fe80::9")}
     admin.comes_and_goes("route", route)
+    admin.comes_and_goes("route", {**route, "source": nl.address("fd00::6")}, lambda: route)
 
     def changed(_, __):
         drain(admin.family.sock)

@@ -12,12 +12,14 @@ import ktap
 import ip6asks
 import ip6hops
 import ip6metrics
+import ip6source
 import ip6views
 import rawlinks
 
 ip6views.tests()
 ip6asks.tests()
 ip6metrics.tests()
+ip6source.tests()
 ip6hops.tests()
 rawlinks.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))

@@ -32,11 +32,11 @@ static void usage(FILE *to)
 	      "  add neighbor ADDRESS lladdr LLADDR dev DEV\n"
 	      "  del neighbor ADDRESS dev DEV\n"
 	      "  add route default via ADDRESS dev DEV [preference high|medium|low]\n"
-	      "      [mtu [lock] N] [initcwnd N] [...]\n"
+	      "      [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
 	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
 	      "  del route default via ADDRESS dev DEV\n"
 	      "  add route PREFIX/LENGTH [via ADDRESS] dev DEV [preference high|medium|low]\n"
-	      "      [mtu [lock] N] [initcwnd N] [...]\n"
+	      "      [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
 	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
 	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
@@ -314,10 +314,23 @@ static void put_weight(struct nlmsghdr *nlh, uint16_t type, const char *word)
 		mnl_attr_put_u32(nlh, type, weight);
 }
 
+/* The source that a route asks for. */
+static void put_source(struct nlmsghdr *nlh, uint16_t type, const char *word)
+{
+	struct in6_addr address;
+
+	if (!word)
+		return;
+	if (network(word, &address) >= 0)
+		die("a source has no prefix length");
+	mnl_attr_put(nlh, type, sizeof(address), &address);
+}
+
 /* A route that is not the default route. */
 static void change_other_route(bool add, int argc, char **argv)
 {
-	static const char *const words[] = { "via", "dev", "preference", "weight", NULL };
+	static const char *const words[] = { "via", "dev", "preference", "weight", "src",
+					     NULL };
 	struct in6_addr prefix, gateway;
 	const char *via, *rank;
 	struct nlmsghdr *nlh;
@@ -352,6 +365,8 @@ static void change_other_route(bool add, int argc, char **argv)
 	if (add)
 		put_weight(nlh, NET6_A_ROUTE_WEIGHT, option(argc, argv, "weight"));
 	if (add)
+		put_source(nlh, NET6_A_ROUTE_SOURCE, option(argc, argv, "src"));
+	if (add)
 		metrics_put(nlh, NET6_A_ROUTE_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
@@ -359,7 +374,8 @@ static void change_other_route(bool add, int argc, char **argv)
 
 static void change_one_route(bool add, int argc, char **argv)
 {
-	static const char *const words[] = { "via", "dev", "preference", "weight", NULL };
+	static const char *const words[] = { "via", "dev", "preference", "weight", "src",
+					     NULL };
 	struct in6_addr address;
 	const char *via, *rank;
 	struct nlmsghdr *nlh;
@@ -392,6 +408,8 @@ static void change_one_route(bool add, int argc, char **argv)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTER_PREFERENCE, preference(rank));
 	if (add)
 		put_weight(nlh, NET6_A_ROUTER_WEIGHT, option(argc, argv, "weight"));
+	if (add)
+		put_source(nlh, NET6_A_ROUTER_SOURCE, option(argc, argv, "src"));
 	if (add)
 		metrics_put(nlh, NET6_A_ROUTER_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);

@@ -267,6 +267,21 @@ static const char *weight(const struct nlattr *attr)
 	return text;
 }
 
+/* The source that a route asks for. */
+static const char *source(const struct nlattr *attr)
+{
+	static char text[sizeof(" src ") + INET6_ADDRSTRLEN];
+	char address[INET6_ADDRSTRLEN];
+	struct in6_addr value;
+
+	*text = '\0';
+	if (attr) {
+		value = ctl_address(attr);
+		snprintf(text, sizeof(text), " src %s", text_of(&value, address));
+	}
+	return text;
+}
+
 static void on_router(uint8_t cmd, const struct nlattr **attrs)
 {
 	struct in6_addr address = ctl_address(attrs[NET6_A_ROUTER_ADDRESS]);
@@ -275,9 +290,9 @@ static void on_router(uint8_t cmd, const struct nlattr **attrs)
 
 	if (cmd == NET6_CMD_ROUTER_GET && attrs[NET6_A_ROUTER_MANUAL] && dev_of(index, name) &&
 	    !is_implied(index, &address, 0))
-		put("add route default via %s dev %s%s%s%s", text_of(&address, text), name,
+		put("add route default via %s dev %s%s%s%s%s", text_of(&address, text), name,
 		    rank(attrs[NET6_A_ROUTER_PREFERENCE]), weight(attrs[NET6_A_ROUTER_WEIGHT]),
-		    metrics(attrs[NET6_A_ROUTER_METRICS]));
+		    source(attrs[NET6_A_ROUTER_SOURCE]), metrics(attrs[NET6_A_ROUTER_METRICS]));
 }
 
 static void on_route(uint8_t cmd, const struct nlattr **attrs)
@@ -291,11 +306,11 @@ static void on_route(uint8_t cmd, const struct nlattr **attrs)
 	    ctl_u32(attrs[NET6_A_ROUTE_LIFETIME]) != UINT32_MAX ||
 	    !dev_of(ctl_u32(attrs[NET6_A_ROUTE_IFINDEX]), name))
 		return;
-	put("add route %s/%u%s%s dev %s%s%s%s", text_of(&address, text), length,
+	put("add route %s/%u%s%s dev %s%s%s%s%s", text_of(&address, text), length,
 	    attrs[NET6_A_ROUTE_GATEWAY] ? " via " : "",
 	    attrs[NET6_A_ROUTE_GATEWAY] ? text_of(&gateway, via) : "", name,
 	    rank(attrs[NET6_A_ROUTE_PREFERENCE]), weight(attrs[NET6_A_ROUTE_WEIGHT]),
-	    metrics(attrs[NET6_A_ROUTE_METRICS]));
+	    source(attrs[NET6_A_ROUTE_SOURCE]), metrics(attrs[NET6_A_ROUTE_METRICS]));
 }
 
 static void on_neigh(uint8_t cmd, const struct nlattr **attrs)

@@ -87,6 +87,7 @@ static const struct column router_columns[] = {
 	{ NET6_A_ROUTER_NEIGH_STATE, KIND_ENUM, "neigh_state", "NEIGHBOR", neigh_states },
 	{ NET6_A_ROUTER_MANUAL, KIND_FLAG, "manual", "manual", NULL },
 	{ NET6_A_ROUTER_WEIGHT, KIND_U32, "weight", NULL, NULL },
+	{ NET6_A_ROUTER_SOURCE, KIND_ADDRESS, "source", NULL, NULL },
 	{ NET6_A_ROUTER_METRICS, KIND_METRICS, "metrics", "METRICS", NULL },
 	{ 0 }
 };
@@ -113,6 +114,7 @@ static const struct column route_columns[] = {
 	{ NET6_A_ROUTE_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
 	{ NET6_A_ROUTE_MANUAL, KIND_FLAG, "manual", "manual", NULL },
 	{ NET6_A_ROUTE_WEIGHT, KIND_U32, "weight", NULL, NULL },
+	{ NET6_A_ROUTE_SOURCE, KIND_ADDRESS, "source", NULL, NULL },
 	{ NET6_A_ROUTE_METRICS, KIND_METRICS, "metrics", "METRICS", NULL },
 	{ 0 }
 };
