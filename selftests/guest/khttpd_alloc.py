@@ -20,14 +20,15 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import faults  # pylint: disable=wrong-import-position
 import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
+# pylint: disable-next=wrong-import-position
+from faults import failing, failing_tasks, fault, no_pages, only_kmalloc, put
 
 sys.path.insert(0, f"{khttpd.TOP}/tools/giveback")
 import example  # pylint: disable=wrong-import-position
 
-FAULT = "/sys/kernel/debug/failslab"
-PAGES = "/sys/kernel/debug/fail_page_alloc"
 DATA = os.urandom(65536)
 FILES = (("/small", (DATA[:1000],)), ("/pages", (DATA,)), ("/nope", None))
 # Asked for once each: a worker opens them.
@@ -36,20 +37,8 @@ PLACES = []
 REPLIES = 60
 
 
-def put(path, value):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(str(value))
-
-
-def fault(**values):
-    for name, value in values.items():
-        put(f"{FAULT}/{name.replace('_', '-')}", value)
-
-
 def setup():
-    if not os.path.isdir(FAULT):
-        raise ktap.Skip("the kernel cannot inject faults")
-    fault(probability=0, times=-1, verbose=0, interval=1)
+    faults.setup()
     PLACES.append(khttpd.net6_place())
     khttpd.fresh()
     khttpd.write("small", DATA[:1000])
@@ -61,15 +50,6 @@ def setup():
 
 def serve():
     khttpd.serve(PLACES[0], "--listen", "127.0.0.1:8080")
-
-
-@contextlib.contextmanager
-def failing(**values):
-    fault(**values)
-    try:
-        yield
-    finally:
-        fault(probability=0)
 
 
 def answered(place, port=8080, path="/pages", data=DATA):
@@ -113,20 +93,14 @@ def what_must_not_sleep():
 def khttpd_threads():
     threads = ktap.run("pgrep", "^khttpd/").split()
     ktap.true(threads, "there are threads")
-    return [f"/proc/{pid}" for pid in threads]
+    return threads
 
 
 @contextlib.contextmanager
 def failing_threads(share=10):
-    for thread in khttpd_threads():
-        with open(f"{thread}/make-it-fail", "w", encoding="ascii") as file:
-            file.write("1")
     before = khttpd.count("no_memory")
-    try:
-        with failing(ignore_gfp_wait="N", task_filter="Y", probability=share):
-            yield
-    finally:
-        fault(task_filter="N")
+    with failing_tasks(khttpd_threads(), share):
+        yield
     ktap.diag(f"no memory: {khttpd.count('no_memory') - before}")
 
 
@@ -243,14 +217,14 @@ def detached_while_there_is_no_memory_to_accept():
 
 def fail_nth(threads, number):
     for thread in threads:
-        put(f"{thread}/fail-nth", number)
+        put(f"/proc/{thread}/fail-nth", number)
 
 
 def failed_nth(threads):
     """Has the allocation meant failed in some thread?"""
     left = []
     for thread in threads:
-        with open(f"{thread}/fail-nth", encoding="ascii") as file:
+        with open(f"/proc/{thread}/fail-nth", encoding="ascii") as file:
             left.append(int(file.read().rstrip("\0\n")))
     return 0 in left
 
@@ -258,7 +232,7 @@ def failed_nth(threads):
 def asleep(threads):
     states = []
     for thread in threads:
-        with open(f"{thread}/stat", encoding="ascii") as file:
+        with open(f"/proc/{thread}/stat", encoding="ascii") as file:
             states.append(file.read().rsplit(")", 1)[1].split()[0])
     return not {"R", "D"}.intersection(states)
 
@@ -295,30 +269,6 @@ def without_the_nth(threads, number):
         return "stayed", failed
 
 
-@contextlib.contextmanager
-def no_pages():
-    """The pages behind an allocation do not fail: those are as they happen to be needed."""
-    orders = f"{PAGES}/min-order"
-    with open(orders, encoding="ascii") as file:
-        before = file.read()
-    put(orders, "64")
-    try:
-        yield
-    finally:
-        put(orders, before)
-
-
-@contextlib.contextmanager
-def only_kmalloc():
-    """What is asked for by kmalloc() fails, not what checkers note of it."""
-    fault(cache_filter="Y")
-    try:
-        with no_pages():
-            yield
-    finally:
-        fault(cache_filter="N")
-
-
 @ktap.test
 def given_back_to_softirq_without_memory():
     """Each allocation on the way fails in its turn."""
@@ -349,23 +299,16 @@ def give_without_the_nth(server, number):
         head = array.array("B", example.read_head(conn).replace(b"/theirs", b"/small"))
         address, length = head.buffer_info()
         arg = struct.pack("iiQII", server.sock.fileno(), conn.fileno(), address, length, 0)
-        error = 0
-        with open("/dev/khttpd_giveback", "rb", buffering=0) as device, \
-                open("/proc/thread-self/fail-nth", "r+b", buffering=0) as nth:
-            nth.write(b"%d" % number)
-            try:
-                fcntl.ioctl(device, example.GIVEBACK, arg)
-            except OSError as err:
-                error = err.errno
-            left = os.pread(nth.fileno(), 20, 0)
-            nth.write(b"0")
+        with open("/dev/khttpd_giveback", "rb", buffering=0) as device:
+            failed, error = faults.without_the_nth(number, fcntl.ioctl, device, example.GIVEBACK,
+                                                   arg)
         if error:
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nme")
             conn.close()
         else:
             conn.detach()
         ktap.equal(khttpd.Reader(sock).reply().body, b"me" if error else DATA[:1000], "body")
-    return not int(left.rstrip(b"\0\n")), error
+    return failed, error
 
 
 @ktap.test
