@@ -18,7 +18,7 @@
 	hlist_for_each_entry_rcu(sk, head, __sk_common.skc_portaddr_node)
 
 static __always_inline bool net6_dgram_lookup_match(const struct sock *sk, const struct net *net,
-					       const struct net6_dgram_key *key, int *score)
+						    const struct net6_dgram_key *key, int *score)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	int bound, s = 1;
