@@ -37,6 +37,16 @@ static inline void net6_compat_forget_lost(struct tcp_sock *tp)
 #endif
 }
 
+/* TCP_WINDOW_CLAMP: what is negative is the most until 6.14, and the least from 6.15 on. */
+static inline u32 net6_compat_window_clamp(int val)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	return max_t(u32, SOCK_MIN_RCVBUF / 2, val);
+#else
+	return max_t(int, SOCK_MIN_RCVBUF / 2, val);
+#endif
+}
+
 /* A connection's operation of icsk_af_ops that 7.2 does without. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 #define NET6_COMPAT_SEND_CHECK(function)	.send_check = function,

@@ -75,7 +75,7 @@ static int net6_tcp_set_clamp(struct sock *sk, int val)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (val) {
-		WRITE_ONCE(tp->window_clamp, max_t(u32, SOCK_MIN_RCVBUF / 2, val));
+		WRITE_ONCE(tp->window_clamp, net6_compat_window_clamp(val));
 		tp->rcv_ssthresh = min(tp->rcv_ssthresh, tp->window_clamp);
 		return 0;
 	}
