@@ -68,6 +68,7 @@ def marked(mark, bind, kind=UDP, peer=None):
 @ktap.test
 def the_socket_of_a_datagram_is_found():
     """The one that would get it."""
+    ktap.native_asks_nobody()
     there = (IN_A, 5000)
     with marked(1, ("::", PORT)), marked(2, (R0, PORT)), marked(3, (R0, PORT), peer=there):
         ktap.equal(mark_of(LOOKUP_UDP, there, (R0, PORT)), 3, "a connected one")
@@ -137,6 +138,7 @@ class Assigning:
 
 @ktap.test
 def a_packet_goes_where_it_is_for_whatever_a_program_assigns():
+    ktap.native_asks_nobody()
     assign = Assigning()
     with marked(1, (R0, PORT)) as chosen, make(R, bind=(R0, PORT + 1)) as there, \
             make(B, bind=(IN_B, PORT)) as beyond, make(A) as s:
@@ -158,6 +160,7 @@ def a_packet_on_its_way_is_nobody_s():
     """A rule about senders does not hold for what a router passes on; nor does the packet keep a
     socket that may be closed while it waits for a neighbor.
     """
+    ktap.native_asks_nobody()
     assign = Assigning()
     rule = "udp dport 7600 meta skuid 0 counter"
     with Rules(R, table(chain("forward", rule), chain("postrouting", rule))) as rules, \
@@ -180,6 +183,7 @@ def a_packet_on_its_way_is_nobody_s():
 
 @ktap.test
 def assigning_is_for_those_that_came_in():
+    ktap.native_asks_nobody()
     with marked(1, (R0, PORT)):
         code = looking(LOOKUP_UDP, (IN_A, 5000), (R0, PORT), bpf.copy(1, 8) + bpf.copy(2, 6) +
                        bpf.mov(3, 0) + bpf.helper(ASSIGN) + bpf.copy(7, 0)) + bpf.copy(0, 7) + \

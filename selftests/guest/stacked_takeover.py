@@ -102,6 +102,7 @@ def the_host_keeps_its_address_under_macvtap():
 
 @ktap.test
 def the_host_keeps_its_address_under_ipvlan():
+    ktap.native_asks_nobody()
     keeps("ipvlan", "mode", "l2", address="fd00::c2")
 
 
@@ -113,6 +114,7 @@ def the_host_keeps_its_address_under_macsec():
 @ktap.test
 def two_of_ipvlan_have_addresses_of_their_own():
     """They share a hardware address: identifiers made of it differ, and reach the peer."""
+    ktap.native_asks_nobody()
     with on_top("ipvlan", "mode", "l2", ns=C), \
             on_top("ipvlan", "mode", "l2", name="top2", ns=D):
         for ns, dev, address in ((C, "top", "fd00::c3"), (D, "top2", "fd00::c4")):
@@ -131,6 +133,7 @@ def two_of_ipvlan_have_addresses_of_their_own():
 
 @ktap.test
 def an_address_of_another_of_ipvlan_is_refused():
+    ktap.native_asks_nobody()
     with on_top("ipvlan", "mode", "l2", ns=C), \
             on_top("ipvlan", "mode", "l2", name="top2", ns=D):
         C.up("top")
@@ -149,6 +152,7 @@ def an_address_of_another_of_ipvlan_is_refused():
 @ktap.test
 def a_namespace_ends_with_addresses_on_ipvlan():
     """What ipvlan has heard of it forgets: the next one gets the same address."""
+    ktap.native_asks_nobody()
     ktap.need("ipvlan")
     for number in range(3):
         ended = ktap.Netns(f"E{number}")
@@ -225,6 +229,7 @@ def doctor_says_that_br_netfilter_drops_all():
 @ktap.test
 def net6_goes_and_comes_under_ipvlan():
     """ipvlan forgets all addresses: they can be set anew."""
+    ktap.native_asks_nobody()
     with on_top("ipvlan", "mode", "l2", ns=C):
         for _ in range(2):
             C.up("top")

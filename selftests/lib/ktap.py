@@ -63,6 +63,12 @@ class Skip(Exception):
     """It cannot be tested here."""
 
 
+def native_asks_nobody():
+    """Skips what net6 cannot be asked where the kernel calls native IPv6 without a table."""
+    if KERNEL >= (7, 1):
+        raise Skip("Linux from 7.1 on asks native IPv6 only")
+
+
 def test(what):
     """Registers a function as a test, with its own or a given name."""
     if callable(what):
