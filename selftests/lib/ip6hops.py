@@ -16,7 +16,8 @@ import ktap
 
 PKTINFO, RECVPKTINFO, AUTOFLOWLABEL = 50, 49, 70
 BY_BOTH = ("nexthop", "via", "fd60::2", "dev", "g0", "nexthop", "via", "fd61::2", "dev", "g1")
-P, Q, R = ktap.later("P"), ktap.later("Q"), ktap.later("R")
+# Of ip6_native.py, which has rawlinks.py too, this is another R.
+P, Q, R = ktap.later("P"), ktap.later("Q"), ktap.later("hops-R")
 
 
 @functools.cache
