@@ -106,8 +106,8 @@ def linger_waits(p, note):
     client.sendall(b"x" * 1000)
     thread = threading.Thread(target=lambda: (time.sleep(MOMENT), server.recv(2000),
                                               server.close()))
-    thread.start()
     before = time.monotonic()
+    thread.start()
     client.close()
     note("waited for the peer", time.monotonic() - before > 0.5 * MOMENT)
     thread.join()
