@@ -16,6 +16,7 @@ import errno
 import os
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import faults  # pylint: disable=wrong-import-position
@@ -27,7 +28,9 @@ from proxyhead import PP2_TYPE_SSL, announced  # pylint: disable=wrong-import-po
 from tlsdev import Device, agree_on_zeros   # pylint: disable=wrong-import-position
 
 SAID = b"\1\0\0\0\1"
-REPLIES = 40
+REPLIES = 20
+# Without memory Linux's TCP may never tell the peer of an end (TCPAbortFailed): so long it waits.
+PATIENCE = 3
 
 
 def setup():
@@ -160,11 +163,13 @@ def a_daemon_begins_without_memory():
 
 
 class Secured:
-    """Where clients find the site."""
+    """Where clients find the site. To make a context takes longer than a handshake."""
 
-    @staticmethod
-    def connect(_):
-        return https.connect()
+    def __init__(self):
+        self.ctx = https.context()
+
+    def connect(self, _):
+        return https.connect(ctx=self.ctx, timeout=PATIENCE)
 
 
 def serve_app(server, over):
@@ -173,6 +178,7 @@ def serve_app(server, over):
     while not over.is_set():
         # The connection may end at any time, too.
         with contextlib.suppress(OSError, ktap.Fail), server.accept() as conn:
+            conn.settimeout(PATIENCE)
             more = announced(conn)[1]
             conn.recv(1000)
             body = b"app" if more[PP2_TYPE_SSL].startswith(b"\1") else b"wrong"
@@ -191,19 +197,21 @@ def serving(server):
         thread.join()
 
 
-FILES = (("/a.txt", (b"hello\n",)), ("/mid", (https.MID,)), ("/no", None))
+FILES = (("/a.txt", (b"hello\n",)), ("/mid", (https.MID,)))
 
 
 def fetched():
     """Files on connections that are kept, and the server's replies, each on its own."""
-    clients = [khttpd.Clients(Secured, files, 1, turns=turns)
-               for files, turns in ((FILES, 5), ((("/app", (b"app",)),), 1))]
+    clients = [khttpd.Clients(Secured(), files, 1, turns=turns)
+               for files, turns in ((FILES, 4), ((("/app", (b"app",)),), 1))]
     try:
         for one in clients:
             ktap.wait_for(60, f"{REPLIES} replies", lambda c=one: c.replies >= REPLIES)
     finally:
         # Without failures, or those who wait for the last reply wait long.
         faults.fault(probability=0)
+        for one in clients:
+            one.over = True
         for one in clients:
             one.stop()
 
@@ -214,17 +222,19 @@ def service_under(failing):
         at_rest()
         before, descriptors = khttpd.counters(), https.descriptors()
         with serving(server):
+            began = time.monotonic()
             with failing():
                 fetched()
+            ktap.diag(f"{time.monotonic() - began:.0f} s")
             ktap.diag(", ".join(f"{name} {khttpd.count(name) - before[name]}" for name in (
                 "no_memory", "tls_taken", "tls_done", "tls_failed", "tls_refused", "tls_lost",
                 "handed_over")))
             # Nothing fails any more.
             with https.connect() as sock:
-                https.fetches(sock)
-            with https.connect() as sock:
-                sock.sendall(khttpd.get("/app"))
-                ktap.equal(khttpd.Reader(sock).reply().body, b"app", "the server's")
+                reader = khttpd.Reader(sock)
+                for path, body in (("/a.txt", b"hello\n"), ("/mid", https.MID), ("/app", b"app")):
+                    sock.sendall(khttpd.get(path))
+                    ktap.true(reader.reply().body == body, path)
         at_rest()
         ktap.wait_for(20, "no descriptor is left", lambda: https.descriptors() == descriptors)
 
@@ -235,13 +245,14 @@ def tasks(name):
 
 @ktap.test
 def workers_without_memory():
-    service_under(lambda: faults.failing_tasks(https.workers()))
+    """Of a handshake some 40 allocations are theirs."""
+    service_under(lambda: faults.failing_tasks(https.workers(), 3))
 
 
 @ktap.test
 def threads_without_memory():
     ktap.true(tasks("khttpd/"), "there are threads")
-    service_under(lambda: faults.failing_tasks(tasks("khttpd/")))
+    service_under(lambda: faults.failing_tasks(tasks("khttpd/"), 3))
 
 
 @ktap.test

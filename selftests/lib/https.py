@@ -180,8 +180,8 @@ def context(version=None, alpn=("http/1.1",), name="a.example"):
     return ctx
 
 
-def connect(place=khttpd.V4, ctx=None, name="a.example"):
-    sock = place.connect(PORT)
+def connect(place=khttpd.V4, ctx=None, name="a.example", timeout=None):
+    sock = place.connect(PORT, timeout)
     return (ctx or context()).wrap_socket(sock, server_hostname=name,
                                           suppress_ragged_eofs=False)
 
