@@ -132,6 +132,9 @@ def storm():
             served += 1
         except (OSError, ktap.Fail):
             lost += 1
+        # An hour of real time is long for who sees nothing.
+        if not (number + 1) % (60 * RATE):
+            ktap.diag(f"{number + 1} handshakes: {served} were served, {lost} lost")
     killer.join()
     ktap.diag(f"{SECONDS * RATE} handshakes in {time.monotonic() - begin:.0f} s: {served} were "
               f"served, {resumed} of them resumed, {lost} lost; {waited} began in time")
