@@ -27,8 +27,13 @@
 #define KHTTPD_TLS_UNEXPECTED	10
 #define KHTTPD_TLS_BAD_MAC	20
 #define KHTTPD_TLS_OVERFLOW	22
+#define KHTTPD_TLS_ILLEGAL	47
+#define KHTTPD_TLS_DECODE	50
 #define KHTTPD_TLS_VERSION	70
 #define KHTTPD_TLS_NO_RENEGOTIATION	100
+/* A handshake message of TLS 1.3: RFC 8446 section 4. */
+#define KHTTPD_TLS_KEY_UPDATE	24
+#define KHTTPD_TLS_MESSAGE	4	/* its type and length */
 /* Records that may wait, decrypted, for who reads what was only looked at. */
 #define KHTTPD_TLS_RECORDS	256
 
@@ -164,6 +169,20 @@ void khttpd_ktls_says(struct sock *sk, struct khttpd_proxyhead_tls *says)
 		says->cipher = "TLS_CHACHA20_POLY1305_SHA256";
 }
 
+/* What is wrong with a handshake message of TLS 1.3? A key update has one byte, 0 or 1 (RFC 8446
+ * section 4.6.3). Good ones come at the wrong time, here: always. Return: an alert.
+ */
+static u8 khttpd_ktls_wrong(const u8 *message, int len)
+{
+	if (len < KHTTPD_TLS_MESSAGE || message[0] != KHTTPD_TLS_KEY_UPDATE)
+		return KHTTPD_TLS_UNEXPECTED;
+	if (message[1] || message[2] || message[3] != 1)
+		return KHTTPD_TLS_DECODE;
+	if (len > KHTTPD_TLS_MESSAGE && message[KHTTPD_TLS_MESSAGE] > 1)
+		return KHTTPD_TLS_ILLEGAL;
+	return KHTTPD_TLS_UNEXPECTED;
+}
+
 /* A record that is not data. Return: 0 if it is the end, as RFC 8446 section 6.1 has it. A
  * handshake message would need user space once more (key update, section 4.6.3). Other alerts are
  * not answered.
@@ -177,6 +196,8 @@ static int khttpd_ktls_control(const struct sock *sk, u8 type, const u8 *record,
 	khttpd_count(tls_records);
 	if (type == KHTTPD_TLS_HANDSHAKE && version != TLS_1_3_VERSION)
 		*alert = KHTTPD_TLS_NO_RENEGOTIATION;
+	else if (type == KHTTPD_TLS_HANDSHAKE)
+		*alert = khttpd_ktls_wrong(record, len);
 	else if (type != KHTTPD_TLS_ALERT || len != 2)
 		*alert = KHTTPD_TLS_UNEXPECTED;
 	return -EPROTO;

@@ -41,8 +41,6 @@ RATE = int(os.environ.get("NET6_TLS_RATE") or (40 if FULL else 10))
 SLOW = 4000 if FULL else 1200
 KILL_EVERY = 5
 GET = khttpd.get("/a.txt")
-# linux/socket.h, linux/tls.h, openssl/ssl.h
-SOL_TLS, TLS_SET_RECORD_TYPE, OP_ENABLE_KTLS = 282, 1, 1 << 3
 RANDOM = random.Random(34)
 
 
@@ -216,27 +214,6 @@ def slow_handshakes_by_the_thousand():
     ktap.equal(khttpd.count("timeout_tls"), before["timeout_tls"], "none waited for its time-out")
 
 
-@contextlib.contextmanager
-def records(version):
-    """A connection whose client sends records of any type and length: @send(type, bytes)."""
-    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    ctx.check_hostname = False
-    ctx.verify_mode = ssl.CERT_NONE
-    ctx.minimum_version = ctx.maximum_version = version
-    ctx.options |= OP_ENABLE_KTLS
-    with socket.create_connection(("127.0.0.1", https.PORT), 60) as plain:
-        # Of TLS 1.3's the record layer of the client encrypts only: nothing is read by it.
-        sock = ctx.wrap_socket(plain, suppress_ragged_eofs=False)
-        with socket.socket(fileno=os.dup(sock.fileno())) as raw:
-            raw.settimeout(60)
-
-            def send(kind, data):
-                raw.sendmsg([data], [(SOL_TLS, TLS_SET_RECORD_TYPE, bytes([kind]))])
-            yield sock, send
-        with contextlib.suppress(OSError):
-            sock.close()
-
-
 def over(sock):
     """The connection is ended by khttpd, one way or the other."""
     with contextlib.suppress(OSError):
@@ -245,7 +222,7 @@ def over(sock):
 
 
 def flood(version, kind, data):
-    with records(version) as (sock, send):
+    with https.records(version) as (sock, send):
         with contextlib.suppress(OSError):
             for _ in range(300):
                 send(kind, data)
@@ -257,7 +234,7 @@ def records_of_all_kinds():
     """Encrypted as they should be, by a client that means no good."""
     for version in (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_2):
         # A byte a record: a request like any other.
-        with records(version) as (sock, send):
+        with https.records(version) as (sock, send):
             for byte in GET:
                 send(23, bytes([byte]))
             ktap.equal(khttpd.Reader(sock).reply().body, b"hello\n", "a byte a record")
@@ -274,7 +251,7 @@ def records_of_all_kinds():
         at_rest()
         # An end in the middle of a request, and more behind the end.
         before = khttpd.count("tls_records")
-        with records(version) as (sock, send):
+        with https.records(version) as (sock, send):
             send(23, GET[:9])
             with contextlib.suppress(OSError):
                 send(21, b"\1\0")

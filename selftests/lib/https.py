@@ -7,6 +7,7 @@ counted.
 import contextlib
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -22,6 +23,8 @@ LOG = f"{DIR}/log"
 BIG = os.urandom(1_000_003)
 MID = BIG[:70_000]
 DAEMON = []
+# linux/socket.h, linux/tls.h, openssl/ssl.h
+_SOL_TLS, _SET_RECORD_TYPE, _OP_ENABLE_KTLS = 282, 1, 1 << 3
 
 
 def setup(name="a.example", key="ec"):
@@ -184,6 +187,27 @@ def connect(place=khttpd.V4, ctx=None, name="a.example", timeout=None):
     sock = place.connect(PORT, timeout)
     return (ctx or context()).wrap_socket(sock, server_hostname=name,
                                           suppress_ragged_eofs=False)
+
+
+@contextlib.contextmanager
+def records(version):
+    """A connection whose client sends records of any type and length: @send(type, bytes)."""
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.check_hostname = False
+    ctx.verify_mode = ssl.CERT_NONE
+    ctx.minimum_version = ctx.maximum_version = version
+    ctx.options |= _OP_ENABLE_KTLS
+    with socket.create_connection(("127.0.0.1", PORT), 60) as plain:
+        # Of TLS 1.3's the record layer of the client encrypts only: nothing is read by it.
+        sock = ctx.wrap_socket(plain, suppress_ragged_eofs=False)
+        with socket.socket(fileno=os.dup(sock.fileno())) as raw:
+            raw.settimeout(60)
+
+            def send(kind, data):
+                raw.sendmsg([data], [(_SOL_TLS, _SET_RECORD_TYPE, bytes([kind]))])
+            yield sock, send
+        with contextlib.suppress(OSError):
+            sock.close()
 
 
 def shunned(ctx):
