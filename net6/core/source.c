@@ -62,8 +62,11 @@ struct net6_source *net6_source_get(const struct net6_iface *iface, const struct
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	rcu_read_lock();
-	spin_lock_bh(&nn->lock);
+	/* Before the lock, which must not be held for as long as there are interfaces. */
 	a = net6_source_find(iface, addr, early);
+	spin_lock_bh(&nn->lock);
+	if (a && READ_ONCE(a->state) == NET6_ADDR_GONE)
+		a = NULL;
 	if (a && !a->source) {
 		new->addr = *addr;
 		refcount_set(&new->ref, 1);

@@ -314,15 +314,14 @@ static void put_weight(struct nlmsghdr *nlh, uint16_t type, const char *word)
 		mnl_attr_put_u32(nlh, type, weight);
 }
 
-/* The source that a route asks for. */
-static void put_source(struct nlmsghdr *nlh, uint16_t type, const char *word)
+static void put_address(struct nlmsghdr *nlh, uint16_t type, const char *word)
 {
 	struct in6_addr address;
 
 	if (!word)
 		return;
 	if (network(word, &address) >= 0)
-		die("a source has no prefix length");
+		die("%s: an address without prefix length is wanted", word);
 	mnl_attr_put(nlh, type, sizeof(address), &address);
 }
 
@@ -365,7 +364,7 @@ static void change_other_route(bool add, int argc, char **argv)
 	if (add)
 		put_weight(nlh, NET6_A_ROUTE_WEIGHT, option(argc, argv, "weight"));
 	if (add)
-		put_source(nlh, NET6_A_ROUTE_SOURCE, option(argc, argv, "src"));
+		put_address(nlh, NET6_A_ROUTE_SOURCE, option(argc, argv, "src"));
 	if (add)
 		metrics_put(nlh, NET6_A_ROUTE_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
@@ -409,7 +408,7 @@ static void change_one_route(bool add, int argc, char **argv)
 	if (add)
 		put_weight(nlh, NET6_A_ROUTER_WEIGHT, option(argc, argv, "weight"));
 	if (add)
-		put_source(nlh, NET6_A_ROUTER_SOURCE, option(argc, argv, "src"));
+		put_address(nlh, NET6_A_ROUTER_SOURCE, option(argc, argv, "src"));
 	if (add)
 		metrics_put(nlh, NET6_A_ROUTER_METRICS, &m);
 	ctl_forgive(add ? 0 : ENOENT, 0);
@@ -536,17 +535,6 @@ static void change_policy(bool add, int argc, char **argv)
 		mnl_attr_put_u32(nlh, NET6_A_POLICY_PRECEDENCE, number(precedence, "precedence"));
 	ctl_forgive(add ? 0 : ENOENT, 0);
 	ctl_talk(nlh, NULL);
-}
-
-static void put_address(struct nlmsghdr *nlh, uint16_t type, const char *word)
-{
-	struct in6_addr address;
-
-	if (!word)
-		return;
-	if (network(word, &address) >= 0)
-		die("a socket's address has no prefix length");
-	mnl_attr_put(nlh, type, sizeof(address), &address);
 }
 
 static void put_port(struct nlmsghdr *nlh, uint16_t type, const char *word)
