@@ -62,7 +62,9 @@ void khttpd_timer_set(struct khttpd_conn *conn, enum khttpd_timer kind)
 		list_del_init(&conn->timer);
 		return;
 	}
-	deadline = jiffies + msecs_to_jiffies(khttpd_timer_ms(kind));
+	/* The rest begins where the first part was to end, however late that was seen. */
+	deadline = kind == KHTTPD_TIMER_REST ? conn->deadline : jiffies;
+	deadline += msecs_to_jiffies(khttpd_timer_ms(kind));
 	/* Connections with the same deadline may have any order. */
 	if (conn->timer_kind == kind && conn->deadline == deadline)
 		return;
