@@ -321,7 +321,7 @@ static void put_address(struct nlmsghdr *nlh, uint16_t type, const char *word)
 	if (!word)
 		return;
 	if (network(word, &address) >= 0)
-		die("%s: an address without prefix length is wanted", word);
+		die("%s: an address has no prefix length", word);
 	mnl_attr_put(nlh, type, sizeof(address), &address);
 }
 
