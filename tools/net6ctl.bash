@@ -59,7 +59,7 @@ _net6ctl_setting() {
 
 _net6ctl_words() {
 	local -n _words=$1
-	local show="interfaces addresses groups neighbors routers routes prefixes proxies
+	local show="interfaces addresses groups neighbors routers routes prefixes pref64 proxies
 		destinations sockets tunnels xlat counters drops limits policy"
 	local tunnel="remote local ttl tos pmtu router"
 

@@ -357,6 +357,10 @@ static const struct nla_policy net6_nl_sock_del_policy[NET6_A_SOCK_ORPHAN + 1] =
 	[NET6_A_SOCK_ORPHAN] = { .type = NLA_FLAG },
 };
 
+static const struct nla_policy net6_nl_pref64_get_policy[NET6_A_PREF64_IFINDEX + 1] = {
+	[NET6_A_PREF64_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
 const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 	{
 		.cmd		= NET6_CMD_IFACE_GET,
@@ -635,6 +639,14 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.policy		= net6_nl_sock_del_policy,
 		.maxattr	= NET6_A_SOCK_ORPHAN,
 		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= NET6_CMD_PREF64_GET,
+		.start		= net6_nl_pref64_get_start,
+		.dumpit		= net6_nl_dump,
+		.done		= net6_nl_dump_done,
+		.policy		= net6_nl_pref64_get_policy,
+		.maxattr	= NET6_A_PREF64_IFINDEX,
 	},
 };
 

@@ -47,13 +47,14 @@ int net6_nl_proxy_get_start(struct netlink_callback *cb);
 int net6_nl_proxy_add(struct sk_buff *skb, struct genl_info *info);
 int net6_nl_proxy_del(struct sk_buff *skb, struct genl_info *info);
 int net6_nl_sock_del(struct sk_buff *skb, struct genl_info *info);
+int net6_nl_pref64_get_start(struct netlink_callback *cb);
 
 enum {
 	NET6_NL_GROUP_MONITOR,
 	NET6_NL_GROUPS
 };
 
-#define NET6_NL_OPS	39
+#define NET6_NL_OPS	40
 
 extern const struct genl_ops net6_nl_ops[NET6_NL_OPS];
 extern const struct genl_multicast_group net6_nl_groups[NET6_NL_GROUPS];

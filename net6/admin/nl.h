@@ -189,6 +189,24 @@ struct net6_nl_prefix {
 	u32		valid;
 };
 
+struct net6_pref64;
+
+/**
+ * struct net6_nl_pref64 - a prefix of NAT64 as it is told
+ * @prefix: bits beyond @plen are zero
+ * @router: who tells it
+ * @ifindex: of the interface
+ * @plen: 32 to 96
+ * @lifetime: what is left of it
+ */
+struct net6_nl_pref64 {
+	struct in6_addr	prefix;
+	struct in6_addr	router;
+	int		ifindex;
+	u8		plen;
+	u32		lifetime;
+};
+
 /**
  * struct net6_nl_route - a route as it is told
  * @prefix: bits beyond @plen are zero
@@ -231,11 +249,13 @@ void net6_nl_addr_fill(struct net6_nl_addr *to, const struct net6_addr *from);
 void net6_nl_neigh_fill(struct net6_nl_neigh *to, const struct net6_neigh *from);
 void net6_nl_router_fill(struct net6_nl_router *to, const struct net6_router *from);
 void net6_nl_prefix_fill(struct net6_nl_prefix *to, const struct net6_prefix *from);
+void net6_nl_pref64_fill(struct net6_nl_pref64 *to, const struct net6_pref64 *from);
 
 int net6_nl_addr_put(struct sk_buff *skb, const void *item);
 int net6_nl_neigh_put(struct sk_buff *skb, const void *item);
 int net6_nl_router_put(struct sk_buff *skb, const void *item);
 int net6_nl_prefix_put(struct sk_buff *skb, const void *item);
+int net6_nl_pref64_put(struct sk_buff *skb, const void *item);
 void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *from);
 int net6_nl_route_put(struct sk_buff *skb, const void *item);
 

@@ -5,6 +5,7 @@
  */
 #include <linux/ipv6.h>
 
+#include "../core/pref64.h"
 #include "../observe/note.h"
 #include "admin.h"
 #include "nl.h"
@@ -109,6 +110,18 @@ static void net6_nl_note_route(const struct net6_fib_route *route, enum net6_not
 		       net6_nl_route_put, &item);
 }
 
+static void net6_nl_note_pref64(const struct net6_pref64 *pref64, enum net6_note_event event)
+	__must_hold(&pref64->iface->nn->lock)
+{
+	struct net6_nl_pref64 item = {};
+
+	if (!net6_nl_heard(pref64->iface->nn))
+		return;
+	net6_nl_pref64_fill(&item, pref64);
+	net6_nl_notify(pref64->iface->nn, NET6_CMD_PREF64_NTF, NET6_A_PREF64_EVENT, event,
+		       net6_nl_pref64_put, &item);
+}
+
 static int net6_nl_dns_put(struct sk_buff *skb, const void *item)
 {
 	const struct net6_dns *dns = item;
@@ -146,6 +159,7 @@ static const struct net6_note_ops net6_nl_note_ops = {
 	.router	= net6_nl_note_router,
 	.prefix	= net6_nl_note_prefix,
 	.route	= net6_nl_note_route,
+	.pref64	= net6_nl_note_pref64,
 	.dns	= net6_nl_note_dns,
 	.ra_flags = net6_nl_note_ra_flags,
 	.ra_option = net6_nl_note_ra_option,

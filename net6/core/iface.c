@@ -127,6 +127,7 @@ static struct net6_iface *net6_iface_alloc(struct net6_net *nn, struct net_devic
 	INIT_LIST_HEAD(&iface->addrs);
 	INIT_LIST_HEAD(&iface->formed);
 	INIT_LIST_HEAD(&iface->prefixes);
+	INIT_LIST_HEAD(&iface->pref64s);
 	INIT_LIST_HEAD(&iface->routers);
 	INIT_LIST_HEAD(&iface->routes);
 	iface->ends = RB_ROOT_CACHED;

@@ -76,6 +76,7 @@ enum {
  * @prefixes: struct net6_prefix.life.list; same
  * @routers: struct net6_router.life.list; same
  * @routes: struct net6_fib_route.life.list; same. Those of routers in front
+ * @pref64s: struct net6_pref64.life.list; under nn->lock
  * @ends: struct net6_life.node of routers, prefixes and routes that do not live for ever, and of
  *	what routers have told; the soonest first. Under nn->lock
  * @groups: struct net6_accept.list of joined groups; same
@@ -84,7 +85,7 @@ enum {
  * @anycast: struct net6_accept.list of its anycast addresses; same
  * @answers: advertisements for them and for proxied addresses that are sent later; nn->lock
  * @n_proxies: proxied addresses (core/proxy.c); written under nn->lock
- * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes: alike
+ * @n_addrs: SLAAC addresses in @addrs; @n_prefixes, @n_routers, @n_routes, @n_pref64s: alike
  * @n_manual: addresses, prefixes and default routers that were set by hand
  * @neighs: struct net6_neigh by address
  * @n_neighs: entries in @neighs
@@ -139,6 +140,7 @@ struct net6_iface {
 	struct list_head		prefixes;
 	struct list_head		routers;
 	struct list_head		routes;
+	struct list_head		pref64s;
 	struct rb_root_cached		ends;
 	struct list_head		groups;
 	struct list_head		unicast;
@@ -146,6 +148,7 @@ struct net6_iface {
 	u32				n_prefixes;
 	u32				n_routers;
 	u32				n_routes;
+	u32				n_pref64s;
 	u32				n_manual;
 
 	struct timer_list		rs_timer;

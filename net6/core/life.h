@@ -18,6 +18,7 @@ enum net6_life_of {
 	NET6_LIFE_TOLD,
 	NET6_LIFE_PREFIX,
 	NET6_LIFE_ROUTE,
+	NET6_LIFE_PREF64,
 };
 
 /**

@@ -168,3 +168,31 @@ int net6_nd_dns_parse(const struct net6_nd_opt *opt, struct net6_nd_dns *dns)
 		return dns->len % 16 ? -EINVAL : 0;
 	return opt->type == NET6_ND_OPT_DNSSL ? 0 : -EINVAL;
 }
+
+/**
+ * net6_nd_pref64_parse() - read a PREF64 option
+ * @opt: the option; its body stays where it is
+ * @pref64: filled in
+ *
+ * RFC 8781 4.1: 13 bits are the lifetime in units of 8 s, three name the length of the prefix.
+ * "The receiver MUST ignore the PREF64 option if the Prefix Length Code field is not set to one
+ * of" the six.
+ * Context: any. Return: 0; -EINVAL when it is to be ignored.
+ */
+int net6_nd_pref64_parse(const struct net6_nd_opt *opt, struct net6_nd_pref64 *pref64)
+{
+	static const u8 lengths[] = { 96, 64, 56, 48, 40, 32 };
+	unsigned int code;
+	u16 scaled;
+
+	if (opt->len != 2 * 8 - 2)
+		return -EINVAL;
+	scaled = get_unaligned_be16(opt->body);
+	code = scaled & 7;
+	if (code >= sizeof(lengths))
+		return -EINVAL;
+	pref64->plen = lengths[code];
+	pref64->lifetime = scaled & ~7U;
+	pref64->prefix = opt->body + 2;
+	return 0;
+}

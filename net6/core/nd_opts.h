@@ -101,11 +101,24 @@ struct net6_nd_dns {
 	u32		lifetime;
 };
 
+/**
+ * struct net6_nd_pref64 - a PREF64 option, RFC 8781 4
+ * @prefix: 12 bytes; bits beyond @plen are noise
+ * @plen: 32, 40, 48, 56, 64 or 96
+ * @lifetime: seconds, 0: no longer to be used
+ */
+struct net6_nd_pref64 {
+	const u8	*prefix;
+	u8		plen;
+	u32		lifetime;
+};
+
 int net6_nd_opt_next(const u8 **pos, unsigned int *left, struct net6_nd_opt *opt);
 int net6_nd_opts_parse(const u8 *data, unsigned int len, struct net6_nd_opts *opts);
 int net6_nd_prefix_parse(const struct net6_nd_opt *opt, struct net6_nd_prefix *prefix);
 int net6_nd_route_parse(const struct net6_nd_opt *opt, struct net6_nd_route *route);
 int net6_nd_dns_parse(const struct net6_nd_opt *opt, struct net6_nd_dns *dns);
+int net6_nd_pref64_parse(const struct net6_nd_opt *opt, struct net6_nd_pref64 *pref64);
 int net6_nd_preference(u8 bits);
 
 #endif /* _NET6_ND_OPTS_H */

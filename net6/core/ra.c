@@ -13,6 +13,7 @@
 #include "ip.h"
 #include "nd.h"
 #include "nd_opts.h"
+#include "pref64.h"
 
 /* RFC 4861 6.2.1: AdvReachableTime is at most an hour; more is not believed. The
  * same bound is set to RetransTimer, which the RFC leaves open: with a larger one
@@ -60,6 +61,9 @@ static void net6_nd_end(struct net6_life *life)
 		break;
 	case NET6_LIFE_ROUTE:
 		net6_fib_end(life);
+		break;
+	case NET6_LIFE_PREF64:
+		net6_pref64_end(life);
 		break;
 	}
 }
@@ -202,6 +206,7 @@ void net6_nd_set_router(struct net6_iface *iface)
 	timer_delete(&iface->rs_timer);
 	net6_router_forget_all(iface, false);
 	net6_fib_forget_all(iface, false);
+	net6_pref64_forget_all(iface);
 }
 
 /**
@@ -267,6 +272,7 @@ void net6_nd_iface_down(struct net6_iface *iface, bool all)
 	net6_router_forget_all(iface, all);
 	net6_prefix_forget_all(iface, all);
 	net6_fib_forget_all(iface, all);
+	net6_pref64_forget_all(iface);
 	iface->ra_mtu = 0;
 	WRITE_ONCE(iface->ra_flags, 0);
 	if (!test_bit(NET6_IFACE_DEAD, &iface->flags))
@@ -459,6 +465,23 @@ static void net6_ra_dns(struct net6_iface *iface, const struct in6_addr *router,
 	net6_note_dns(&dns);
 }
 
+static void net6_ra_pref64(struct net6_iface *iface, const struct in6_addr *router,
+			   const struct net6_nd_opt *opt)
+{
+	struct in6_addr raw = {}, prefix;
+	struct net6_nd_pref64 info;
+
+	if (net6_nd_pref64_parse(opt, &info) || net6_ra_too_short(iface, info.lifetime))
+		return;
+	memcpy(&raw, info.prefix, 12);
+	ipv6_addr_prefix(&prefix, &raw, info.plen);
+	/* RFC 6052 2.2: bits 64 to 71 "MUST be set to zero", also in a prefix of 96 bits. */
+	if ((ipv6_addr_type(&prefix) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST)) ||
+	    prefix.s6_addr[8])
+		return;
+	net6_pref64_told(iface, router, &prefix, info.plen, info.lifetime);
+}
+
 static void net6_ra_option(struct net6_iface *iface, const struct in6_addr *router,
 			   const struct net6_nd_opt *opt)
 {
@@ -472,6 +495,9 @@ static void net6_ra_option(struct net6_iface *iface, const struct in6_addr *rout
 	case NET6_ND_OPT_RDNSS:
 	case NET6_ND_OPT_DNSSL:
 		net6_ra_dns(iface, router, opt);
+		break;
+	case NET6_ND_OPT_PREF64:
+		net6_ra_pref64(iface, router, opt);
 		break;
 	}
 }

@@ -41,6 +41,7 @@ struct net6_iface;
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
 	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped) X(TransitionAddrLimit)	\
 	X(NdNeighFailed) X(NdNeighTableFull) X(NdProxyLimit) X(NdManualLimit)	\
+	X(NdPref64Limit)							\
 	X(Udp6InDatagrams) X(Udp6NoPorts) X(Udp6InErrors) X(Udp6OutDatagrams)	\
 	X(Udp6RcvbufErrors) X(Udp6SndbufErrors) X(Udp6InCsumErrors)		\
 	X(TcpActiveOpens) X(TcpPassiveOpens) X(TcpAttemptFails) X(TcpEstabResets) \

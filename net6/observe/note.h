@@ -13,6 +13,7 @@
 
 struct net6_addr;
 struct net6_neigh;
+struct net6_pref64;
 struct net6_prefix;
 struct net6_router;
 struct net6_fib_route;
@@ -53,7 +54,8 @@ struct net6_nd_opt;
 
 /**
  * struct net6_note_ops - who wants to be told of changes
- * @addr, @neigh, @router, @prefix, @route, @dns: called under the lock that protects the object;
+ * @addr, @neigh, @router, @prefix, @route, @pref64, @dns: called under the lock that protects the
+ *	object;
  *	must not sleep
  * @ra_flags: the flags of advertisements are others now; @ra_option: an option of one that was
  *	taken, well-formed. Under the RCU read lock, in softirq
@@ -64,6 +66,7 @@ struct net6_note_ops {
 	void (*router)(const struct net6_router *router, enum net6_note_event event);
 	void (*prefix)(const struct net6_prefix *prefix, enum net6_note_event event);
 	void (*route)(const struct net6_fib_route *route, enum net6_note_event event);
+	void (*pref64)(const struct net6_pref64 *pref64, enum net6_note_event event);
 	void (*dns)(const struct net6_dns *dns);
 	void (*ra_flags)(const struct net6_iface *iface);
 	void (*ra_option)(const struct net6_iface *iface, const struct in6_addr *router,
@@ -78,6 +81,7 @@ void net6_note_addr(const struct net6_addr *addr, enum net6_note_event event);
 void net6_note_dad(const struct net6_addr *addr, enum net6_dad_event event);
 void net6_note_router(const struct net6_router *router, enum net6_note_event event);
 void net6_note_route(const struct net6_fib_route *route, enum net6_note_event event);
+void net6_note_pref64(const struct net6_pref64 *pref64, enum net6_note_event event);
 void net6_note_dns(const struct net6_dns *dns);	/* RCU read lock held, no other */
 void net6_note_ra_flags(const struct net6_iface *iface);	/* RCU read lock held */
 void net6_note_ra_option(const struct net6_iface *iface, const struct in6_addr *router,

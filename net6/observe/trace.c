@@ -147,6 +147,22 @@ void net6_note_route(const struct net6_fib_route *route, enum net6_note_event ev
 }
 
 /**
+ * net6_note_pref64() - a prefix of NAT64 came or went
+ * @pref64: as it is now
+ * @event: what happened
+ *
+ * Context: nn->lock held.
+ */
+void net6_note_pref64(const struct net6_pref64 *pref64, enum net6_note_event event)
+	__must_hold(&pref64->iface->nn->lock)
+{
+	const struct net6_note_ops *ops = net6_note_listener();
+
+	if (ops)
+		ops->pref64(pref64, event);
+}
+
+/**
  * net6_note_dns() - a router speaks of resolvers
  * @dns: what it says
  *

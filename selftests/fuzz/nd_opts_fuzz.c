@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct net6_nd_prefix prefix;
 	struct net6_nd_route route;
 	struct net6_nd_dns dns;
+	struct net6_nd_pref64 pref64;
 	struct net6_nd_opts opts;
 	struct net6_nd_opt opt;
 	unsigned int left = size;
@@ -42,6 +43,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			if (dns.data + dns.len > data + size)
 				abort();
 			sum += dns.data[dns.len - 1];
+		}
+		if (!net6_nd_pref64_parse(&opt, &pref64)) {
+			if (pref64.plen > 96 || pref64.prefix + 12 > data + size)
+				abort();
+			sum += pref64.prefix[11];
 		}
 	}
 	if (rc != parsed)

@@ -194,6 +194,40 @@ TEST(route_parse__lengths_and_preferences)
 	EXPECT_EQ(net6_nd_route_parse(&opt, &route), -EINVAL);
 }
 
+TEST(pref64_parse__each_length_code)
+{
+	static const u8 lengths[] = { 96, 64, 56, 48, 40, 32 };
+	u8 body[14] = { 0x12, 0x30, 0, 0x64, 0xff, 0x9b };
+	struct net6_nd_opt opt = { .body = body, .len = sizeof(body), .type = NET6_ND_OPT_PREF64 };
+	struct net6_nd_pref64 pref64;
+	unsigned int code;
+
+	for (code = 0; code < 8; code++) {
+		body[1] = 0x30 | code;
+		if (code >= sizeof(lengths)) {
+			EXPECT_EQ(net6_nd_pref64_parse(&opt, &pref64), -EINVAL);
+			continue;
+		}
+		ASSERT_EQ(net6_nd_pref64_parse(&opt, &pref64), 0);
+		EXPECT_EQ(pref64.plen, lengths[code]);
+		EXPECT_EQ(pref64.lifetime, 0x1230);
+		EXPECT_TRUE(pref64.prefix == body + 2);
+	}
+}
+
+TEST(pref64_parse__option_of_any_other_length_is_refused)
+{
+	static u8 body[255 * 8];
+	struct net6_nd_opt opt = { .body = body, .type = NET6_ND_OPT_PREF64 };
+	struct net6_nd_pref64 pref64;
+	unsigned int units;
+
+	for (units = 1; units < 256; units++) {
+		opt.len = 8 * units - 2;
+		EXPECT_EQ(net6_nd_pref64_parse(&opt, &pref64), units == 2 ? 0 : -EINVAL);
+	}
+}
+
 TEST(dns_parse__lengths)
 {
 	u8 body[40] = { 0, 0, 0, 0, 0, 60 };

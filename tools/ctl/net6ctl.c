@@ -23,8 +23,8 @@
 static void usage(FILE *to)
 {
 	fputs("usage: net6ctl [-j] [-N NETNS] COMMAND | --help | --version\n"
-	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|proxies|\n"
-	      "      destinations [dev DEV] [all]\n"
+	      "  show interfaces|addresses|groups|neighbors|routers|routes|prefixes|pref64|\n"
+	      "      proxies|destinations [dev DEV] [all]\n"
 	      "  show sockets [-i] [tcp|udp|icmp] | counters [all] | drops [all] | limits |\n"
 	      "      policy\n"
 	      "  add address ADDRESS/LENGTH dev DEV [valid SECONDS] [preferred SECONDS]\n"

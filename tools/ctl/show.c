@@ -103,6 +103,17 @@ static const struct column prefix_columns[] = {
 	{ 0 }
 };
 
+static const struct column pref64_columns[] = {
+	{ NET6_A_PREF64_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
+	{ NET6_A_PREF64_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
+	{ NET6_A_PREF64_ADDRESS, KIND_NETWORK, NULL, "PREFIX OF NAT64", NULL },
+	{ NET6_A_PREF64_ADDRESS, KIND_ADDRESS, "address", NULL, NULL },
+	{ NET6_A_PREF64_PREFIX_LEN, KIND_U32, "prefix_len", NULL, NULL },
+	{ NET6_A_PREF64_ROUTER, KIND_ADDRESS, "router", "ROUTER", NULL },
+	{ NET6_A_PREF64_LIFETIME, KIND_LIFETIME, "lifetime", "LIFETIME", NULL },
+	{ 0 }
+};
+
 static const struct column route_columns[] = {
 	{ NET6_A_ROUTE_IFINDEX, KIND_DEV, "dev", "DEV", NULL },
 	{ NET6_A_ROUTE_IFINDEX, KIND_U32, "ifindex", NULL, NULL },
@@ -246,6 +257,7 @@ static const struct object {
 	{ "routers",	NET6_CMD_ROUTER_GET,	NET6_A_ROUTER_IFINDEX,	router_columns },
 	{ "routes",	NET6_CMD_ROUTE_GET,	NET6_A_ROUTE_IFINDEX,	route_columns },
 	{ "prefixes",	NET6_CMD_PREFIX_GET,	NET6_A_PREFIX_IFINDEX,	prefix_columns },
+	{ "pref64",	NET6_CMD_PREF64_GET,	NET6_A_PREF64_IFINDEX,	pref64_columns },
 	{ "proxies",	NET6_CMD_PROXY_GET,	NET6_A_PROXY_IFINDEX,	proxy_columns },
 	{ "destinations", NET6_CMD_DEST_GET,	NET6_A_DEST_IFINDEX,	dest_columns },
 	{ "sockets",	NET6_CMD_SOCK_GET,	0,			sock_columns },
@@ -339,6 +351,7 @@ static void on_event(uint8_t cmd, const struct nlattr **attrs)
 		{ NET6_CMD_ROUTER_NTF, NET6_A_ROUTER_EVENT, "router", router_columns },
 		{ NET6_CMD_PREFIX_NTF, NET6_A_PREFIX_EVENT, "prefix", prefix_columns },
 		{ NET6_CMD_ROUTE_NTF, NET6_A_ROUTE_EVENT, "route", route_columns },
+		{ NET6_CMD_PREF64_NTF, NET6_A_PREF64_EVENT, "pref64", pref64_columns },
 	};
 	char word[16];
 	size_t i;
