@@ -75,7 +75,8 @@ _net6ctl_words() {
 	"show policy"*|"show limits"*|"show sockets"*|sockets*|"show counters"*|"show drops"*) ;;
 	"show xlat"|"xlat del")	net6ctl -j show xlat 2>/dev/null |
 					sed -n 's/.*"dev": *"\([^"]*\)".*/\1/p' ;;
-	"show xlat "*)		;;
+	"show xlat "*" "*)	;;
+	"show xlat "*)		echo hosts ;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
 	add)			echo address neighbor route prefix policy proxy ;;
@@ -114,8 +115,11 @@ _net6ctl_words() {
 	"tunnel "*\ remote|"tunnel "*\ local|"tunnel "*\ ttl) ;;
 	"tunnel add "*|"tunnel set "*) echo "$tunnel" ;;
 	xlat)			echo add del ;;
-	"xlat add")		echo siit ;;
+	"xlat add")		echo siit nat64 ;;
 	"xlat add "*\ prefix64|"xlat add "*\ pool4|"xlat add "*\ map[46]) ;;
+	"xlat add "*\ inside4|"xlat add "*\ per64|"xlat add "*\ idle) ;;
+	"xlat add nat64 "*)	[[ ${_words[-2]} = map4 ]] && echo map6 ||
+					echo prefix64 inside4 per64 idle pool4 map4 ;;
 	"xlat add siit "*)	[[ ${_words[-2]} = map4 ]] && echo map6 || echo prefix64 pool4 map4 ;;
 	flush)			echo neighbors addresses destinations policy ;;
 	"flush neighbors"|"flush addresses"|attach|detach) echo dev ;;

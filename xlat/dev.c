@@ -9,6 +9,7 @@
 #include <net6/link.h>
 
 #include "../net6/compat/netdevice.h"
+#include "hosts.h"
 #include "xlat.h"
 
 #define NET6_XLAT_MTU		1500
@@ -143,6 +144,7 @@ void net6_xlat_map_free(struct net6_xlat_map *map)
 {
 	if (!map)
 		return;
+	net6_xlat_hosts_free(map->hosts);
 	kvfree(map->by6);
 	kvfree(map->by4);
 	kvfree(map->eams);

@@ -200,11 +200,13 @@ enum net6_xlat_verdict net6_xlat_plan46(const struct net6_xlat_ctx *ctx, const u
 
 	memcpy(&addr, data + 12, sizeof(addr));
 	if (!net6_xlat_map_to6(ctx->map, addr, &saddr) &&
+	    !(plan->quoted && net6_xlat_map_host6(ctx->map, addr, &saddr)) &&
 	    !(net6_xlat_is_error(plan, true, data + ihl, linear - ihl) &&
 	      net6_xlat_map_illegal(ctx->map, addr, &saddr)))
 		return NET6_XLAT_SOURCE;
 	memcpy(&addr, data + 16, sizeof(addr));
-	if (!net6_xlat_map_to6(ctx->map, addr, &daddr))
+	if (!net6_xlat_map_to6(ctx->map, addr, &daddr) &&
+	    (plan->quoted || !net6_xlat_map_host6(ctx->map, addr, &daddr)))
 		return NET6_XLAT_DEST;
 
 	next = plan->proto == NET6_XLAT_ICMP ? NET6_XLAT_ICMPV6 : plan->proto;
@@ -287,6 +289,24 @@ static __be32 net6_xlat_router4(const struct net6_xlat_ctx *ctx, const struct in
 	return net6_xlat_map_router(ctx->map, addr6) ?: ctx->self4;
 }
 
+/* The source of an IPv6 packet. A quoted one's was IPv4's. */
+static enum net6_xlat_verdict net6_xlat_source4(const struct net6_xlat_ctx *ctx,
+						const struct in6_addr *saddr, bool error,
+						bool quoted, __be32 *src)
+{
+	/* RFC 6146 3.5: "the NAT64 MUST silently discard" what has a source in the prefix. */
+	if (ctx->map->hosts && !quoted && net6_xlat_map_in_prefix(ctx->map, saddr))
+		return NET6_XLAT_SOURCE;
+	if (net6_xlat_map_to4(ctx->map, saddr, src))
+		return NET6_XLAT_GOOD;
+	*src = quoted ? 0 : net6_xlat_map_host4(ctx->map, saddr, !error);
+	if (!*src && error)
+		*src = net6_xlat_router4(ctx, saddr);
+	if (*src)
+		return NET6_XLAT_GOOD;
+	return ctx->map->hosts && !error && !quoted ? NET6_XLAT_HOSTS : NET6_XLAT_SOURCE;
+}
+
 static void net6_xlat_write4(struct net6_xlat_plan *plan, const u8 *v6,
 			     const struct net6_xlat_walk *walk, unsigned int largest)
 {
@@ -360,16 +380,17 @@ enum net6_xlat_verdict net6_xlat_plan64(const struct net6_xlat_ctx *ctx, const u
 
 	memcpy(&saddr, data + 8, sizeof(saddr));
 	memcpy(&daddr, data + 24, sizeof(daddr));
-	if (!net6_xlat_map_to4(ctx->map, &daddr, &dst))
-		return NET6_XLAT_DEST;
-	if (!net6_xlat_map_to4(ctx->map, &saddr, &src)) {
-		if (!net6_xlat_is_error(plan, false, data + walk.len,
-					min(linear, total) - walk.len))
-			return NET6_XLAT_SOURCE;
-		src = net6_xlat_router4(ctx, &saddr);
-		if (!src)
-			return NET6_XLAT_SOURCE;
+	if (!net6_xlat_map_to4(ctx->map, &daddr, &dst)) {
+		dst = plan->quoted ? net6_xlat_map_host4(ctx->map, &daddr, false) : 0;
+		if (!dst)
+			return NET6_XLAT_DEST;
 	}
+	verdict = net6_xlat_source4(ctx, &saddr,
+				    net6_xlat_is_error(plan, false, data + walk.len,
+						       min(linear, total) - walk.len),
+				    plan->quoted, &src);
+	if (verdict != NET6_XLAT_GOOD)
+		return verdict;
 	memcpy(plan->header + 12, &src, sizeof(src));
 	memcpy(plan->header + 16, &dst, sizeof(dst));
 	net6_xlat_write4(plan, data, &walk, largest ?: total);

@@ -166,6 +166,15 @@ static bool net6_xlat_prefix_valid(const struct net6_xlat_map *map)
 	       net6_xlat_ends_in_zeros(&map->prefix, map->plen);
 }
 
+static bool net6_xlat_inside_valid(const struct net6_xlat_map *map)
+{
+	if (!map->inside4_len)
+		return true;
+	return map->inside4_len >= NET6_XLAT_INSIDE_MIN &&
+	       map->inside4_len <= NET6_XLAT_INSIDE_MAX && net6_xlat_forwardable(map->inside4) &&
+	       !(ntohl(map->inside4) & net6_xlat_host_mask(map->inside4_len));
+}
+
 /* RFC 7757 3.2: "An EAM's IPv4 suffix length MUST be less than or equal to its IPv6 suffix
  * length."
  */
@@ -176,6 +185,13 @@ static bool net6_xlat_eam_valid(const struct net6_xlat_eam *eam)
 	return eam->addr6.s6_addr[0] != 0xff &&
 	       !(ntohl(eam->addr4) & net6_xlat_host_mask(eam->len4)) &&
 	       net6_xlat_ends_in_zeros(&eam->addr6, eam->len6);
+}
+
+/* Is it one of those that are lent? They stand for nothing else. */
+static bool net6_xlat_inside(const struct net6_xlat_map *map, __be32 addr4)
+{
+	return map->inside4_len &&
+	       !(ntohl(addr4 ^ map->inside4) & ~net6_xlat_host_mask(map->inside4_len));
 }
 
 /**
@@ -192,7 +208,7 @@ int net6_xlat_map_build(struct net6_xlat_map *map)
 	int err;
 
 	if ((map->plen && !net6_xlat_prefix_valid(map)) || map->n > NET6_XLAT_EAMS_MAX ||
-	    map->pool4_len > 32)
+	    map->pool4_len > 32 || !net6_xlat_inside_valid(map))
 		return -EINVAL;
 	for (i = 0; i < map->n; i++) {
 		eam = &map->eams[i];
@@ -242,6 +258,18 @@ static bool net6_xlat_prefix_takes(const struct net6_xlat_map *map, __be32 addr4
 }
 
 /**
+ * net6_xlat_map_in_prefix() - does an IPv6 address begin as those do that stand for IPv4's?
+ * @map: mappings
+ * @addr6: IPv6 address
+ *
+ * Context: any. Return: true if it does.
+ */
+bool net6_xlat_map_in_prefix(const struct net6_xlat_map *map, const struct in6_addr *addr6)
+{
+	return map->plen && net6_xlat_match(&map->prefix, map->plen, addr6);
+}
+
+/**
  * net6_xlat_map_to6() - the IPv6 address that stands for an IPv4 address
  * @map: mappings
  * @addr4: IPv4 address
@@ -255,7 +283,7 @@ bool net6_xlat_map_to6(const struct net6_xlat_map *map, __be32 addr4, struct in6
 	struct in6_addr key = {};
 	unsigned int suffix;
 
-	if (!net6_xlat_forwardable(addr4))
+	if (!net6_xlat_forwardable(addr4) || net6_xlat_inside(map, addr4))
 		return false;
 	if (map->n) {
 		memcpy(&key, &addr4, sizeof(addr4));
@@ -286,7 +314,7 @@ bool net6_xlat_map_to6(const struct net6_xlat_map *map, __be32 addr4, struct in6
  */
 bool net6_xlat_map_illegal(const struct net6_xlat_map *map, __be32 addr4, struct in6_addr *addr6)
 {
-	if (!map->plen || !net6_xlat_prefix_takes(map, addr4))
+	if (!map->plen || !net6_xlat_prefix_takes(map, addr4) || net6_xlat_inside(map, addr4))
 		return false;
 	net6_xlat_embed(map, addr4, addr6);
 	return true;
@@ -310,12 +338,41 @@ bool net6_xlat_map_to4(const struct net6_xlat_map *map, const struct in6_addr *a
 	if (eam) {
 		*addr4 = eam->addr4 |
 			 htonl(net6_xlat_bits(addr6, eam->len6, 32 - eam->len4));
-		return net6_xlat_forwardable(*addr4);
+		return net6_xlat_forwardable(*addr4) && !net6_xlat_inside(map, *addr4);
 	}
-	if (!map->plen || !net6_xlat_match(&map->prefix, map->plen, addr6))
+	if (!net6_xlat_map_in_prefix(map, addr6))
 		return false;
 	*addr4 = net6_xlat_extract(map, addr6);
-	return net6_xlat_forwardable(*addr4) && net6_xlat_prefix_takes(map, *addr4);
+	return net6_xlat_forwardable(*addr4) && net6_xlat_prefix_takes(map, *addr4) &&
+	       !net6_xlat_inside(map, *addr4);
+}
+
+/**
+ * net6_xlat_map_host4() - the IPv4 address that is lent to an IPv6 host
+ * @map: mappings
+ * @addr6: the host's, which has no other IPv4 address
+ * @make: lend it one if it has none
+ *
+ * Context: any. Return: it; 0 if there is none.
+ */
+__be32 net6_xlat_map_host4(const struct net6_xlat_map *map, const struct in6_addr *addr6,
+			   bool make)
+{
+	return map->hosts ? map->hosts->to4(map->hosts, addr6, make) : 0;
+}
+
+/**
+ * net6_xlat_map_host6() - whose an IPv4 address is that is lent
+ * @map: mappings
+ * @addr4: IPv4 address
+ * @addr6: set to the host's address
+ *
+ * Context: any. Return: false if it is none, or nobody has it.
+ */
+bool net6_xlat_map_host6(const struct net6_xlat_map *map, __be32 addr4, struct in6_addr *addr6)
+{
+	return map->hosts && net6_xlat_inside(map, addr4) &&
+	       map->hosts->to6(map->hosts, addr4, addr6);
 }
 
 /**

@@ -12,8 +12,9 @@ int net6_xlat_nl_get_start(struct netlink_callback *cb);
 int net6_xlat_nl_add(struct sk_buff *skb, struct genl_info *info);
 int net6_xlat_nl_del(struct sk_buff *skb, struct genl_info *info);
 int net6_xlat_nl_counter_get_start(struct netlink_callback *cb);
+int net6_xlat_nl_host_get_start(struct netlink_callback *cb);
 
-#define NET6_XLAT_NL_OPS	4
+#define NET6_XLAT_NL_OPS	5
 
 extern const struct genl_ops net6_xlat_nl_ops[NET6_XLAT_NL_OPS];
 

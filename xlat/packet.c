@@ -76,7 +76,7 @@ static void net6_xlat_tell6(struct net6_xlat *x, struct sk_buff *skb,
 	 */
 	if (verdict == NET6_XLAT_SOURCE_ROUTE)
 		net6_link_problem(iface, skb, net6_xlat_segments_left(skb));
-	else if (verdict == NET6_XLAT_DEST)
+	else if (verdict == NET6_XLAT_DEST || verdict == NET6_XLAT_HOSTS)
 		net6_link_unreachable(iface, skb);
 }
 

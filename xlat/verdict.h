@@ -21,7 +21,8 @@
 	X(ICMP_CSUM,	ICMP_CSUM,	"ICMP error with a wrong checksum")	\
 	X(ICMP_QUOTE,	IP_INHDR,	"ICMP error about a packet that has no translation") \
 	X(TOO_BIG,	PKT_TOO_BIG,	"packet longer than the other IP can say")	\
-	X(NO_MEMORY,	NOMEM,		"out of memory")
+	X(NO_MEMORY,	NOMEM,		"out of memory")				\
+	X(HOSTS,	NOMEM,		"host that gets no IPv4 address")
 
 enum net6_xlat_verdict {
 	NET6_XLAT_GOOD,

@@ -41,7 +41,7 @@ def refusals():
             "map6", "2001:db8:1::/96", says="twice")
     refused(*ADD, "x", "map4", "192.0.2.0/24", says="map6")
     refused(*ADD, "xlat0", "prefix64", "2001:db8::/96", says="name")
-    refused("xlat", "add", "nat64", "x", says="kind")
+    refused("xlat", "add", "nat46", "x", says="kind")
     refused("xlat", "del", "p0", says="no translator")
     refused("show", "xlat", "p0", says="no translator")
     ktap.equal([x["dev"] for x in xlat.translators(P)], ["xlat0"], "translators")

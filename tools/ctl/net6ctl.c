@@ -53,7 +53,9 @@ static void usage(FILE *to)
 	      "  tunnel set NAME [remote ...] [...] | tunnel del NAME | show tunnels\n"
 	      "  xlat add siit NAME [prefix64 PREFIX/LENGTH] [pool4 A.B.C.D/LENGTH]\n"
 	      "      [map4 A.B.C.D/LENGTH map6 PREFIX/LENGTH]...\n"
-	      "  xlat del NAME | show xlat [NAME]\n"
+	      "  xlat add nat64 NAME prefix64 PREFIX/LENGTH inside4 A.B.C.D/LENGTH\n"
+	      "      [per64 N] [idle SECONDS] [pool4 ...] [map4 ...]...\n"
+	      "  xlat del NAME | show xlat [NAME [hosts]]\n"
 	      "  attach dev DEV | detach dev DEV\n"
 	      IFACE_HELP
 	      LIMITS_HELP

@@ -21,6 +21,10 @@ struct shown {
 	char		name[IFNAMSIZ];
 	char		prefix[INET6_ADDRSTRLEN + 4];
 	char		pool[INET_ADDRSTRLEN + 3];
+	char		inside[INET_ADDRSTRLEN + 3];
+	bool		nat64;
+	uint32_t	per64, idle, hosts;
+	uint64_t	made, taken, ended;
 	uint64_t	sent, received, dropped;
 	uint8_t		*maps;
 	unsigned int	n;
@@ -67,13 +71,39 @@ static void put_prefix(struct nlmsghdr *nlh, const char *word)
 	mnl_attr_put_u32(nlh, NET6_XLAT_A_DEV_PREFIX_LEN, length);
 }
 
-static void put_pool(struct nlmsghdr *nlh, const char *word)
+/* IPv4 addresses and the length of their prefix, which is @none where a single one will do. */
+static void put_pool(struct nlmsghdr *nlh, uint16_t address, uint16_t len, const char *word,
+		     uint32_t none)
 {
 	struct in_addr pool;
-	uint32_t length = network(AF_INET, word, &pool, 32);
+	uint32_t length = network(AF_INET, word, &pool, none);
 
-	mnl_attr_put(nlh, NET6_XLAT_A_DEV_POOL4, sizeof(pool), &pool);
-	mnl_attr_put_u32(nlh, NET6_XLAT_A_DEV_POOL4_LEN, length);
+	mnl_attr_put(nlh, address, sizeof(pool), &pool);
+	mnl_attr_put_u32(nlh, len, length);
+}
+
+static void put_number(struct nlmsghdr *nlh, uint16_t type, const char *name, const char *word)
+{
+	char *end;
+	unsigned long value = strtoul(word, &end, 10);
+
+	if (!*word || *end || value > UINT32_MAX)
+		die("%s: a number, not %s", name, word);
+	mnl_attr_put_u32(nlh, type, value);
+}
+
+static bool put_lent(struct nlmsghdr *nlh, const char *name, const char *word)
+{
+	if (matches(name, "inside4"))
+		put_pool(nlh, NET6_XLAT_A_DEV_INSIDE4, NET6_XLAT_A_DEV_INSIDE4_LEN, word,
+			 UINT32_MAX);
+	else if (matches(name, "per64"))
+		put_number(nlh, NET6_XLAT_A_DEV_PER64, name, word);
+	else if (matches(name, "idle"))
+		put_number(nlh, NET6_XLAT_A_DEV_IDLE, name, word);
+	else
+		return false;
+	return true;
 }
 
 static void put_options(struct nlmsghdr *nlh, int argc, char **argv)
@@ -88,7 +118,8 @@ static void put_options(struct nlmsghdr *nlh, int argc, char **argv)
 		if (matches(*argv, "prefix64")) {
 			put_prefix(nlh, argv[1]);
 		} else if (matches(*argv, "pool4")) {
-			put_pool(nlh, argv[1]);
+			put_pool(nlh, NET6_XLAT_A_DEV_POOL4, NET6_XLAT_A_DEV_POOL4_LEN, argv[1],
+				 32);
 		} else if (!strcmp(*argv, "map4")) {
 			if (argc < 4 || strcmp(argv[2], "map6"))
 				die("behind map4 A.B.C.D/LENGTH comes map6 PREFIX/LENGTH");
@@ -99,7 +130,7 @@ static void put_options(struct nlmsghdr *nlh, int argc, char **argv)
 			map += MAP;
 			argc -= 2;
 			argv += 2;
-		} else {
+		} else if (!put_lent(nlh, argv[0], argv[1])) {
 			die("'%s' does not belong here", *argv);
 		}
 	}
@@ -114,26 +145,30 @@ static struct nlmsghdr *request(uint8_t cmd, uint16_t flags)
 	return ctl_request(cmd, flags);
 }
 
-/* xlat add siit NAME [...], xlat del NAME */
+/* xlat add siit|nat64 NAME [...], xlat del NAME */
 void xlat(int argc, char **argv)
 {
 	struct nlmsghdr *nlh;
+	bool nat64;
 
 	if (argc > 2 && matches(argv[0], "add")) {
-		if (!matches(argv[1], "siit"))
-			die("'%s' is no kind of translator (siit)", argv[1]);
+		nat64 = matches(argv[1], "nat64");
+		if (!nat64 && !matches(argv[1], "siit"))
+			die("'%s' is no kind of translator (siit, nat64)", argv[1]);
 		if (!*argv[2] || strlen(argv[2]) >= IFNAMSIZ)
 			die("'%s' is no name for a device", argv[2]);
 		nlh = request(NET6_XLAT_CMD_ADD, 0);
 		mnl_attr_put_strz(nlh, NET6_XLAT_A_DEV_NAME, argv[2]);
-		mnl_attr_put_u32(nlh, NET6_XLAT_A_DEV_KIND, NET6_XLAT_KIND_SIIT);
+		mnl_attr_put_u32(nlh, NET6_XLAT_A_DEV_KIND,
+				 nat64 ? NET6_XLAT_KIND_NAT64 : NET6_XLAT_KIND_SIIT);
 		put_options(nlh, argc - 3, argv + 3);
 	} else if (argc == 2 && (matches(argv[0], "del") || matches(argv[0], "delete"))) {
 		nlh = request(NET6_XLAT_CMD_DEL, 0);
 		mnl_attr_put_u32(nlh, NET6_XLAT_A_DEV_IFINDEX, dev_index(argv[1]));
 	} else {
 		die("xlat add siit NAME [prefix64 P/LEN] [pool4 A/LEN] [map4 A/LEN map6 P/LEN]..., "
-		    "xlat del NAME");
+		    "xlat add nat64 NAME prefix64 P/LEN inside4 A/LEN [per64 N] [idle SECONDS] "
+		    "[...], xlat del NAME");
 	}
 	ctl_talk(nlh, NULL);
 }
@@ -161,6 +196,21 @@ static void get_string(const struct nlattr *attr, char *text, size_t size)
 			 (const char *)mnl_attr_get_payload(attr));
 }
 
+static void get_lent(const struct nlattr **attrs, struct shown *x)
+{
+	x->nat64 = ctl_u32(attrs[NET6_XLAT_A_DEV_KIND]) == NET6_XLAT_KIND_NAT64;
+	if (!x->nat64)
+		return;
+	get_network(AF_INET, attrs[NET6_XLAT_A_DEV_INSIDE4], attrs[NET6_XLAT_A_DEV_INSIDE4_LEN],
+		    x->inside, sizeof(x->inside));
+	x->per64 = ctl_u32(attrs[NET6_XLAT_A_DEV_PER64]);
+	x->idle = ctl_u32(attrs[NET6_XLAT_A_DEV_IDLE]);
+	x->hosts = ctl_u32(attrs[NET6_XLAT_A_DEV_HOSTS]);
+	x->made = get_u64(attrs[NET6_XLAT_A_DEV_HOSTS_MADE]);
+	x->taken = get_u64(attrs[NET6_XLAT_A_DEV_HOSTS_TAKEN]);
+	x->ended = get_u64(attrs[NET6_XLAT_A_DEV_HOSTS_ENDED]);
+}
+
 /* A translator with many mappings comes in several messages. */
 static void on_part(uint8_t cmd, const struct nlattr **attrs)
 {
@@ -185,6 +235,7 @@ static void on_part(uint8_t cmd, const struct nlattr **attrs)
 		x->sent = get_u64(attrs[NET6_XLAT_A_DEV_TX_PACKETS]);
 		x->received = get_u64(attrs[NET6_XLAT_A_DEV_RX_PACKETS]);
 		x->dropped = get_u64(attrs[NET6_XLAT_A_DEV_TX_ERRORS]);
+		get_lent(attrs, x);
 	}
 	if (!n)
 		return;
@@ -240,6 +291,11 @@ static void json_counts(const char *key, bool drops)
 	putchar('}');
 }
 
+static const char *kind(const struct shown *x)
+{
+	return x->nat64 ? "nat64" : "siit";
+}
+
 static void show_json(const struct shown *x)
 {
 	char four[INET_ADDRSTRLEN + 4], six[INET6_ADDRSTRLEN + 4];
@@ -247,11 +303,16 @@ static void show_json(const struct shown *x)
 
 	printf("  {\"ifindex\": %u, \"dev\": ", x->index);
 	print_json_string(x->name);
-	printf(", \"kind\": \"siit\"");
+	printf(", \"kind\": \"%s\"", kind(x));
 	if (*x->prefix)
 		printf(", \"prefix64\": \"%s\"", x->prefix);
 	if (*x->pool)
 		printf(", \"pool4\": \"%s\"", x->pool);
+	if (x->nat64)
+		printf(", \"inside4\": \"%s\", \"per64\": %u, \"idle\": %u, \"hosts\": %u, "
+		       "\"hosts_made\": %" PRIu64 ", \"hosts_taken\": %" PRIu64
+		       ", \"hosts_ended\": %" PRIu64, x->inside, x->per64, x->idle, x->hosts,
+		       x->made, x->taken, x->ended);
 	printf(", \"maps\": [");
 	for (i = 0; i < x->n; i++) {
 		map_words(x->maps + i * MAP, four, six);
@@ -271,6 +332,10 @@ static void show_more(const struct shown *x)
 	char four[INET_ADDRSTRLEN + 4], six[INET6_ADDRSTRLEN + 4];
 	unsigned int i;
 
+	if (x->nat64)
+		printf("inside4 %s per64 %u idle %u\n%u hosts have an address; %" PRIu64
+		       " lent, %" PRIu64 " taken for others, %" PRIu64 " idle for too long\n",
+		       x->inside, x->per64, x->idle, x->hosts, x->made, x->taken, x->ended);
 	for (i = 0; i < x->n; i++) {
 		map_words(x->maps + i * MAP, four, six);
 		printf("map4 %s map6 %s\n", four, six);
@@ -282,12 +347,54 @@ static void show_more(const struct shown *x)
 			       *counts[i].text ? "  " : "", counts[i].text);
 }
 
-/* show xlat [NAME] */
+static bool hosts_as_json;
+static unsigned int n_hosts;
+
+static void on_host(uint8_t cmd, const struct nlattr **attrs)
+{
+	const struct nlattr *six = attrs[NET6_XLAT_A_HOST_ADDRESS6];
+	const struct nlattr *four = attrs[NET6_XLAT_A_HOST_ADDRESS4];
+	char text6[INET6_ADDRSTRLEN], text4[INET_ADDRSTRLEN];
+
+	(void)cmd;
+	if (!six || mnl_attr_get_payload_len(six) != 16 || !four ||
+	    mnl_attr_get_payload_len(four) != 4 ||
+	    !inet_ntop(AF_INET6, mnl_attr_get_payload(six), text6, sizeof(text6)) ||
+	    !inet_ntop(AF_INET, mnl_attr_get_payload(four), text4, sizeof(text4)))
+		return;
+	if (!hosts_as_json)
+		printf("%-40s %-16s %10u\n", text6, text4, ctl_u32(attrs[NET6_XLAT_A_HOST_IDLE]));
+	else
+		printf("%s  {\"address6\": \"%s\", \"address4\": \"%s\", \"idle\": %u}",
+		       n_hosts++ ? ",\n" : "", text6, text4, ctl_u32(attrs[NET6_XLAT_A_HOST_IDLE]));
+}
+
+static void show_hosts(const char *name, bool json)
+{
+	struct nlmsghdr *nlh = request(NET6_XLAT_CMD_HOST_GET, NLM_F_DUMP);
+
+	mnl_attr_put_u32(nlh, NET6_XLAT_A_HOST_IFINDEX, dev_index(name));
+	hosts_as_json = json;
+	if (json)
+		puts("[");
+	else
+		printf("%-40s %-16s %10s\n", "HOST", "ADDRESS", "IDLE");
+	ctl_talk(nlh, on_host);
+	if (json)
+		puts(n_hosts ? "\n]" : "]");
+}
+
+/* show xlat [NAME [hosts]] */
 void show_xlat(int argc, char **argv, bool json)
 {
-	struct nlmsghdr *nlh = request(NET6_XLAT_CMD_GET, NLM_F_DUMP);
+	struct nlmsghdr *nlh;
 	unsigned int i;
 
+	if (argc == 2 && matches(argv[1], "hosts")) {
+		show_hosts(argv[0], json);
+		return;
+	}
+	nlh = request(NET6_XLAT_CMD_GET, NLM_F_DUMP);
 	if (argc > 1)
 		die("'%s' does not belong to show xlat", argv[1]);
 	if (argc)
@@ -308,7 +415,7 @@ void show_xlat(int argc, char **argv, bool json)
 	       "MAPS", "SENT", "RECEIVED", "DROPPED");
 	for (i = 0; i < n_shown; i++)
 		printf("%-15s %-5s %-28s %-18s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n",
-		       shown[i].name, "siit", *shown[i].prefix ? shown[i].prefix : "-",
+		       shown[i].name, kind(&shown[i]), *shown[i].prefix ? shown[i].prefix : "-",
 		       *shown[i].pool ? shown[i].pool : "-", shown[i].n, shown[i].sent,
 		       shown[i].received, shown[i].dropped);
 	if (argc)
