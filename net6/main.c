@@ -55,6 +55,7 @@ static int __net_init net6_net_init(struct net *net)
 	nn->net = net;
 	spin_lock_init(&nn->lock);
 	hash_init(nn->proxy_hash);
+	net6_table_net_init(nn);
 	INIT_LIST_HEAD(&nn->ifaces);
 	get_random_bytes(&nn->secret, sizeof(nn->secret));
 	get_random_bytes(&nn->iid_secret, sizeof(nn->iid_secret));

@@ -17,7 +17,7 @@ _net6ctl_dev="mtu hop-limit dad-transmits accept-ra autoconf reachable retrans
 _net6ctl_limits="max-addrs max-prefixes max-routers max-neighs max-dests neigh-queue
 	icmp-rate max-routes max-ra-routes max-exthdrs max-dst-options max-padding frag-memory
 	frag-timeout max-proxies max-hbh-options max-dst-length max-hbh-length
-	unknown-dst-options unknown-hbh-options max-manual max-groups"
+	unknown-dst-options unknown-hbh-options max-manual max-groups max-tables"
 
 # What may follow a word, if that is one of a few.
 _net6ctl_values() {

@@ -237,7 +237,7 @@ static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_WANT_INFO + 1
 	[NET6_A_SOCK_WANT_INFO] = { .type = NLA_FLAG },
 };
 
-static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_GROUPS + 1] = {
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_TABLES + 1] = {
 	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
@@ -260,6 +260,7 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_GROUP
 	[NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS] = NLA_POLICY_MAX(NLA_U32, 1),
 	[NET6_A_LIMITS_MAX_MANUAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1048576),
 	[NET6_A_LIMITS_MAX_GROUPS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65536),
+	[NET6_A_LIMITS_MAX_TABLES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65536),
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
@@ -299,22 +300,24 @@ static const struct nla_policy net6_nl_route_get_policy[NET6_A_ROUTE_IFINDEX + 1
 	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_route_add_policy[NET6_A_ROUTE_SOURCE + 1] = {
+static const struct nla_policy net6_nl_route_add_policy[NET6_A_ROUTE_TABLE + 1] = {
 	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_ROUTE_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
-	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
+	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
 	[NET6_A_ROUTE_GATEWAY] = NLA_POLICY_EXACT_LEN(16),
 	[NET6_A_ROUTE_PREFERENCE] = NLA_POLICY_RANGE(NLA_S32, -1, 1),
 	[NET6_A_ROUTE_METRICS] = { .type = NLA_NESTED },
 	[NET6_A_ROUTE_WEIGHT] = NLA_POLICY_RANGE(NLA_U32, 1, 256),
 	[NET6_A_ROUTE_SOURCE] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ROUTE_TABLE] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_route_del_policy[NET6_A_ROUTE_GATEWAY + 1] = {
+static const struct nla_policy net6_nl_route_del_policy[NET6_A_ROUTE_TABLE + 1] = {
 	[NET6_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_ROUTE_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
-	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
+	[NET6_A_ROUTE_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
 	[NET6_A_ROUTE_GATEWAY] = NLA_POLICY_EXACT_LEN(16),
+	[NET6_A_ROUTE_TABLE] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 static const struct nla_policy net6_nl_secret_set_policy[NET6_A_SECRET_VALUE + 1] = {
@@ -523,7 +526,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_LIMITS_SET,
 		.doit		= net6_nl_limits_set,
 		.policy		= net6_nl_limits_set_policy,
-		.maxattr	= NET6_A_LIMITS_MAX_GROUPS,
+		.maxattr	= NET6_A_LIMITS_MAX_TABLES,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -574,14 +577,14 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_ROUTE_ADD,
 		.doit		= net6_nl_route_add,
 		.policy		= net6_nl_route_add_policy,
-		.maxattr	= NET6_A_ROUTE_SOURCE,
+		.maxattr	= NET6_A_ROUTE_TABLE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd		= NET6_CMD_ROUTE_DEL,
 		.doit		= net6_nl_route_del,
 		.policy		= net6_nl_route_del_policy,
-		.maxattr	= NET6_A_ROUTE_GATEWAY,
+		.maxattr	= NET6_A_ROUTE_TABLE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

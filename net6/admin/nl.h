@@ -218,6 +218,7 @@ struct net6_nl_pref64 {
  * @lifetime: route lifetime
  * @metrics: NULL for none; a snapshot has a reference
  * @source: that it asks for, or ::
+ * @table: number of its table, 0 for main
  * @hops: weight less 1
  */
 struct net6_nl_route {
@@ -230,6 +231,7 @@ struct net6_nl_route {
 	u32		lifetime;
 	struct net6_metrics *metrics;
 	struct in6_addr	source;
+	u32		table;
 	u8		hops;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The routing table over netlink, and the secret that identifiers are made from. */
+/* Routing tables over netlink, and the secret that identifiers are made from. */
 #include <linux/rtnetlink.h>
 #include <net/ipv6.h>
 
@@ -26,6 +26,7 @@ void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *f
 	to->metrics = from->attrs.metrics;
 	to->source = net6_nl_source(&from->attrs);
 	to->hops = from->attrs.hops;
+	to->table = from->table->id == RT_TABLE_MAIN ? 0 : from->table->id;
 }
 
 static void net6_nl_route_collect(struct net6_net *nn, struct net6_nl_list *list)
@@ -73,6 +74,8 @@ int net6_nl_route_put(struct sk_buff *skb, const void *item)
 		return -EMSGSIZE;
 	if (i->manual && nla_put_flag(skb, NET6_A_ROUTE_MANUAL))
 		return -EMSGSIZE;
+	if (i->table && nla_put_u32(skb, NET6_A_ROUTE_TABLE, i->table))
+		return -EMSGSIZE;
 	if (i->hops && nla_put_u32(skb, NET6_A_ROUTE_WEIGHT, i->hops + 1))
 		return -EMSGSIZE;
 	if (!ipv6_addr_any(&i->source) && nla_put_in6_addr(skb, NET6_A_ROUTE_SOURCE, &i->source))
@@ -104,11 +107,30 @@ int net6_nl_route_get_start(struct netlink_callback *cb)
 	return net6_nl_dump_start(cb, &net6_nl_route_dump_ops, NET6_A_ROUTE_IFINDEX);
 }
 
+/* The main table's default routes are in the list of default routers. */
+static int net6_nl_route_read_table(struct genl_info *info, struct net6_nl_route *r)
+{
+	struct nlattr *table = info->attrs[NET6_A_ROUTE_TABLE];
+
+	r->table = table ? nla_get_u32(table) : RT_TABLE_MAIN;
+	if (!r->plen && r->table == RT_TABLE_MAIN) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ROUTE_PREFIX_LEN],
+				    "default routes of the main table are default routers");
+		return -EINVAL;
+	}
+	if (r->table != RT_TABLE_LOCAL)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, table,
+			    "the local table has the addresses of this host only");
+	return -EOPNOTSUPP;
+}
+
 /* Reads what names a route; the reason is told if it names none. */
 static int net6_nl_route_read(struct genl_info *info, struct net6_nl_route *r)
 {
 	struct nlattr **a = info->attrs;
 	struct in6_addr prefix;
+	int err;
 
 	if (!a[NET6_A_ROUTE_ADDRESS] || !a[NET6_A_ROUTE_PREFIX_LEN]) {
 		NL_SET_ERR_MSG(info->extack, "prefix or its length is missing");
@@ -122,6 +144,9 @@ static int net6_nl_route_read(struct genl_info *info, struct net6_nl_route *r)
 				    "bits beyond the prefix length are set");
 		return -EINVAL;
 	}
+	err = net6_nl_route_read_table(info, r);
+	if (err)
+		return err;
 	if (ipv6_addr_type(&prefix) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, a[NET6_A_ROUTE_ADDRESS],
 				    "link-local and multicast prefixes have no route");
@@ -199,6 +224,7 @@ static int net6_nl_route_change(struct genl_info *info, u32 lifetime)
 	if (iface && lifetime)
 		err = net6_nl_route_source(info, NET6_A_ROUTE_SOURCE, iface, &attrs);
 	if (iface && !err) {
+		attrs.table = r.table;
 		err = net6_fib_update(iface, &r.prefix, r.plen, &r.gateway, &attrs, lifetime);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[NET6_A_ROUTE_ADDRESS],

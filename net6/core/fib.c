@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The routing table: what the administrator has set, and Route Information options of
+/* Routing tables: what the administrator has set, and Route Information options of
  * routers (RFC 4191 section 2.3), found by longest prefix.
  */
 #include <linux/rculist.h>
@@ -19,11 +19,12 @@ static void net6_fib_free(struct net6_fib_route *r)
 	list_del_rcu(&r->life.list);
 	net6_life_forget(&r->iface->ends, &r->life);
 	list_del_rcu(&r->item);
-	net6_trie_prune(&nn->fib, &r->prefix, r->plen);
+	net6_trie_prune(&r->table->fib, &r->prefix, r->plen);
 	if (!r->attrs.manual)
 		r->iface->n_routes--;
 	nn->fib_count--;
 	net6_note_route(r, NET6_NOTE_DEL);
+	net6_table_put(nn, r->table);
 	net6_dest_flush(nn);
 	net6_metrics_put(r->attrs.metrics);
 	net6_source_put(r->attrs.source);
@@ -36,19 +37,23 @@ void net6_fib_end(struct net6_life *life)
 	net6_fib_free(container_of(life, struct net6_fib_route, life));
 }
 
-/* The first of any metric if that is 0. */
+/* Of the table of @attrs, and of their metric: the first of any if that is 0. nn->lock held. */
 static struct net6_fib_route *net6_fib_find(struct net6_iface *iface,
 					    const struct in6_addr *prefix, u8 plen,
-					    const struct in6_addr *gateway, u32 metric)
+					    const struct in6_addr *gateway,
+					    const struct net6_route_attrs *attrs)
+	__must_hold(&iface->nn->lock)
 {
-	struct net6_trie_node *node = net6_trie_find(&iface->nn->fib, prefix, plen);
+	struct net6_table *table = net6_table_find(iface->nn, attrs->table);
+	struct net6_trie_node *node;
 	struct net6_fib_route *r;
 
+	node = table ? net6_trie_find(&table->fib, prefix, plen) : NULL;
 	if (!node)
 		return NULL;
 	list_for_each_entry(r, &node->items, item)
 		if (r->iface == iface && ipv6_addr_equal(&r->gateway, gateway) &&
-		    (!metric || r->attrs.metric == metric))
+		    (!attrs->metric || r->attrs.metric == attrs->metric))
 			return r;
 	return NULL;
 }
@@ -81,6 +86,27 @@ static bool net6_fib_full(struct net6_iface *iface, bool manual)
 	return true;
 }
 
+/* Its table, which it counts in from now on, and the node for its prefix. */
+static int net6_fib_place(struct net6_net *nn, struct net6_fib_route *r,
+			  const struct in6_addr *prefix, u8 plen, u32 id,
+			  struct net6_trie_node **node)
+	__must_hold(&nn->lock)
+{
+	struct net6_table *table = net6_table_get(nn, id);
+
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	*node = net6_trie_insert(&table->fib, prefix, plen);
+	if (!*node) {
+		net6_table_put(nn, table);
+		return -ENOMEM;
+	}
+	r->table = table;
+	r->prefix = *prefix;
+	r->plen = plen;
+	return 0;
+}
+
 /* In place of @old if there is one, which stays when there is no memory. */
 static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			const struct in6_addr *gateway, const struct net6_route_attrs *attrs,
@@ -99,13 +125,11 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!r)
 		return -ENOMEM;
-	node = net6_trie_insert(&nn->fib, prefix, plen);
-	if (!node) {
+	err = net6_fib_place(nn, r, prefix, plen, attrs->table, &node);
+	if (err) {
 		kfree(r);
-		return -ENOMEM;
+		return err;
 	}
-	r->prefix = *prefix;
-	r->plen = plen;
 	r->gateway = *gateway;
 	r->iface = iface;
 	r->attrs = *attrs;
@@ -149,7 +173,7 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 	int err = 0;
 
 	spin_lock_bh(&iface->nn->lock);
-	r = net6_fib_find(iface, prefix, plen, gateway, attrs->metric);
+	r = net6_fib_find(iface, prefix, plen, gateway, attrs);
 	if (r && r->attrs.manual && !attrs->manual)
 		goto unlock;
 	if (!r && !lifetime)
@@ -248,7 +272,7 @@ static struct net6_fib_match net6_fib_best(struct net6_trie_node *node, int oif)
 
 /**
  * net6_fib_lookup() - the route to a destination
- * @nn: namespace
+ * @table: where to look
  * @addr: destination
  * @oif: interface it must be on, 0 for any
  * @match: filled
@@ -256,14 +280,14 @@ static struct net6_fib_match net6_fib_best(struct net6_trie_node *node, int oif)
  * RFC 4191 3.2: by length of the prefix, then by metric and preference; routes through routers
  * that are not reachable only if there is no other. Context: RCU read lock held.
  */
-void net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
+void net6_fib_lookup(const struct net6_table *table, const struct in6_addr *addr, int oif,
 		     struct net6_fib_match *match)
 {
 	struct net6_fib_match best = {}, next;
 	struct net6_trie_node *node;
 	bool lost = false;
 
-	net6_trie_for_each_match(node, &nn->fib, addr) {
+	net6_trie_for_each_match(node, &table->fib, addr) {
 		next = net6_fib_best(node, oif);
 		if (!next.route ||
 		    (best.reachable && !next.reachable && !best.route->attrs.refuses))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The routing table: what the administrator has set, and Route Information options of
+/* Routing tables: what the administrator has set, and Route Information options of
  * routers (RFC 4191 section 2.3). On-link prefixes and default routers of Router
  * Advertisements have lists of their own, nd.h.
  */
@@ -12,7 +12,7 @@
 #include "life.h"
 #include "metrics.h"
 #include "source.h"
-#include "trie.h"
+#include "table.h"
 
 #define NET6_METRIC_DEFAULT	1024	/* as native's: of routers, and of who asks for none */
 
@@ -21,6 +21,7 @@
  * @metrics: RTA_METRICS, NULL for none; the route holds a reference
  * @source: RTA_PREFSRC, alike
  * @metric: of several ways the lower one wins; part of what tells routes apart. To remove, 0: any
+ * @table: number of its table; RT_TABLE_UNSPEC is main, too. Where it is kept says more
  * @protocol: RTPROT_* of who has set it; it is told only
  * @refuses: it leads nowhere: RTN_BLACKHOLE, _UNREACHABLE, _PROHIBIT, _THROW; 0: it leads somewhere
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
@@ -31,6 +32,7 @@ struct net6_route_attrs {
 	struct net6_metrics	*metrics;
 	struct net6_source	*source;
 	u32			metric;
+	u32			table;
 	u8			protocol;
 	s8			preference;
 	u8			refuses : 4;
@@ -63,16 +65,18 @@ static inline bool net6_route_alike(const struct net6_route_attrs *a,
 /**
  * struct net6_fib_route - a route
  * @life: in iface->routes
- * @item: in its prefix' node of nn->fib, lowest metric first, then best preference
+ * @table: its table
+ * @item: in its prefix' node of @table, lowest metric first, then best preference
  * @prefix: bits beyond @plen zero
  * @gateway: router on @iface, link-local or not; :: if the prefix is on-link, or refused
  * @iface: borrowed: its routes go with it; the loopback if the prefix is refused
- * @plen: 0..128; default routes by a router are in the Default Router List
+ * @plen: 0..128; default routes by a router are in the Default Router List if they are main's
  * @attrs: constant
  * @rcu: freed after a grace period
  */
 struct net6_fib_route {
 	struct net6_life	life;
+	struct net6_table	*table;
 	struct list_head	item;
 	struct in6_addr		prefix;
 	struct in6_addr		gateway;
@@ -106,7 +110,7 @@ static inline bool net6_fib_shares(const struct net6_fib_route *r)
 
 /* RCU read lock held. */
 bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh **neigh);
-void net6_fib_lookup(struct net6_net *nn, const struct in6_addr *addr, int oif,
+void net6_fib_lookup(const struct net6_table *table, const struct in6_addr *addr, int oif,
 		     struct net6_fib_match *match);
 
 /* Takes nn->lock. A lifetime of 0 removes. */

@@ -14,9 +14,11 @@
 
 #include "../observe/mib.h"
 #include "param.h"
+#include "table.h"
 #include "trie.h"
 
 #define NET6_PROXY_HASH_BITS	8
+#define NET6_TABLE_HASH_BITS	8
 
 /* What a namespace begins with, and the most that a user namespace's root may ask for. The
  * struct is in settings_gen.h: limits are listed in Documentation/netlink/specs/net6.yaml.
@@ -79,8 +81,10 @@ struct net6_settings {
  * @n_routers: default routers of all interfaces; written under @lock
  * @router_id: of the last one that was made
  * @onlink: prefixes that are on-link, struct net6_prefix in its nodes; written under @lock
- * @fib: routing table, struct net6_fib_route in its nodes; written under @lock
- * @fib_count: its routes
+ * @main: routing table that there always is
+ * @tables: others by number; written under @lock
+ * @n_tables: so many
+ * @fib_count: routes of all tables
  * @policy: policy table of RFC 6724, NULL: the RFC's; written under RTNL, read under RCU
  * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
  *	have changed: all cached destinations with another number are stale
@@ -119,7 +123,9 @@ struct net6_net {
 	u32			n_routers;
 	u32			router_id;
 	struct net6_trie	onlink;
-	struct net6_trie	fib;
+	struct net6_table	main;
+	DECLARE_HASHTABLE(tables, NET6_TABLE_HASH_BITS);
+	u32			n_tables;
 	u32			fib_count;
 	struct net6_policy __rcu *policy;
 	atomic_t		dest_gen;

@@ -172,7 +172,7 @@ int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 	struct net6_fib_route *route;
 	struct net6_router *router;
 
-	net6_fib_lookup(nn, daddr, oif, &match);
+	net6_fib_lookup(&nn->main, daddr, oif, &match);
 	if (unlikely(key->first_hop - NET6_DEST_WAY < NET6_SPREAD_MAX))
 		net6_spread_take(&match, key->first_hop - NET6_DEST_WAY);
 	route = match.route;

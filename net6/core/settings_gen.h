@@ -180,7 +180,7 @@ struct net6_limits {
 	u32 neigh_queue;
 	/* ICMPv6 errors per second. */
 	u32 icmp_rate;
-	/* Entries of the routing table. */
+	/* Entries of all routing tables. */
 	u32 max_routes;
 	/* Routes learned from routers, per interface. */
 	u32 max_ra_routes;
@@ -210,6 +210,8 @@ struct net6_limits {
 	u32 max_manual;
 	/* Groups and anycast addresses of a user's sockets, per interface. */
 	u32 max_groups;
+	/* Routing tables beside the main one. */
+	u32 max_tables;
 };
 
 /* X(field, attribute, least, largest, initial) */
@@ -235,6 +237,7 @@ struct net6_limits {
 	X(unknown_dst_options, UNKNOWN_DST_OPTIONS, 0, 1, 1) \
 	X(unknown_hbh_options, UNKNOWN_HBH_OPTIONS, 0, 1, 1) \
 	X(max_manual, MAX_MANUAL, 0, 1048576, 16384) \
-	X(max_groups, MAX_GROUPS, 0, 65536, 4096)
+	X(max_groups, MAX_GROUPS, 0, 65536, 4096) \
+	X(max_tables, MAX_TABLES, 0, 65536, 4096)
 
 #endif /* _NET6_SETTINGS_GEN_H */

@@ -27,7 +27,8 @@ enum net6_rt_kind {
  *	1024 for routers
  * @expires: seconds left, NET6_LIFETIME_INFINITE
  * @rtf_flags: RTF_*, for /proc
- * @table, @type: RT_TABLE_*, RTN_*
+ * @table: number of its table
+ * @type: RTN_*
  * @kind: enum net6_rt_kind
  * @self: what it was made of if it may be one of several next hops, else NULL. Borrowed: for who
  *	holds the RCU read lock or nn->lock since then
@@ -39,8 +40,8 @@ struct net6_rt_route {
 	struct net6_route_attrs		attrs;
 	u32				expires;
 	u32				rtf_flags;
+	u32				table;
 	u8				plen;
-	u8				table;
 	u8				type;
 	u8				kind;
 	const void			*self;

@@ -7,7 +7,7 @@
 /* Is it a route to that destination, as far as somebody can set one? */
 static bool net6_rt_route_to(const struct net6_rt_route *route, const struct net6_rt_change *c)
 {
-	return route->table == RT_TABLE_MAIN && route->plen == c->plen &&
+	return route->table == c->attrs.table && route->plen == c->plen &&
 	       ipv6_addr_equal(&route->dst, &c->dst);
 }
 
@@ -91,7 +91,7 @@ static int net6_rt_route_set(const struct net6_rt_change *c, const struct net6_r
 {
 	const struct net6_rt_hop *hop = &c->hop;
 
-	if (!c->plen && !ipv6_addr_any(&hop->gateway))
+	if (!c->plen && !ipv6_addr_any(&hop->gateway) && attrs->table == RT_TABLE_MAIN)
 		return net6_router_update(hop->iface, &hop->gateway, attrs, lifetime);
 	return net6_fib_update(hop->iface, &c->dst, c->plen, &hop->gateway, attrs, lifetime);
 }
@@ -101,7 +101,11 @@ static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_
 	const struct net6_rt_route *r = &c->route;
 	struct net6_iface *iface = net6_iface_find(nn, r->dev->ifindex);
 	/* Who says so, and which of several it is. */
-	const struct net6_route_attrs attrs = { .metric = r->attrs.metric, .manual = true };
+	const struct net6_route_attrs attrs = {
+		.metric	= r->attrs.metric,
+		.table	= r->table,
+		.manual	= true,
+	};
 
 	switch (iface ? r->kind : NET6_RT_IMPLIED) {
 	case NET6_RT_PREFIX:

@@ -14,14 +14,15 @@ typedef int (*net6_rt_hop_fn)(const struct net6_rt_hop *hop, const void *self, v
 static int net6_rt_hops_of_prefix(const struct net6_fib_route *entry, net6_rt_hop_fn fn,
 				  void *arg)
 {
-	struct net6_net *nn = entry->iface->nn;
-	struct net6_trie_node *node = net6_trie_find(&nn->fib, &entry->prefix, entry->plen);
+	struct net6_trie_node *node = net6_trie_find(&entry->table->fib, &entry->prefix,
+						     entry->plen);
 	const struct net6_fib_route *r;
 	int err = 0;
 
 	if (!node)
 		return 0;
-	list_for_each_entry_rcu(r, &node->items, item, lockdep_is_held(&nn->lock)) {
+	list_for_each_entry_rcu(r, &node->items, item,
+				lockdep_is_held(&entry->iface->nn->lock)) {
 		const struct net6_rt_hop hop = {
 			.gateway	= r->gateway,
 			.iface		= r->iface,

@@ -7,23 +7,38 @@
 
 #include "rt_change.h"
 
-/* A gateway tells its interface, if it is on one of ours. */
-static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, const struct in6_addr *addr)
+/* Does a table's longest route that is longer than another prefix lead to this address directly? */
+static struct net6_iface *net6_rt_request_direct(const struct net6_table *table,
+						 const struct in6_addr *addr, int plen)
 {
 	const struct net6_fib_route *entry;
-	const struct net6_prefix *prefix;
-	struct net6_iface *iface = NULL;
 	struct net6_fib_match match;
 
-	rcu_read_lock();
-	prefix = net6_prefix_match(nn, addr, 0);
-	net6_fib_lookup(nn, addr, 0, &match);
+	if (!table)
+		return NULL;
+	net6_fib_lookup(table, addr, 0, &match);
 	entry = match.route;
+	if (!entry || entry->plen <= plen || entry->attrs.refuses ||
+	    !ipv6_addr_any(&entry->gateway))
+		return NULL;
+	return entry->iface;
+}
+
+/* A gateway tells its interface, if it is on one of ours: by the route's table, else by main. */
+static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, u32 id,
+						const struct in6_addr *addr)
+{
+	const struct net6_prefix *prefix;
+	struct net6_iface *iface = NULL;
+
+	rcu_read_lock();
 	/* RTNL keeps the interface, not the prefix. */
-	if (entry && !entry->attrs.refuses && ipv6_addr_any(&entry->gateway) &&
-	    (!prefix || entry->plen > prefix->plen))
-		iface = entry->iface;
-	else if (prefix)
+	if (id != RT_TABLE_MAIN)
+		iface = net6_rt_request_direct(net6_table_find(nn, id), addr, -1);
+	prefix = net6_prefix_match(nn, addr, 0);
+	if (!iface)
+		iface = net6_rt_request_direct(&nn->main, addr, prefix ? prefix->plen : -1);
+	if (!iface && prefix)
 		iface = prefix->iface;
 	rcu_read_unlock();
 	return iface;
@@ -57,16 +72,21 @@ static bool net6_rt_request_refuses(u8 type)
 	       type == RTN_THROW;
 }
 
-static int net6_rt_request_main(const struct rtmsg *rtm, struct nlattr **tb,
-				struct netlink_ext_ack *extack)
+/* Which table it is of, and whether a route can be of that kind. */
+static int net6_rt_request_table(const struct rtmsg *rtm, struct nlattr **tb,
+				 struct net6_route_attrs *attrs, struct netlink_ext_ack *extack)
 {
 	u32 table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : rtm->rtm_table;
 
-	if ((!table || table == RT_TABLE_MAIN) && !rtm->rtm_src_len &&
-	    (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST ||
-	     net6_rt_request_refuses(rtm->rtm_type)))
+	attrs->table = table ?: RT_TABLE_MAIN;
+	if (table == RT_TABLE_LOCAL) {
+		NL_SET_ERR_MSG(extack, "net6's local table has the addresses of this host only");
+		return -EOPNOTSUPP;
+	}
+	if (!rtm->rtm_src_len && (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST ||
+				  net6_rt_request_refuses(rtm->rtm_type)))
 		return 0;
-	NL_SET_ERR_MSG(extack, "net6 has unicast and refusing routes of the main table only");
+	NL_SET_ERR_MSG(extack, "net6 has unicast and refusing routes only, for any source");
 	return -EOPNOTSUPP;
 }
 
@@ -148,7 +168,7 @@ int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 		NL_SET_ERR_MSG(extack, "a prefix length is 128 at most");
 		return -EINVAL;
 	}
-	err = net6_rt_request_main(rtm, tb, extack);
+	err = net6_rt_request_table(rtm, tb, &c->attrs, extack);
 	if (err)
 		return err;
 	c->plen = rtm->rtm_dst_len;
@@ -191,7 +211,7 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 		hop->iface = READ_ONCE(nn->loopback);
 	}
 	if (!hop->iface && !direct)
-		hop->iface = net6_rt_request_iface(nn, &hop->gateway);
+		hop->iface = net6_rt_request_iface(nn, c->attrs.table, &hop->gateway);
 	if (!hop->iface) {
 		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
 		return -EHOSTUNREACH;

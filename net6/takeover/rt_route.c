@@ -21,7 +21,7 @@ static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
 	memset(rtm, 0, sizeof(*rtm));
 	rtm->rtm_family = AF_INET6;
 	rtm->rtm_dst_len = route->plen;
-	rtm->rtm_table = route->table;
+	rtm->rtm_table = route->table < 256 ? route->table : RT_TABLE_COMPAT;
 	rtm->rtm_protocol = route->attrs.protocol;
 	rtm->rtm_scope = RT_SCOPE_UNIVERSE;
 	rtm->rtm_type = route->type;

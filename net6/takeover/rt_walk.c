@@ -92,6 +92,7 @@ void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
 	net6_rt_via(to, from->iface, &from->gateway, &from->life, &from->attrs);
 	to->dst = from->prefix;
 	to->plen = from->plen;
+	to->table = from->table->id;
 	/* It is not alone in its list. */
 	if (net6_fib_shares(from) && READ_ONCE(from->item.next) != READ_ONCE(from->item.prev))
 		to->self = from;

@@ -9,6 +9,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -32,13 +33,13 @@ static void usage(FILE *to)
 	      "  add neighbor ADDRESS lladdr LLADDR dev DEV\n"
 	      "  del neighbor ADDRESS dev DEV\n"
 	      "  add route default via ADDRESS dev DEV [preference high|medium|low]\n"
-	      "      [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
+	      "      [table N] [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
 	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
-	      "  del route default via ADDRESS dev DEV\n"
+	      "  del route default via ADDRESS dev DEV [table N]\n"
 	      "  add route PREFIX/LENGTH [via ADDRESS] dev DEV [preference high|medium|low]\n"
-	      "      [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
+	      "      [table N] [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
 	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
-	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV\n"
+	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV [table N]\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
 	      "  add proxy ADDRESS dev DEV [router on|off]\n"
@@ -327,10 +328,41 @@ static void put_address(struct nlmsghdr *nlh, uint16_t type, const char *word)
 	mnl_attr_put(nlh, type, sizeof(address), &address);
 }
 
-/* A route that is not the default route. */
+static bool is_default(const char *word)
+{
+	return matches(word, "default") || !strcmp(word, "::/0");
+}
+
+static uint32_t table_number(const char *word)
+{
+	uint32_t table = !strcmp(word, "main") ? RT_TABLE_MAIN : number(word, "table");
+
+	if (!table || table == RT_TABLE_LOCAL)
+		die("table: main or a number, but not 0 or %u", RT_TABLE_LOCAL);
+	return table;
+}
+
+/* Among the words behind the first. */
+static uint32_t table_of(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i + 1 < argc; i++)
+		if (matches(argv[i], "table"))
+			return table_number(argv[i + 1]);
+	return RT_TABLE_MAIN;
+}
+
+static void put_table(struct nlmsghdr *nlh, const char *word)
+{
+	if (word && table_number(word) != RT_TABLE_MAIN)
+		mnl_attr_put_u32(nlh, NET6_A_ROUTE_TABLE, table_number(word));
+}
+
+/* A route that is not a default route of the main table. */
 static void change_other_route(bool add, int argc, char **argv)
 {
-	static const char *const words[] = { "via", "dev", "preference", "weight", "src",
+	static const char *const words[] = { "via", "dev", "preference", "weight", "src", "table",
 					     NULL };
 	struct in6_addr prefix, gateway;
 	const char *via, *rank;
@@ -339,11 +371,14 @@ static void change_other_route(bool add, int argc, char **argv)
 	uint32_t index;
 	int length;
 
-	length = network(*argv, &prefix);
+	length = is_default(*argv) ? 0 : network(*argv, &prefix);
+	if (!length)
+		memset(&prefix, 0, sizeof(prefix));
 	if (length < 0)
 		length = 128;
 	judge_prefix(&prefix, length);
-	judge_global(&prefix);
+	if (length)
+		judge_global(&prefix);
 	argc = metrics_take(argc - 1, ++argv, &m);
 	only_options(argc, argv, words);
 	via = option(argc, argv, "via");
@@ -361,6 +396,7 @@ static void change_other_route(bool add, int argc, char **argv)
 	mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFIX_LEN, length);
 	if (via)
 		mnl_attr_put(nlh, NET6_A_ROUTE_GATEWAY, sizeof(gateway), &gateway);
+	put_table(nlh, option(argc, argv, "table"));
 	if (add && rank)
 		mnl_attr_put_u32(nlh, NET6_A_ROUTE_PREFERENCE, preference(rank));
 	if (add)
@@ -375,7 +411,7 @@ static void change_other_route(bool add, int argc, char **argv)
 
 static void change_one_route(bool add, int argc, char **argv)
 {
-	static const char *const words[] = { "via", "dev", "preference", "weight", "src",
+	static const char *const words[] = { "via", "dev", "preference", "weight", "src", "table",
 					     NULL };
 	struct in6_addr address;
 	const char *via, *rank;
@@ -385,7 +421,7 @@ static void change_one_route(bool add, int argc, char **argv)
 
 	if (!argc)
 		die("which route? (default or PREFIX/LENGTH)");
-	if (!matches(*argv, "default") && strcmp(*argv, "::/0")) {
+	if (!is_default(*argv) || table_of(argc, argv) != RT_TABLE_MAIN) {
 		change_other_route(add, argc, argv);
 		return;
 	}

@@ -295,6 +295,17 @@ static void on_router(uint8_t cmd, const struct nlattr **attrs)
 		    source(attrs[NET6_A_ROUTER_SOURCE]), metrics(attrs[NET6_A_ROUTER_METRICS]));
 }
 
+/* The number of a route's table, if that is not the main one. */
+static const char *table(const struct nlattr *attr)
+{
+	static char text[sizeof(" table 4294967295")];
+
+	*text = '\0';
+	if (attr)
+		snprintf(text, sizeof(text), " table %u", ctl_u32(attr));
+	return text;
+}
+
 static void on_route(uint8_t cmd, const struct nlattr **attrs)
 {
 	struct in6_addr address = ctl_address(attrs[NET6_A_ROUTE_ADDRESS]);
@@ -302,14 +313,15 @@ static void on_route(uint8_t cmd, const struct nlattr **attrs)
 	uint32_t length = ctl_u32(attrs[NET6_A_ROUTE_PREFIX_LEN]);
 	char name[IF_NAMESIZE], text[INET6_ADDRSTRLEN], via[INET6_ADDRSTRLEN];
 
-	if (cmd != NET6_CMD_ROUTE_GET || !attrs[NET6_A_ROUTE_MANUAL] || !length ||
+	if (cmd != NET6_CMD_ROUTE_GET || !attrs[NET6_A_ROUTE_MANUAL] ||
+	    (!length && !attrs[NET6_A_ROUTE_TABLE]) ||
 	    ctl_u32(attrs[NET6_A_ROUTE_LIFETIME]) != UINT32_MAX ||
 	    !dev_of(ctl_u32(attrs[NET6_A_ROUTE_IFINDEX]), name))
 		return;
-	put("add route %s/%u%s%s dev %s%s%s%s%s", text_of(&address, text), length,
+	put("add route %s/%u%s%s dev %s%s%s%s%s%s", text_of(&address, text), length,
 	    attrs[NET6_A_ROUTE_GATEWAY] ? " via " : "",
 	    attrs[NET6_A_ROUTE_GATEWAY] ? text_of(&gateway, via) : "", name,
-	    rank(attrs[NET6_A_ROUTE_PREFERENCE]), weight(attrs[NET6_A_ROUTE_WEIGHT]),
+	    table(attrs[NET6_A_ROUTE_TABLE]), rank(attrs[NET6_A_ROUTE_PREFERENCE]), weight(attrs[NET6_A_ROUTE_WEIGHT]),
 	    source(attrs[NET6_A_ROUTE_SOURCE]), metrics(attrs[NET6_A_ROUTE_METRICS]));
 }
 

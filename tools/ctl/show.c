@@ -126,6 +126,7 @@ static const struct column route_columns[] = {
 	{ NET6_A_ROUTE_MANUAL, KIND_FLAG, "manual", "manual", NULL },
 	{ NET6_A_ROUTE_WEIGHT, KIND_U32, "weight", NULL, NULL },
 	{ NET6_A_ROUTE_SOURCE, KIND_ADDRESS, "source", NULL, NULL },
+	{ NET6_A_ROUTE_TABLE, KIND_U32, "table", "TABLE", NULL },
 	{ NET6_A_ROUTE_METRICS, KIND_METRICS, "metrics", "METRICS", NULL },
 	{ 0 }
 };

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Routing tables by their numbers: what main does not have. A table is there as long as it has
+ * routes. On-link prefixes, default routers and own addresses are of no such table (route.c).
+ */
+#ifndef _NET6_TABLE_H
+#define _NET6_TABLE_H
+
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/rtnetlink.h>
+
+#include "trie.h"
+
+struct net6_net;
+
+/**
+ * struct net6_table - a routing table
+ * @id: its number; RT_TABLE_MAIN of the one that there always is
+ * @fib: struct net6_fib_route in its nodes; written under nn->lock
+ * @count: its routes; under nn->lock
+ * @node: in nn->tables, but for main; under nn->lock
+ * @rcu: freed after a grace period
+ */
+struct net6_table {
+	u32			id;
+	struct net6_trie	fib;
+	u32			count;
+	struct hlist_node	node;
+	struct rcu_head		rcu;
+};
+
+void net6_table_net_init(struct net6_net *nn);
+
+/* RCU read lock or nn->lock held. */
+struct net6_table *net6_table_find(struct net6_net *nn, u32 id);
+
+/* nn->lock held. */
+struct net6_table *net6_table_get(struct net6_net *nn, u32 id);
+void net6_table_put(struct net6_net *nn, struct net6_table *table);
+
+#endif /* _NET6_TABLE_H */
