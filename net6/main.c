@@ -86,9 +86,12 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_dest_net_init(nn);
 	if (err)
 		goto err_claim;
-	err = net6_reasm_net_init(nn);
+	err = net6_rules_net_init(nn);
 	if (err)
 		goto err_dest;
+	err = net6_reasm_net_init(nn);
+	if (err)
+		goto err_rules;
 	err = net6_icmp_net_init(nn);
 	if (err)
 		goto err_reasm;
@@ -112,6 +115,8 @@ err_icmp:
 err_reasm:
 	net6_reasm_net_pre_exit(nn);
 	net6_reasm_net_exit(nn);
+err_rules:
+	net6_rules_net_exit(nn);
 err_dest:
 	net6_dest_net_exit(nn);
 err_claim:
@@ -152,6 +157,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	destroy_workqueue(nn->wq);
 	net6_dest_net_exit(nn);
 	net6_nf_net_exit(nn);
+	net6_rules_net_exit(nn);
 	net6_reasm_net_exit(nn);
 	net6_icmp_net_exit(nn);
 	net6_policy_net_exit(nn);

@@ -237,7 +237,7 @@ static const struct nla_policy net6_nl_sock_get_policy[NET6_A_SOCK_WANT_INFO + 1
 	[NET6_A_SOCK_WANT_INFO] = { .type = NLA_FLAG },
 };
 
-static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_TABLES + 1] = {
+static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_RULES + 1] = {
 	[NET6_A_LIMITS_MAX_ADDRS] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_PREFIXES] = NLA_POLICY_RANGE(NLA_U32, 1, 4096),
 	[NET6_A_LIMITS_MAX_ROUTERS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
@@ -261,6 +261,7 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_TABLE
 	[NET6_A_LIMITS_MAX_MANUAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1048576),
 	[NET6_A_LIMITS_MAX_GROUPS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65536),
 	[NET6_A_LIMITS_MAX_TABLES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65536),
+	[NET6_A_LIMITS_MAX_RULES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65536),
 };
 
 static const struct nla_policy net6_nl_flush_policy[NET6_A_FLUSH_IFINDEX + 1] = {
@@ -526,7 +527,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_LIMITS_SET,
 		.doit		= net6_nl_limits_set,
 		.policy		= net6_nl_limits_set_policy,
-		.maxattr	= NET6_A_LIMITS_MAX_TABLES,
+		.maxattr	= NET6_A_LIMITS_MAX_RULES,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -30,13 +30,23 @@ static int net6_dest_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 	const struct net6_dest *dest = obj;
 
 	return !ipv6_addr_equal(&dest->key.daddr, &key->daddr) || dest->key.oif != key->oif ||
-	       dest->key.first_hop != key->first_hop;
+	       dest->key.first_hop != key->first_hop || dest->key.rule != key->rule;
+}
+
+/* What rules look at is a hash already. */
+static u32 net6_dest_hash(const void *data, u32 len, u32 seed)
+{
+	const struct net6_dest_key *key = data;
+
+	return jhash2(data, offsetof(struct net6_dest_key, rule) / sizeof(u32), seed) ^
+	       (u32)key->rule;
 }
 
 static const struct rhashtable_params net6_dest_params = {
 	.key_len		= sizeof(struct net6_dest_key),
 	.key_offset		= offsetof(struct net6_dest, key),
 	.head_offset		= offsetof(struct net6_dest, node),
+	.hashfn			= net6_dest_hash,
 	.obj_cmpfn		= net6_dest_cmp,
 	.automatic_shrinking	= true,
 };
@@ -205,7 +215,8 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 		return NULL;
 	dest->key = *key;
 	dest->nn = nn;
-	dest->flags = nh->flags;
+	dest->flags = nh->flags | (key->rule ? NET6_DEST_RULED : 0);
+	dest->table = nh->table;
 	dest->iface = net6_iface_get(nh->iface);
 	dest->ifindex = nh->ifindex;
 	/* One that is just going was changed: this entry is stale, too. */
@@ -319,11 +330,11 @@ static noinline void net6_dest_take_source(struct net6_nexthop *nh, struct in6_a
  * Returns the flags of the next hop, or -errno.
  */
 static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key,
-			    const struct net6_dest *old, struct net6_nexthop *nh,
-			    struct in6_addr *saddr)
+			    const struct flowi6 *fl6, const struct net6_dest *old,
+			    struct net6_nexthop *nh, struct in6_addr *saddr)
 {
 	struct net6_dest_key from = *key;
-	int err = net6_route_nexthop(nn, key, nh);
+	int err = net6_route_nexthop(nn, key, fl6, nh);
 
 	*saddr = in6addr_any;
 	if (err < 0)
@@ -334,7 +345,7 @@ static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key
 			return err;
 		from.first_hop = net6_first_hop(nn, saddr, key->oif);
 		if (from.first_hop)
-			err = net6_route_nexthop(nn, &from, nh);
+			err = net6_route_nexthop(nn, &from, fl6, nh);
 	}
 	if (err < 0)
 		return err;
@@ -354,7 +365,7 @@ static int net6_dest_gen(struct net6_net *nn)
 }
 
 static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_dest_key *key,
-					const struct net6_dest *old)
+					const struct flowi6 *fl6, const struct net6_dest *old)
 {
 	int gen = net6_dest_gen(nn);
 	struct net6_dest *dest, *now;
@@ -362,7 +373,7 @@ static struct net6_dest *net6_dest_make(struct net6_net *nn, const struct net6_d
 	struct in6_addr saddr;
 	int err;
 
-	err = net6_dest_decide(nn, key, old, &nh, &saddr);
+	err = net6_dest_decide(nn, key, fl6, old, &nh, &saddr);
 	if (err < 0)
 		return ERR_PTR(err);
 	dest = net6_dest_alloc(nn, key, &nh);
@@ -386,7 +397,9 @@ static void net6_dest_use(struct net6_dest *dest)
 		WRITE_ONCE(dest->used, jiffies);
 }
 
-struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key)
+/* As net6_dest_lookup_key(), for who has asked rules for the key. */
+static struct net6_dest *net6_dest_get(struct net6_net *nn, const struct net6_dest_key *key,
+				       const struct flowi6 *fl6)
 {
 	struct net6_dest *dest;
 
@@ -395,12 +408,29 @@ struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_de
 	if (likely(dest && net6_dest_valid(dest) && refcount_inc_not_zero(&dest->ref))) {
 		net6_dest_use(dest);
 	} else {
-		dest = net6_dest_make(nn, key, dest);
+		dest = net6_dest_make(nn, key, fl6, dest);
 		if (IS_ERR(dest) && PTR_ERR(dest) == -ENETUNREACH)
 			NET6_INC(nn, Ip6OutNoRoutes);
 	}
 	rcu_read_unlock_bh();
 	return dest;
+}
+
+struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key)
+{
+	return net6_dest_get(nn, key, NULL);
+}
+
+/**
+ * net6_dest_cached() - what is remembered of a destination
+ * @nn: namespace
+ * @key: all that tells entries apart
+ *
+ * Context: RCU read lock held. Return: borrowed, perhaps stale; NULL if it is not remembered.
+ */
+struct net6_dest *net6_dest_cached(struct net6_net *nn, const struct net6_dest_key *key)
+{
+	return net6_dest_find(nn, key);
 }
 
 /* May one more come into the table by being forwarded to? Processors that ask at the same time may
@@ -423,16 +453,17 @@ static bool net6_dest_admits(struct net6_net *nn)
 
 /* The next hop of one packet, without an entry and without a source. */
 static int net6_dest_pass(struct net6_net *nn, const struct net6_dest_key *key,
-			  const struct sk_buff *skb, struct net6_hop *hop)
+			  const struct flowi6 *fl6, const struct sk_buff *skb,
+			  struct net6_hop *hop)
 {
 	struct net6_dest_key way = *key;
 	struct net6_nexthop nh;
-	int err = net6_route_unicast(nn, key, &nh);
+	int err = net6_route_unicast(nn, key, fl6, &nh);
 
 	if (unlikely(err >= 0 && nh.several)) {
 		way.first_hop = net6_spread_of_packet(nn, &nh, skb);
 		if (way.first_hop)
-			err = net6_route_unicast(nn, &way, &nh);
+			err = net6_route_unicast(nn, &way, fl6, &nh);
 	}
 	if (err < 0)
 		return err;
@@ -450,23 +481,24 @@ static void net6_dest_pass_by(const struct net6_dest *dest, struct net6_hop *hop
 }
 
 static int net6_dest_forward_way(struct net6_net *nn, const struct net6_dest *dest,
-				 const struct sk_buff *skb, struct net6_hop *hop);
+				 const struct flowi6 *fl6, const struct sk_buff *skb,
+				 struct net6_hop *hop);
 
 /* There is no entry, or one that is to be made anew in its place. */
 static int net6_dest_forward_new(struct net6_net *nn, const struct net6_dest_key *key,
-				 struct net6_dest *old, const struct sk_buff *skb,
-				 struct net6_hop *hop)
+				 const struct flowi6 *fl6, struct net6_dest *old,
+				 const struct sk_buff *skb, struct net6_hop *hop)
 {
 	struct net6_dest *dest;
 	int err = 0;
 
 	if (!old && !net6_dest_admits(nn))
-		return net6_dest_pass(nn, key, skb, hop);
-	dest = net6_dest_make(nn, key, old);
+		return net6_dest_pass(nn, key, fl6, skb, hop);
+	dest = net6_dest_make(nn, key, fl6, old);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 	if (unlikely(dest->flags & NET6_DEST_SEVERAL))
-		err = net6_dest_forward_way(nn, dest, skb, hop);
+		err = net6_dest_forward_way(nn, dest, fl6, skb, hop);
 	else
 		net6_dest_pass_by(dest, hop);
 	net6_dest_put(dest);
@@ -475,7 +507,8 @@ static int net6_dest_forward_new(struct net6_net *nn, const struct net6_dest_key
 
 /* By one of several next hops, the flow's. */
 static noinline int net6_dest_forward_way(struct net6_net *nn, const struct net6_dest *dest,
-					  const struct sk_buff *skb, struct net6_hop *hop)
+					  const struct flowi6 *fl6, const struct sk_buff *skb,
+					  struct net6_hop *hop)
 {
 	struct net6_dest_key way = dest->key;
 	struct net6_dest *found;
@@ -483,7 +516,7 @@ static noinline int net6_dest_forward_way(struct net6_net *nn, const struct net6
 	way.first_hop = net6_spread_way(dest->spread, net6_spread_hash_packet(nn, skb));
 	found = net6_dest_find(nn, &way);
 	if (unlikely(!found || !net6_dest_valid(found)))
-		return net6_dest_forward_new(nn, &way, found, skb, hop);
+		return net6_dest_forward_new(nn, &way, fl6, found, skb, hop);
 	net6_dest_use(found);
 	net6_dest_pass_by(found, hop);
 	return 0;
@@ -493,6 +526,7 @@ static noinline int net6_dest_forward_way(struct net6_net *nn, const struct net6
  * net6_dest_forward() - where a packet of somebody else goes
  * @nn: namespace
  * @key: destination: not ours when it was last asked, unicast and not link-local; any interface
+ * @fl6: what rules are asked for it, by whose hash the key is; NULL without rules
  * @skb: the packet, data at the IPv6 header
  * @hop: filled; good within the RCU section
  *
@@ -501,7 +535,7 @@ static noinline int net6_dest_forward_way(struct net6_net *nn, const struct net6
  * does not sleep. Return: 0 or -errno, as net6_dest_lookup_key().
  */
 int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key,
-		      const struct sk_buff *skb, struct net6_hop *hop)
+		      const struct flowi6 *fl6, const struct sk_buff *skb, struct net6_hop *hop)
 {
 	struct net6_dest *dest = net6_dest_find(nn, key);
 	int err;
@@ -509,11 +543,11 @@ int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key,
 	if (likely(dest && net6_dest_valid(dest))) {
 		net6_dest_use(dest);
 		if (unlikely(dest->flags & NET6_DEST_SEVERAL))
-			return net6_dest_forward_way(nn, dest, skb, hop);
+			return net6_dest_forward_way(nn, dest, fl6, skb, hop);
 		net6_dest_pass_by(dest, hop);
 		return 0;
 	}
-	err = net6_dest_forward_new(nn, key, dest, skb, hop);
+	err = net6_dest_forward_new(nn, key, fl6, dest, skb, hop);
 	if (err == -ENETUNREACH)
 		NET6_INC(nn, Ip6OutNoRoutes);
 	return err;
@@ -542,6 +576,7 @@ u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif)
 
 /* Of several next hops the flow's. Gives the reference on @dest back. */
 static noinline struct net6_dest *net6_dest_flow_way(struct net6_dest *dest,
+						     const struct flowi6 *fl6,
 						     const struct in6_addr *saddr,
 						     const struct net6_flow *flow)
 {
@@ -551,23 +586,20 @@ static noinline struct net6_dest *net6_dest_flow_way(struct net6_dest *dest,
 	way.first_hop = net6_spread_way(dest->spread,
 					net6_spread_hash(nn, saddr, &way.daddr, flow));
 	net6_dest_put(dest);
-	return net6_dest_lookup_key(nn, &way);
+	return net6_dest_get(nn, &way, fl6);
 }
 
-struct net6_dest *net6_dest_lookup_flow(struct net6_net *nn, const struct in6_addr *saddr,
-					const struct in6_addr *daddr, int oif,
-					const struct net6_flow *flow)
+static struct net6_dest *net6_dest_lookup_sourced(struct net6_net *nn,
+						  const struct net6_dest_key *key,
+						  const struct flowi6 *fl6,
+						  const struct in6_addr *saddr,
+						  const struct net6_flow *flow)
 {
-	const struct net6_dest_key key = {
-		.daddr		= *daddr,
-		.oif		= oif,
-		.first_hop	= net6_dest_router(nn, saddr, oif),
-	};
-	struct net6_dest *dest = net6_dest_lookup_key(nn, &key);
+	struct net6_dest *dest = net6_dest_get(nn, key, fl6);
 	int err;
 
 	if (!IS_ERR(dest) && unlikely(dest->flags & NET6_DEST_SEVERAL))
-		dest = net6_dest_flow_way(dest, saddr, flow);
+		dest = net6_dest_flow_way(dest, fl6, saddr, flow);
 	if (!ipv6_addr_any(saddr) || IS_ERR(dest) || likely(net6_dest_has_saddr(dest)))
 		return dest;
 	err = net6_dest_choose_saddr(dest);
@@ -577,54 +609,31 @@ struct net6_dest *net6_dest_lookup_flow(struct net6_net *nn, const struct in6_ad
 	return ERR_PTR(err);
 }
 
-/* A message does not say by which way the packet went. */
-static void net6_dest_ways_pmtu(struct net6_net *nn, const struct net6_dest *dest, u32 mtu)
+static noinline struct net6_dest *net6_dest_lookup_ruled(struct net6_net *nn,
+							 struct net6_dest_key *key,
+							 const struct in6_addr *saddr,
+							 const struct net6_flow *flow)
 {
-	struct net6_dest_key key = dest->key;
-	struct net6_dest *way;
-	u32 i;
+	struct flowi6 fl6;
 
-	for (i = 0; i < dest->spread->n; i++) {
-		key.first_hop = dest->spread->hop[i].way;
-		way = net6_dest_find(nn, &key);
-		if (way)
-			net6_dest_set_pmtu(way, mtu);
-	}
+	net6_rules_ask(nn, key, saddr, flow, &fl6);
+	key->rule = net6_rules_hash(nn, &fl6);
+	return net6_dest_lookup_sourced(nn, key, &fl6, saddr, flow);
 }
 
-static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key *key, u32 mtu)
+struct net6_dest *net6_dest_lookup_flow(struct net6_net *nn, const struct in6_addr *saddr,
+					const struct in6_addr *daddr, int oif,
+					const struct net6_flow *flow)
 {
-	struct net6_dest *dest = net6_dest_find(nn, key);
+	struct net6_dest_key key = {
+		.daddr		= *daddr,
+		.oif		= oif,
+		.first_hop	= net6_dest_router(nn, saddr, oif),
+	};
 
-	if (dest)
-		net6_dest_set_pmtu(dest, mtu);
-	if (dest && unlikely(dest->flags & NET6_DEST_SEVERAL))
-		net6_dest_ways_pmtu(nn, dest, mtu);
-}
-
-/* Of senders that insist on an interface, or on none, and on a router, or on none. */
-static void net6_dest_pmtu_by(struct net6_net *nn, const struct net6_icmp_error *err, int oif)
-{
-	struct net6_dest_key key = { .daddr = *err->daddr, .oif = oif };
-
-	net6_dest_found_pmtu(nn, &key, err->info);
-	key.first_hop = net6_dest_router(nn, err->saddr, oif);
-	if (unlikely(key.first_hop))
-		net6_dest_found_pmtu(nn, &key, err->info);
-}
-
-/**
- * net6_dest_update_pmtu() - a Packet Too Big message about a destination
- * @nn: namespace
- * @err: the message: source and destination of the packet that was too big
- *
- * For senders that insist on the interface it came in on or on a router, and those that do not.
- * Makes no entry. Context: BH disabled, RCU read lock held.
- */
-void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err)
-{
-	net6_dest_pmtu_by(nn, err, 0);
-	net6_dest_pmtu_by(nn, err, err->ifindex);
+	if (net6_rules_on(nn))
+		return net6_dest_lookup_ruled(nn, &key, saddr, flow);
+	return net6_dest_lookup_sourced(nn, &key, NULL, saddr, flow);
 }
 
 /**
@@ -644,6 +653,7 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 		.flags		= NET6_DEST_REDIRECTED |
 				  (old->flags & (NET6_DEST_ONE_WAY | NET6_DEST_SOURCED)),
 		.metrics	= old->metrics,
+		.table		= old->table,
 	};
 	struct net6_dest *dest;
 

@@ -22,7 +22,9 @@
 #define NET6_DEST_SEVERAL	BIT(8)	/* there are several next hops: a flow has another entry */
 #define NET6_DEST_ONE_WAY	BIT(9)	/* it is such a one: for one flow, not for others */
 #define NET6_DEST_SOURCED	BIT(10)	/* the route asks for the source address */
+#define NET6_DEST_RULED		BIT(11)	/* rules were asked: the key says what */
 
+struct flowi6;
 struct net6_icmp_error;
 
 /* In place of a router's number, of which none is so large. Where there are several default
@@ -40,18 +42,20 @@ struct net6_icmp_error;
  * @first_hop: net6_router.id that the source wants, or that a flow has of several. 0: there is no
  *	source yet, or one router. Or NET6_DEST_SETTLED. Or NET6_DEST_WAY and so on: of several
  *	routes the one that a flow has
+ * @rule: net6_rules_hash() of what rules look at beside, 0 while there are none
  */
 struct net6_dest_key {
 	struct in6_addr	daddr;
 	int		oif;
 	u32		first_hop;
+	u64		rule;
 } __packed __aligned(4);
 
 /**
  * struct net6_dest - what is known about a destination
  * @node: in nn->dests
- * @key: destination address, the interface the user insists on, and the default router that
- *	the source address does
+ * @key: destination address, the interface the user insists on, the default router that
+ *	the source address does, and what rules look at
  * @gen: nn->dest_gen at creation: the entry is stale when they differ
  * @flags: NET6_DEST_*
  * @pmtu: path MTU in bytes, 1280 at least; @pmtu_expires: jiffies, 0 for never
@@ -69,6 +73,7 @@ struct net6_dest_key {
  * @advmss: what TCP announces by the route, 0 if it does not say
  * @own_hops: the route's hop limit, 0 if it does not say
  * @metrics: all that the route says, reference held; NULL for nothing
+ * @table: number of the table that it was found in
  * @spread: if SEVERAL its next hops
  * @used: jiffies of the last look-up, for eviction
  * @nn: namespace
@@ -94,6 +99,7 @@ struct net6_dest {
 	u8			own_hops;
 	u16			advmss;
 	u32			route_mtu;
+	u32			table;
 	struct net6_net		*nn;
 	struct net6_metrics	*metrics;
 	struct net6_spread	*spread;
@@ -119,6 +125,7 @@ struct net6_dest {
  * refuse), -ENODEV, -ENETDOWN, -EADDRNOTAVAIL (no source), -ENOMEM.
  */
 struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
+struct net6_dest *net6_dest_cached(struct net6_net *nn, const struct net6_dest_key *key);
 
 /**
  * net6_dest_lookup_flow() - the same by the source address, and of several next hops by the flow
@@ -158,7 +165,7 @@ struct net6_hop {
 };
 
 int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key,
-		      const struct sk_buff *skb, struct net6_hop *hop);
+		      const struct flowi6 *fl6, const struct sk_buff *skb, struct net6_hop *hop);
 
 /* Has the source address been chosen? */
 static inline bool net6_dest_has_saddr(const struct net6_dest *dest)
@@ -191,7 +198,8 @@ static inline u8 net6_dest_hop_limit(const struct net6_dest *dest)
 u32 net6_dest_mtu(struct net6_dest *dest);
 u32 net6_dest_advmss(const struct net6_dest *dest);
 void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu);
-void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err);
+void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err,
+			   const struct net6_flow *flow);
 void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *target);
 
 /* A transport has seen forward progress: RFC 4861 7.3.1. Any context, BH disabled. */
@@ -223,6 +231,8 @@ void net6_dest_exit(void);
  * @several: it may be one of several: those of @node, or default routers if that is NULL, that are
  *	as good; NULL: it is not
  * @node: see there
+ * @plen: length of what was found for it, in bits
+ * @table: in which table
  */
 struct net6_nexthop {
 	struct net6_iface	*iface;
@@ -235,12 +245,16 @@ struct net6_nexthop {
 	const struct net6_source	*source;
 	const struct net6_route_attrs	*several;
 	const struct net6_trie_node	*node;
+	int			plen;
+	u32			table;
 };
 
 /* core/route.c. RCU read lock held. They fill what they are given; flags or -errno. */
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
-		       struct net6_nexthop *nh);
+		       const struct flowi6 *fl6, struct net6_nexthop *nh);
 int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
-		       struct net6_nexthop *nh);
+		       const struct flowi6 *fl6, struct net6_nexthop *nh);
+int net6_route_by_table(struct net6_net *nn, const struct net6_dest_key *key, u32 table,
+			struct net6_nexthop *nh);
 
 #endif /* _NET6_DEST_H */

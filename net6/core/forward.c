@@ -208,6 +208,17 @@ static void net6_forward_to(struct net6_iface *iface, const struct net6_hop *hop
 	net6_forward_output(iface, hop->neigh, skb, reassembled);
 }
 
+static noinline int net6_forward_ruled(const struct net6_iface *iface, struct net6_dest_key *key,
+				       struct sk_buff *skb, struct net6_hop *hop)
+{
+	struct net6_net *nn = iface->nn;
+	struct flowi6 fl6;
+
+	net6_rules_ask_packet(nn, key, skb, iface->ifindex, &fl6);
+	key->rule = net6_rules_hash(nn, &fl6);
+	return net6_dest_forward(nn, key, &fl6, skb, hop);
+}
+
 /**
  * net6_forward() - send a packet for somebody else on its way
  * @iface: interface it came in on, on which this host is a router
@@ -245,7 +256,8 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 	key.daddr = ipv6_hdr(skb)->daddr;
 	if (READ_ONCE(nn->n_routers) > 1)
 		key.first_hop = NET6_DEST_SETTLED;
-	err = net6_dest_forward(nn, &key, skb, &hop);
+	err = net6_rules_on(nn) ? net6_forward_ruled(iface, &key, skb, &hop) :
+				  net6_dest_forward(nn, &key, NULL, skb, &hop);
 	if (likely(!err))
 		net6_forward_to(iface, &hop, skb, reassembled);
 	else if (err == -ENOMEM)

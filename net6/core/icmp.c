@@ -249,12 +249,13 @@ static void net6_icmp_error(struct net6_iface *iface, struct sk_buff *skb)
 static void net6_icmp_error_inner(struct sk_buff *skb, const struct net6_icmp_error *err)
 {
 	net6_icmp_error_handler handler = READ_ONCE(net6_icmp_echo_error);
+	struct net6_net *nn = net6_pernet(dev_net(skb->dev));
 	u8 type = skb->data[err->offset];
 
 	if (handler && type == ICMPV6_ECHO_REQUEST)
 		handler(skb, err);
 	else if (type == ICMPV6_ECHO_REPLY && err->type == ICMPV6_PKT_TOOBIG)
-		net6_dest_update_pmtu(net6_pernet(dev_net(skb->dev)), err);
+		net6_dest_update_pmtu(nn, err, net6_icmp_flow(nn));
 }
 
 static void net6_icmp_rcv(struct sk_buff *skb)

@@ -49,6 +49,9 @@ struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
 				       const struct in6_addr *saddr,
 				       const struct in6_addr *daddr);
 
+/* What rules are asked for messages of ours; NULL where there are none. */
+const struct net6_flow *net6_icmp_flow(const struct net6_net *nn);
+
 struct sk_buff *net6_icmp_alloc(unsigned int len);	/* room for headers in front */
 
 /* ND registers its five message types; a second registration of a type is a bug. */

@@ -234,6 +234,13 @@ void net6_icmp_output(struct sk_buff *skb, struct net6_dest *dest, const struct 
 	net6_output(skb, dest);
 }
 
+const struct net6_flow *net6_icmp_flow(const struct net6_net *nn)
+{
+	static const struct net6_flow flow = { .protocol = IPPROTO_ICMPV6 };
+
+	return net6_rules_on(nn) ? &flow : NULL;
+}
+
 /**
  * net6_icmp_reply_dest() - where an answer to a received packet goes
  * @nn: namespace
@@ -249,7 +256,7 @@ struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
 {
 	bool scoped = ipv6_addr_type(daddr) & IPV6_ADDR_LINKLOCAL;
 
-	return net6_dest_lookup_from(nn, saddr, daddr, scoped ? ifindex : 0);
+	return net6_dest_lookup_flow(nn, saddr, daddr, scoped ? ifindex : 0, net6_icmp_flow(nn));
 }
 
 void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)

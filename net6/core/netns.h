@@ -14,6 +14,7 @@
 
 #include "../observe/mib.h"
 #include "param.h"
+#include "rule.h"
 #include "table.h"
 #include "trie.h"
 
@@ -85,6 +86,7 @@ struct net6_settings {
  * @tables: others by number; written under @lock
  * @n_tables: so many
  * @fib_count: routes of all tables
+ * @rules: core/rule.c's
  * @policy: policy table of RFC 6724, NULL: the RFC's; written under RTNL, read under RCU
  * @dest_gen: bumped whenever a next-hop, source address or on-link decision may
  *	have changed: all cached destinations with another number are stale
@@ -127,6 +129,7 @@ struct net6_net {
 	DECLARE_HASHTABLE(tables, NET6_TABLE_HASH_BITS);
 	u32			n_tables;
 	u32			fib_count;
+	struct net6_rules	rules;
 	struct net6_policy __rcu *policy;
 	atomic_t		dest_gen;
 	siphash_key_t		secret;
@@ -168,6 +171,12 @@ static inline struct net6_net *net6_pernet(const struct net *net)
 static inline struct net6_net *net6_pernet_rcu(const struct net *net)
 {
 	return rcu_dereference(net->gen)->ptr[net6_net_id];
+}
+
+/* Are there other rules than those that a namespace begins with? */
+static inline bool net6_rules_on(const struct net6_net *nn)
+{
+	return unlikely(READ_ONCE(nn->rules.on));
 }
 
 /**

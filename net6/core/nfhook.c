@@ -248,24 +248,42 @@ bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reasse
 
 /* ---- down ---- */
 
+/* Rules are asked about the packet as it is now. */
+static struct net6_dest *net6_nf_lookup(struct net6_net *nn, struct sk_buff *skb, int oif)
+{
+	const struct ipv6hdr *h = ipv6_hdr(skb);
+	struct net6_flow flow;
+
+	if (!net6_rules_on(nn))
+		return net6_dest_lookup_from(nn, &h->saddr, &h->daddr, oif);
+	net6_rules_flow(nn, skb, IP6CB(skb)->iif, &flow);
+	return net6_dest_lookup_flow(nn, &h->saddr, &h->daddr, oif, &flow);
+}
+
+/* Has a chain of type route looked for a route again? It has set one with a reference. */
+static bool net6_nf_rerouted(const struct net6_net *nn, const struct sk_buff *skb)
+{
+	return net6_rules_on(nn) && !skb_dst_is_noref(skb);
+}
+
 /* The destination of a packet that comes back from a hook. If it would not leave by the interface
  * that it was to leave by, its sender insisted on that one, or a rule chose it.
  */
-static struct net6_dest *net6_nf_dest(struct net6_net *nn, const struct sk_buff *skb)
+static struct net6_dest *net6_nf_dest(struct net6_net *nn, struct sk_buff *skb)
 {
 	const struct net_device *out = skb_dst(skb)->dev;
 	const struct ipv6hdr *h = ipv6_hdr(skb);
 	struct net6_dest *dest;
 
 	if (!(ipv6_addr_type(&h->daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
-		dest = net6_dest_lookup_from(nn, &h->saddr, &h->daddr, 0);
+		dest = net6_nf_lookup(nn, skb, 0);
 		if ((out->flags & IFF_LOOPBACK) ||
 		    (!IS_ERR(dest) && (dest->iface->dev == out || dest->flags & NET6_DEST_LOCAL)))
 			return dest;
 		if (!IS_ERR(dest))
 			net6_dest_put(dest);
 	}
-	return net6_dest_lookup_from(nn, &h->saddr, &h->daddr, out->ifindex);
+	return net6_nf_lookup(nn, skb, out->ifindex);
 }
 
 /* Who comes back may have another destination now. Consumes @skb without one. */
@@ -375,7 +393,8 @@ bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err)
 				   net6_nf_dst_output);
 		if (*err != 1)
 			return false;
-		if (!ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &daddr)) {
+		if (!ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &daddr) ||
+		    net6_nf_rerouted(nn, skb)) {
 			*err = net6_nf_dst_output(nn->net, NULL, skb);
 			return false;
 		}

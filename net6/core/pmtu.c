@@ -7,6 +7,7 @@
 
 #include "dest.h"
 #include "ip.h"
+#include "proto.h"
 
 /**
  * net6_dest_mtu() - how large a packet may be
@@ -60,4 +61,79 @@ void net6_dest_set_pmtu(struct net6_dest *dest, u32 mtu)
 		return;
 	WRITE_ONCE(dest->pmtu, mtu);
 	WRITE_ONCE(dest->pmtu_expires, expires ?: 1);
+}
+
+/* A message does not say by which way the packet went. */
+static void net6_dest_ways_pmtu(struct net6_net *nn, const struct net6_dest *dest, u32 mtu)
+{
+	struct net6_dest_key key = dest->key;
+	struct net6_dest *way;
+	u32 i;
+
+	for (i = 0; i < dest->spread->n; i++) {
+		key.first_hop = dest->spread->hop[i].way;
+		way = net6_dest_cached(nn, &key);
+		if (way)
+			net6_dest_set_pmtu(way, mtu);
+	}
+}
+
+static void net6_dest_found_pmtu(struct net6_net *nn, const struct net6_dest_key *key, u32 mtu)
+{
+	struct net6_dest *dest = net6_dest_cached(nn, key);
+
+	if (dest)
+		net6_dest_set_pmtu(dest, mtu);
+	if (dest && unlikely(dest->flags & NET6_DEST_SEVERAL))
+		net6_dest_ways_pmtu(nn, dest, mtu);
+}
+
+/* Of senders that insist on an interface, or on none, and on a router, or on none. */
+static void net6_dest_pmtu_by(struct net6_net *nn, const struct net6_icmp_error *err, int oif,
+			      u64 rule)
+{
+	struct net6_dest_key key = { .daddr = *err->daddr, .oif = oif, .rule = rule };
+
+	net6_dest_found_pmtu(nn, &key, err->info);
+	key.first_hop = net6_dest_router(nn, err->saddr, oif);
+	if (unlikely(key.first_hop))
+		net6_dest_found_pmtu(nn, &key, err->info);
+}
+
+/* What the sender has asked rules: with its source, or before it had one. */
+static noinline void net6_dest_pmtu_ruled(struct net6_net *nn, const struct net6_icmp_error *err,
+					  const struct net6_flow *flow)
+{
+	const struct in6_addr *const sources[] = { err->saddr, &in6addr_any };
+	const struct net6_dest_key key = { .daddr = *err->daddr };
+	struct flowi6 fl6;
+	unsigned int i;
+	u64 rule;
+
+	for (i = 0; i < ARRAY_SIZE(sources); i++) {
+		net6_rules_ask(nn, &key, sources[i], flow, &fl6);
+		rule = net6_rules_hash(nn, &fl6);
+		net6_dest_pmtu_by(nn, err, 0, rule);
+		net6_dest_pmtu_by(nn, err, err->ifindex, rule);
+	}
+}
+
+/**
+ * net6_dest_update_pmtu() - a Packet Too Big message about a destination
+ * @nn: namespace
+ * @err: the message: source and destination of the packet that was too big
+ * @flow: what else its sender has asked rules; NULL for nothing
+ *
+ * For senders that insist on the interface it came in on or on a router, and those that do not.
+ * Makes no entry. Context: BH disabled, RCU read lock held.
+ */
+void net6_dest_update_pmtu(struct net6_net *nn, const struct net6_icmp_error *err,
+			   const struct net6_flow *flow)
+{
+	if (net6_rules_on(nn)) {
+		net6_dest_pmtu_ruled(nn, err, flow);
+		return;
+	}
+	net6_dest_pmtu_by(nn, err, 0, 0);
+	net6_dest_pmtu_by(nn, err, err->ifindex, 0);
 }

@@ -54,11 +54,27 @@ static u32 net6_redirect_router(struct net6_iface *iface, const struct in6_addr 
 	return router ? router->id : 0;
 }
 
+/* Where there are rules, it is for what they have nothing to say about. */
+static u64 net6_redirect_rule(const struct net6_net *nn)
+{
+	const struct net6_dest_key key = {};
+	struct flowi6 fl6;
+
+	if (!net6_rules_on(nn))
+		return 0;
+	net6_rules_ask(nn, &key, &in6addr_any, NULL, &fl6);
+	return net6_rules_hash(nn, &fl6);
+}
+
 /* For senders that insist on this interface. */
 static bool net6_redirect_is_from_first_hop(struct net6_iface *iface, const struct in6_addr *dest,
 					    const struct in6_addr *addr)
 {
-	struct net6_dest_key key = { .daddr = *dest, .oif = iface->ifindex };
+	struct net6_dest_key key = {
+		.daddr	= *dest,
+		.oif	= iface->ifindex,
+		.rule	= net6_redirect_rule(iface->nn),
+	};
 
 	if (net6_redirect_is_first_hop(iface, &key, addr))
 		return true;
@@ -76,19 +92,21 @@ static void net6_redirect_take(struct net6_iface *iface, const struct net6_redir
 			       const struct in6_addr *addr)
 {
 	const u32 id = net6_redirect_router(iface, addr);
-	const struct net6_dest_key keys[] = {
-		{ .daddr = rd->dest },
-		{ .daddr = rd->dest, .oif = iface->ifindex },
-		{ .daddr = rd->dest, .first_hop = id },
-		{ .daddr = rd->dest, .first_hop = id, .oif = iface->ifindex },
-		{ .daddr = rd->dest, .first_hop = NET6_DEST_SETTLED },
-		{ .daddr = rd->dest, .first_hop = NET6_DEST_SETTLED, .oif = iface->ifindex },
+	const struct {
+		u32	first_hop;
+		int	oif;
+	} senders[] = {
+		{ 0, 0 }, { 0, iface->ifindex }, { id, 0 }, { id, iface->ifindex },
+		{ NET6_DEST_SETTLED, 0 }, { NET6_DEST_SETTLED, iface->ifindex },
 	};
+	struct net6_dest_key key = { .daddr = rd->dest, .rule = net6_redirect_rule(iface->nn) };
 	struct net6_dest *d;
 	unsigned int i;
 
-	for (i = 0; i < (id ? ARRAY_SIZE(keys) : 2); i++) {
-		d = net6_redirect_first_hop(iface, &keys[i], addr);
+	for (i = 0; i < (id ? ARRAY_SIZE(senders) : 2); i++) {
+		key.first_hop = senders[i].first_hop;
+		key.oif = senders[i].oif;
+		d = net6_redirect_first_hop(iface, &key, addr);
 		if (!d)
 			continue;
 		net6_dest_redirect(d, &rd->target);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Next-hop determination, RFC 4861 section 5.2: ourselves, then on-link prefixes
  * and routes by the longest prefix, then default routers. A destination without any of
- * them is not taken to be on-link (RFC 5942 section 3).
+ * them is not taken to be on-link (RFC 5942 section 3). That is the table local, then main.
+ * Where there are rules, they say which tables are looked at (rule.c).
  */
 #include <net/ipv6.h>
 
@@ -9,8 +10,9 @@
 #include "dest.h"
 #include "nd.h"
 
+/* By an entry of the main table that is @plen bits long, or of none. */
 static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *daddr, u32 flags,
-			     struct net6_nexthop *nh)
+			     int plen, struct net6_nexthop *nh)
 {
 	if (!iface)
 		return -ENODEV;
@@ -25,6 +27,8 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->metrics = NULL;
 	nh->source = NULL;
 	nh->several = NULL;
+	nh->plen = plen;
+	nh->table = RT_TABLE_MAIN;
 	return nh->flags;
 }
 
@@ -32,6 +36,7 @@ static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *dadd
 				struct net6_iface *iface, struct net6_nexthop *nh)
 {
 	struct net6_router *router;
+	int flags;
 
 	if (!iface && IPV6_ADDR_MC_SCOPE(daddr) <= IPV6_ADDR_SCOPE_LINKLOCAL)
 		return -EINVAL;
@@ -44,7 +49,9 @@ static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *dadd
 		if (!iface)
 			return -ENETUNREACH;
 	}
-	return net6_route_direct(iface, daddr, NET6_DEST_MULTICAST, nh);
+	flags = net6_route_direct(iface, daddr, NET6_DEST_MULTICAST, 8, nh);
+	nh->table = RT_TABLE_LOCAL;
+	return flags;
 }
 
 /* An address of ours; a link-local one only with the interface that it is on. */
@@ -66,14 +73,15 @@ static int net6_route_local(struct net6_net *nn, const struct net6_accept *accep
 			    const struct net6_iface *iface, struct net6_nexthop *nh)
 {
 	const struct net6_addr *addr = iface ? net6_addr_find(iface, &accept->addr) : NULL;
-	int flags = net6_route_direct(nn->loopback, &accept->addr, NET6_DEST_LOCAL, nh);
+	int flags = net6_route_direct(nn->loopback, &accept->addr, NET6_DEST_LOCAL, 128, nh);
 
+	nh->table = RT_TABLE_LOCAL;
 	nh->ifindex = addr && net6_addr_is_assigned(addr) ? iface->ifindex :
 							    accept->iface->ifindex;
 	return flags;
 }
 
-/* As native. RTN_THROW: to go on with the next rule, of which there is none. */
+/* As native. RTN_THROW: to go on with the next rule, if there is one. */
 static int net6_route_refusal(u8 type)
 {
 	switch (type) {
@@ -113,7 +121,8 @@ static int net6_route_via(const struct net6_fib_match *match, const struct net6_
 	if (route->attrs.refuses)
 		return net6_route_refusal(route->attrs.refuses);
 	err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
-				direct ? NET6_DEST_ONLINK : 0, nh);
+				direct ? NET6_DEST_ONLINK : 0, route->plen, nh);
+	nh->table = route->table->id;
 	nh->neigh = match->neigh;
 	nh->metrics = route->attrs.metrics;
 	nh->source = route->attrs.source;
@@ -125,7 +134,7 @@ static int net6_route_via(const struct net6_fib_match *match, const struct net6_
 static int net6_route_default(const struct net6_router *router, const struct net6_dest_key *key,
 			      struct net6_nexthop *nh)
 {
-	int err = net6_route_direct(router->iface, &router->addr, 0, nh);
+	int err = net6_route_direct(router->iface, &router->addr, 0, 0, nh);
 
 	nh->router = true;
 	nh->metrics = READ_ONCE(router->attrs.metrics);
@@ -152,18 +161,20 @@ static bool net6_route_router_wins(const struct net6_router *router,
 	return net6_neigh_reachable(READ_ONCE(router->neigh));
 }
 
-/**
- * net6_route_unicast() - the next hop for an address that is neither ours nor link-local
- * @nn: namespace
- * @key: destination, interface and router
- * @nh: filled
- *
- * The longest of on-link prefix and route wins, the lower metric at the same length. A router that
+/* The longest route of a table, or the one of as good ones that the key insists on. */
+static void net6_route_match(const struct net6_table *table, const struct net6_dest_key *key,
+			     struct net6_fib_match *match)
+{
+	net6_fib_lookup(table, &key->daddr, key->oif, match);
+	if (unlikely(key->first_hop - NET6_DEST_WAY < NET6_SPREAD_MAX))
+		net6_spread_take(match, key->first_hop - NET6_DEST_WAY);
+}
+
+/* The longest of on-link prefix and route wins, the lower metric at the same length. A router that
  * is not known to be unreachable is preferred to one that is (RFC 4191 3.2).
- * Context: RCU read lock held. Return: as net6_route_nexthop().
  */
-int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
-		       struct net6_nexthop *nh)
+static int net6_route_main(struct net6_net *nn, const struct net6_dest_key *key,
+			   struct net6_nexthop *nh)
 {
 	struct net6_prefix *prefix = net6_prefix_match(nn, &key->daddr, key->oif);
 	const struct in6_addr *daddr = &key->daddr;
@@ -172,12 +183,10 @@ int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 	struct net6_fib_route *route;
 	struct net6_router *router;
 
-	net6_fib_lookup(&nn->main, daddr, oif, &match);
-	if (unlikely(key->first_hop - NET6_DEST_WAY < NET6_SPREAD_MAX))
-		net6_spread_take(&match, key->first_hop - NET6_DEST_WAY);
+	net6_route_match(&nn->main, key, &match);
 	route = match.route;
 	if (prefix && (!route || !match.reachable || net6_route_prefix_wins(prefix, route)))
-		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, nh);
+		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, prefix->plen, nh);
 	if (route && match.reachable && route->plen)
 		return net6_route_via(&match, key, nh);
 	router = net6_router_by_id(nn, key->first_hop, oif) ?: net6_router_select(nn, oif, NULL);
@@ -186,8 +195,75 @@ int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 	return route ? net6_route_via(&match, key, nh) : -ENETUNREACH;
 }
 
+/**
+ * net6_route_unicast() - the next hop for an address that is neither ours nor link-local
+ * @nn: namespace
+ * @key: destination, interface and router
+ * @fl6: what rules are asked beside; NULL for nothing
+ * @nh: filled
+ *
+ * Context: RCU read lock held. Return: as net6_route_nexthop().
+ */
+int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
+		       const struct flowi6 *fl6, struct net6_nexthop *nh)
+{
+	return net6_rules_on(nn) ? net6_rules_nexthop(nn, key, fl6, nh) :
+				   net6_route_main(nn, key, nh);
+}
+
+static int net6_route_linklocal(struct net6_iface *iface, const struct in6_addr *daddr,
+				struct net6_nexthop *nh)
+{
+	return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh) : -EINVAL;
+}
+
+/* What is set for a table. */
+static int net6_route_of_table(const struct net6_table *table, const struct net6_dest_key *key,
+			       struct net6_nexthop *nh)
+{
+	struct net6_fib_match match = {};
+
+	if (table)
+		net6_route_match(table, key, &match);
+	return match.route ? net6_route_via(&match, key, nh) : -ENETUNREACH;
+}
+
+/**
+ * net6_route_by_table() - the next hop by one table, that a rule leads to
+ * @nn: namespace
+ * @key: destination, interface and router
+ * @id: number of the table
+ * @nh: filled
+ *
+ * Local has our addresses and groups, main what is link-local.
+ * Context: RCU read lock held. Return: as net6_route_nexthop(); -ENETUNREACH: the next rule is
+ * asked.
+ */
+int net6_route_by_table(struct net6_net *nn, const struct net6_dest_key *key, u32 id,
+			struct net6_nexthop *nh)
+{
+	struct net6_iface *iface = key->oif ? net6_iface_find(nn, key->oif) : NULL;
+	const struct in6_addr *daddr = &key->daddr;
+	int type = ipv6_addr_type(daddr);
+	const struct net6_accept *own;
+
+	if (id == RT_TABLE_LOCAL && type & IPV6_ADDR_MULTICAST)
+		return net6_route_multicast(nn, daddr, iface, nh);
+	if (id == RT_TABLE_LOCAL) {
+		own = net6_route_own(nn, daddr, iface);
+		return own ? net6_route_local(nn, own, iface, nh) : -ENETUNREACH;
+	}
+	if (id != RT_TABLE_MAIN)
+		return net6_route_of_table(net6_table_find(nn, id), key, nh);
+	if (type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LOOPBACK))
+		return -ENETUNREACH;
+	if (type & IPV6_ADDR_LINKLOCAL)
+		return net6_route_linklocal(iface, daddr, nh);
+	return net6_route_main(nn, key, nh);
+}
+
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
-		       struct net6_nexthop *nh)
+		       const struct flowi6 *fl6, struct net6_nexthop *nh)
 {
 	const struct in6_addr *daddr = &key->daddr;
 	int oif = key->oif;
@@ -199,6 +275,8 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		return -ENODEV;
 	if (type == IPV6_ADDR_ANY || (type & IPV6_ADDR_MAPPED))
 		return -ENETUNREACH;
+	if (net6_rules_on(nn))
+		return net6_rules_nexthop(nn, key, fl6, nh);
 	if (type & IPV6_ADDR_MULTICAST)
 		return net6_route_multicast(nn, daddr, iface, nh);
 	own = net6_route_own(nn, daddr, iface);
@@ -207,7 +285,7 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 	if (type & IPV6_ADDR_LOOPBACK)
 		return -EADDRNOTAVAIL;
 	if (type & IPV6_ADDR_LINKLOCAL)
-		return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, nh) : -EINVAL;
+		return net6_route_linklocal(iface, daddr, nh);
 
-	return net6_route_unicast(nn, key, nh);
+	return net6_route_main(nn, key, nh);
 }

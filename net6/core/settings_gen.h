@@ -212,6 +212,8 @@ struct net6_limits {
 	u32 max_groups;
 	/* Routing tables beside the main one. */
 	u32 max_tables;
+	/* Rules that say which routing table is looked at. */
+	u32 max_rules;
 };
 
 /* X(field, attribute, least, largest, initial) */
@@ -238,6 +240,7 @@ struct net6_limits {
 	X(unknown_hbh_options, UNKNOWN_HBH_OPTIONS, 0, 1, 1) \
 	X(max_manual, MAX_MANUAL, 0, 1048576, 16384) \
 	X(max_groups, MAX_GROUPS, 0, 65536, 4096) \
-	X(max_tables, MAX_TABLES, 0, 65536, 4096)
+	X(max_tables, MAX_TABLES, 0, 65536, 4096) \
+	X(max_rules, MAX_RULES, 0, 65536, 4096)
 
 #endif /* _NET6_SETTINGS_GEN_H */

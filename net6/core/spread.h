@@ -5,6 +5,7 @@
 
 #include <linux/in6.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct net6_fib_match;
 struct net6_net;
@@ -24,15 +25,25 @@ enum net6_spread_policy {
 /**
  * struct net6_flow - what a flow is known by beside its addresses
  * @protocol: IPPROTO_*
+ * @owned: a socket has it, whose owner is @uid; else the namespace's root
  * @sport: port, network byte order, 0 if there is none yet
  * @dport: alike
- * @label: flow label, network byte order
+ * @label: flow label and traffic class, network byte order
+ * @mark: of its packets
+ * @iif: interface that they came in on, 0: they begin here
+ * @uid: see there
+ *
+ * The next hops of a route are shared by the first of these, rules look at all of them.
  */
 struct net6_flow {
 	u8	protocol;
+	bool	owned;
 	__be16	sport;
 	__be16	dport;
 	__be32	label;
+	u32	mark;
+	int	iif;
+	kuid_t	uid;
 };
 
 /**

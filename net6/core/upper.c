@@ -18,7 +18,7 @@ EXPORT_SYMBOL_GPL(net6_proto_ifindex);
 void net6_proto_too_big(struct sk_buff *skb, const struct net6_icmp_error *err)
 {
 	if (err->type == ICMPV6_PKT_TOOBIG)
-		net6_dest_update_pmtu(net6_pernet(dev_net(skb->dev)), err);
+		net6_dest_update_pmtu(net6_pernet(dev_net(skb->dev)), err, NULL);
 }
 EXPORT_SYMBOL_GPL(net6_proto_too_big);
 

@@ -38,7 +38,7 @@ struct net6_iface;
 	NET6_MIB_IFACE_NAMES(X)							\
 	X(Ip6OutNoRoutes) X(Ip6DestCreated) X(Ip6DestEvicted)			\
 	X(MldLeaveLimit) X(MldGroupLimit) X(NdRouteLimit) X(NdDnsOptions)			\
-	X(RouteTableLimit)							\
+	X(RouteTableLimit) X(RouteRuleLimit)					\
 	X(NdDadAttempts) X(NdDadFailures) X(NdNeighCreated) X(NdNeighEvicted)	\
 	X(NdAddrLimit) X(NdPrefixLimit) X(NdRouterLimit) X(NdDadLooped) X(TransitionAddrLimit)	\
 	X(NdNeighFailed) X(NdNeighTableFull) X(NdProxyLimit) X(NdManualLimit)	\

@@ -16,7 +16,7 @@ static int net6_group_ifindex(struct net6_net *nn, const struct in6_addr *addr)
 	struct net6_nexthop nh;
 	struct net6_iface *iface;
 
-	if (net6_route_nexthop(nn, &key, &nh) >= 0)
+	if (net6_route_nexthop(nn, &key, NULL, &nh) >= 0)
 		return nh.iface->ifindex;
 	iface = net6_iface_first_multicast(nn);
 	return iface ? iface->ifindex : 0;

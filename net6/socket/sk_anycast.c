@@ -35,7 +35,7 @@ static struct net6_iface *net6_sk_anycast_iface(struct net6_net *nn, const struc
 	list_for_each_entry_rcu(iface, &nn->ifaces, list)
 		if (net6_anycast_find(iface, addr))
 			return iface;
-	if (net6_route_nexthop(nn, &key, &nh) >= 0)
+	if (net6_route_nexthop(nn, &key, NULL, &nh) >= 0)
 		return nh.iface;
 	list_for_each_entry_rcu(iface, &nn->ifaces, list)
 		if (net6_iface_usable(iface) && net6_forward_on(iface) &&

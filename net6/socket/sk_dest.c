@@ -39,6 +39,71 @@ void net6_sk_dest_reset(struct sock *sk)
 }
 
 /**
+ * net6_sk_flow() - what is known of a connected socket's packets beside their addresses
+ * @sk: socket
+ * @flow: filled
+ *
+ * Context: any.
+ */
+void net6_sk_flow(const struct sock *sk, struct net6_flow *flow)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	*flow = (struct net6_flow) {
+		.protocol	= sk->sk_protocol,
+		.sport		= inet->inet_sport,
+		.dport		= inet->inet_dport,
+		.label		= ip6_make_flowinfo(net6_np(sk)->tclass, net6_np(sk)->flow_label),
+		.mark		= READ_ONCE(sk->sk_mark),
+		.owned		= true,
+		.uid		= sock_net_uid(sock_net(sk), sk),
+	};
+}
+
+/* Would rules that are asked now answer as when the entry was looked for? */
+static bool net6_sk_rule_holds(const struct net6_dest *dest, const struct in6_addr *saddr,
+			       const struct net6_flow *flow)
+{
+	struct flowi6 fl6;
+
+	net6_rules_ask(dest->nn, &dest->key, saddr, flow, &fl6);
+	return net6_rules_hash(dest->nn, &fl6) == dest->key.rule;
+}
+
+/**
+ * net6_sk_dest_holds() - is this still the destination of a connected socket, where rules are?
+ * @sk: connected socket
+ * @dest: what it remembers, not stale
+ *
+ * It may have another mark, or be bound to another interface. Context: any.
+ */
+noinline bool net6_sk_dest_holds(const struct sock *sk, const struct net6_dest *dest)
+{
+	struct net6_flow flow;
+
+	net6_sk_flow(sk, &flow);
+	return dest->key.oif == net6_sk_oif(sk, &sk->sk_v6_daddr) &&
+	       net6_sk_rule_holds(dest, &sk->sk_v6_rcv_saddr, &flow);
+}
+
+/**
+ * net6_sk_update_pmtu() - a Packet Too Big message about a datagram of a socket
+ * @sk: datagram socket
+ * @err: the message
+ * @dport: where the datagram went, 0 without ports
+ *
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_sk_update_pmtu(const struct sock *sk, const struct net6_icmp_error *err, __be16 dport)
+{
+	struct net6_flow flow;
+
+	net6_sk_flow(sk, &flow);
+	flow.dport = dport;
+	net6_dest_update_pmtu(net6_pernet(sock_net(sk)), err, &flow);
+}
+
+/**
  * net6_sk_dest_slow() - look the destination of a connected socket up again
  * @sk: connected socket; locked by the caller or, for datagrams, in an RCU section
  *
@@ -48,15 +113,10 @@ void net6_sk_dest_reset(struct sock *sk)
 struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 {
 	struct net6_net *nn = net6_pernet(sock_net(sk));
-	const struct inet_sock *inet = inet_sk(sk);
-	const struct net6_flow flow = {
-		.protocol	= sk->sk_protocol,
-		.sport		= inet->inet_sport,
-		.dport		= inet->inet_dport,
-		.label		= net6_np(sk)->flow_label,
-	};
 	struct net6_dest *dest;
+	struct net6_flow flow;
 
+	net6_sk_flow(sk, &flow);
 	dest = net6_dest_lookup_flow(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
 				     net6_sk_oif(sk, &sk->sk_v6_daddr), &flow);
 	if (!IS_ERR(dest))
@@ -64,14 +124,43 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 	return dest;
 }
 
+static void net6_dgram_flow(const struct sock *sk, const struct net6_tx *tx,
+			    struct net6_flow *flow)
+{
+	*flow = (struct net6_flow) {
+		.protocol	= sk->sk_protocol,
+		.sport		= inet_sk(sk)->inet_sport,
+		.dport		= tx->dport,
+		.label		= tx->flowinfo | htonl((u32)net6_tx_tclass(sk, tx) << 20),
+		.mark		= tx->sockc.mark,
+		.owned		= true,
+		.uid		= sock_net_uid(sock_net(sk), sk),
+	};
+}
+
+/* Of one way among several, or by rules: are they asked the same? */
+static noinline bool net6_dgram_dest_holds(const struct sock *sk, const struct net6_dest *dest,
+					   const struct net6_tx *tx)
+{
+	struct net6_flow flow;
+
+	if (dest->flags & NET6_DEST_ONE_WAY)
+		return false;
+	net6_dgram_flow(sk, tx, &flow);
+	return net6_sk_rule_holds(dest, &tx->saddr, &flow);
+}
+
 /* May an entry be used for any flow, and with a source address? If there is none yet, the entry has
  * to have one. An entry for all routers has chosen one for the source that is in it: RFC 8028.
  */
-static bool net6_dgram_dest_fits(const struct net6_dest *dest, const struct in6_addr *saddr)
+static bool net6_dgram_dest_fits(const struct sock *sk, const struct net6_dest *dest,
+				 const struct net6_tx *tx)
 {
 	bool has_saddr = net6_dest_has_saddr(dest);
+	const struct in6_addr *saddr = &tx->saddr;
 
-	if (unlikely(dest->flags & NET6_DEST_ONE_WAY))
+	if (unlikely(dest->flags & (NET6_DEST_ONE_WAY | NET6_DEST_RULED)) &&
+	    !net6_dgram_dest_holds(sk, dest, tx))
 		return false;
 	if (likely(READ_ONCE(dest->nn->n_routers) < 2))
 		return has_saddr || !ipv6_addr_any(saddr);
@@ -82,14 +171,10 @@ static bool net6_dgram_dest_fits(const struct net6_dest *dest, const struct in6_
 static struct net6_dest *net6_dgram_dest_slow(struct sock *sk, const struct net6_tx *tx,
 					      const struct in6_addr *hop)
 {
-	const struct net6_flow flow = {
-		.protocol	= sk->sk_protocol,
-		.sport		= inet_sk(sk)->inet_sport,
-		.dport		= tx->dport,
-		.label		= tx->flowinfo,
-	};
 	struct net6_dest *dest;
+	struct net6_flow flow;
 
+	net6_dgram_flow(sk, tx, &flow);
 	dest = net6_dest_lookup_flow(net6_pernet(sock_net(sk)), &tx->saddr, hop, tx->oif, &flow);
 	if (!IS_ERR(dest))
 		net6_sk_dest_set(sk, dest);
@@ -114,7 +199,7 @@ struct net6_dest *net6_dgram_dest(struct sock *sk, const struct net6_tx *tx)
 		hop = net6_exthdr_first_hop(tx->opt, hop);
 	if (likely(dest && net6_dest_valid(dest) && dest->key.oif == tx->oif &&
 		   ipv6_addr_equal(&dest->key.daddr, hop) &&
-		   net6_dgram_dest_fits(dest, &tx->saddr)))
+		   net6_dgram_dest_fits(sk, dest, tx)))
 		return dest;
 	return net6_dgram_dest_slow(sk, tx, hop);
 }

@@ -224,6 +224,9 @@ static inline struct net6_sk *net6_sk(const struct sock *sk)
 }
 
 struct net6_dest *net6_sk_dest_slow(struct sock *sk);
+bool net6_sk_dest_holds(const struct sock *sk, const struct net6_dest *dest);
+void net6_sk_flow(const struct sock *sk, struct net6_flow *flow);
+void net6_sk_update_pmtu(const struct sock *sk, const struct net6_icmp_error *err, __be16 dport);
 const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_dest *dest,
 				      struct in6_addr *buf);
 
@@ -231,7 +234,8 @@ const struct in6_addr *net6_sk_source(const struct sock *sk, const struct net6_d
  * net6_sk_dest() - the destination of a connected socket, looked up again if stale
  * @sk: connected socket, locked by the caller (owned or spinlock)
  *
- * The fast path is one compare. The source address of a connected socket is fixed
+ * The fast path is one compare; where there are rules, the socket may have another mark since. The
+ * source address of a connected socket is fixed
  * (inet6_sk()->saddr) and does not change with the entry.
  * Context: any; does not sleep.
  * Return: a borrowed entry (the socket holds it), or ERR_PTR(-errno).
@@ -240,7 +244,8 @@ static inline struct net6_dest *net6_sk_dest(struct sock *sk)
 {
 	struct net6_dest *dest = net6_sk(sk)->dest;
 
-	if (likely(dest && net6_dest_valid(dest)))
+	if (likely(dest && net6_dest_valid(dest)) &&
+	    likely(!(dest->flags & NET6_DEST_RULED) || net6_sk_dest_holds(sk, dest)))
 		return dest;
 	return net6_sk_dest_slow(sk);
 }

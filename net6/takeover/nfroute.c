@@ -168,7 +168,7 @@ static int net6_nf_rule_action(struct fib_rule *rule, struct flowi *fl, int flag
 	struct net6_nexthop nh;
 
 	/* Not the cache: a source that is asked about is anybody's word. */
-	if (net6_route_nexthop(nn, &key, &nh) < 0)
+	if (net6_route_nexthop(nn, &key, &fl->u.ip6, &nh) < 0)
 		return -ENETUNREACH;
 	/* The interface has it, and goes only after a grace period. */
 	res->rt6 = nh.iface->rt;

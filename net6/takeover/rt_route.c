@@ -113,6 +113,9 @@ const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_IP_PROTO]	= { .type = NLA_U8 },
 	[RTA_SPORT]	= { .type = NLA_U16 },
 	[RTA_DPORT]	= { .type = NLA_U16 },
+	[RTA_IIF]	= { .type = NLA_U32 },
+	[RTA_MARK]	= { .type = NLA_U32 },
+	[RTA_UID]	= { .type = NLA_U32 },
 };
 
 /* A strict request may also name an interface, or a table by its full number. */
@@ -159,6 +162,7 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
  * @daddr: destination
  * @gateway: next hop, :: for on-link
  * @dev: outgoing device; NULL for an address of ours
+ * @table: number of the table
  * @route: the best so far
  * @found: there is one
  */
@@ -166,6 +170,7 @@ struct net6_rt_best {
 	const struct in6_addr		*daddr;
 	struct in6_addr			gateway;
 	const struct net_device		*dev;
+	u32				table;
 	struct net6_rt_route		route;
 	bool				found;
 };
@@ -174,7 +179,8 @@ static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_best *best = arg;
 
-	if (!ipv6_prefix_equal(&route->dst, best->daddr, route->plen) ||
+	if (route->table != best->table ||
+	    !ipv6_prefix_equal(&route->dst, best->daddr, route->plen) ||
 	    !ipv6_addr_equal(&route->gateway, &best->gateway) ||
 	    (best->dev ? route->dev != best->dev : route->type != RTN_LOCAL) ||
 	    (best->found && (route->plen < best->route.plen ||
@@ -190,7 +196,7 @@ static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
 static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *dest,
 				  struct net6_rt_route *route)
 {
-	struct net6_rt_best best = { .daddr = &dest->key.daddr };
+	struct net6_rt_best best = { .daddr = &dest->key.daddr, .table = dest->table };
 
 	if (!(dest->flags & NET6_DEST_LOCAL))
 		best.dev = dest->iface->dev;
@@ -203,7 +209,7 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 			.attrs.metric	= IP6_RT_PRIO_ADDRCONF,
 			.attrs.protocol	= RTPROT_REDIRECT,
 			.expires	= NET6_LIFETIME_INFINITE,
-			.table		= RT_TABLE_MAIN,
+			.table		= dest->table,
 			.type		= RTN_UNICAST,
 		};
 	*route = best.route;
@@ -215,9 +221,20 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 	route->plen = 128;
 }
 
+/* Who asks as for a packet that comes in is told by which interface, others by which source. */
+static int net6_rt_route_asked(struct sk_buff *msg, const struct in6_addr *from,
+			       const struct net6_flow *flow, const struct in6_addr *saddr)
+{
+	if (nla_put_in6_addr(msg, RTA_SRC, from))
+		return -EMSGSIZE;
+	if (flow->iif)
+		return nla_put_u32(msg, RTA_IIF, flow->iif);
+	return nla_put_in6_addr(msg, RTA_PREFSRC, saddr);
+}
+
 static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *nlh,
 			       const struct net6_rt_route *route, const struct in6_addr *from,
-			       const struct in6_addr *saddr)
+			       const struct net6_flow *flow, const struct in6_addr *saddr)
 {
 	u32 portid = NETLINK_CB(request).portid;
 	struct net *net = sock_net(request->sk);
@@ -230,8 +247,7 @@ static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *n
 		return -ENOBUFS;
 	reply = net6_rt_route_header(msg, route, portid, nlh->nlmsg_seq, RTM_NEWROUTE, 0);
 	if (!reply || net6_rt_route_attrs(msg, route) ||
-	    nla_put_in6_addr(msg, RTA_SRC, from) ||
-	    nla_put_in6_addr(msg, RTA_PREFSRC, saddr)) {
+	    net6_rt_route_asked(msg, from, flow, saddr)) {
 		nlmsg_free(msg);
 		return -EMSGSIZE;
 	}
@@ -241,28 +257,51 @@ static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *n
 	return rtnl_unicast(msg, net, portid);
 }
 
+/* Whose packet, and which one. RTNL held. */
+static int net6_rt_route_flow(struct net *net, const struct rtmsg *rtm, struct nlattr **tb,
+			      struct net6_flow *flow)
+{
+	*flow = (struct net6_flow) {
+		.label	= ip6_make_flowinfo(rtm->rtm_tos, 0),
+		.owned	= true,
+		.uid	= current_uid(),
+	};
+	if (tb[RTA_IP_PROTO])
+		flow->protocol = nla_get_u8(tb[RTA_IP_PROTO]);
+	if (tb[RTA_SPORT])
+		flow->sport = nla_get_be16(tb[RTA_SPORT]);
+	if (tb[RTA_DPORT])
+		flow->dport = nla_get_be16(tb[RTA_DPORT]);
+	if (tb[RTA_MARK])
+		flow->mark = nla_get_u32(tb[RTA_MARK]);
+	if (tb[RTA_IIF])
+		flow->iif = nla_get_u32(tb[RTA_IIF]);
+	if (flow->iif && !__dev_get_by_index(net, flow->iif))
+		return -ENODEV;
+	if (tb[RTA_UID])
+		flow->uid = make_kuid(current_user_ns(), nla_get_u32(tb[RTA_UID]));
+	else if (flow->iif)
+		flow->uid = INVALID_UID;
+	return 0;
+}
+
 int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct nlattr *tb[RTA_MAX + 1];
 	struct in6_addr daddr, from, saddr;
-	struct net6_flow flow = {};
 	struct net6_rt_route route;
 	struct net6_dest *dest;
+	struct net6_flow flow;
 	int err;
 
 	err = nlmsg_parse_deprecated(nlh, sizeof(struct rtmsg), tb, RTA_MAX,
-				     net6_rt_route_policy, extack);
+				     net6_rt_route_policy, extack) ?:
+	      net6_rt_route_flow(nn->net, nlmsg_data(nlh), tb, &flow);
 	if (err)
 		return err;
 	daddr = tb[RTA_DST] ? nla_get_in6_addr(tb[RTA_DST]) : in6addr_any;
 	from = tb[RTA_SRC] ? nla_get_in6_addr(tb[RTA_SRC]) : in6addr_any;
-	if (tb[RTA_IP_PROTO])
-		flow.protocol = nla_get_u8(tb[RTA_IP_PROTO]);
-	if (tb[RTA_SPORT])
-		flow.sport = nla_get_be16(tb[RTA_SPORT]);
-	if (tb[RTA_DPORT])
-		flow.dport = nla_get_be16(tb[RTA_DPORT]);
 	dest = net6_dest_lookup_flow(nn, &from, &daddr,
 				     tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0, &flow);
 	if (IS_ERR(dest))
@@ -272,7 +311,7 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	rcu_read_unlock();
 	saddr = net6_dest_choose_saddr(dest) ? from : dest->saddr;
 	/* RTNL keeps the device. */
-	err = net6_rt_route_reply(skb, nlh, &route, &from, &saddr);
+	err = net6_rt_route_reply(skb, nlh, &route, &from, &flow, &saddr);
 	net6_dest_put(dest);
 	return err;
 }

@@ -193,7 +193,7 @@ static void net6_ping_error(struct sk_buff *skb, const struct net6_icmp_error *i
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG)
-		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
+		net6_sk_update_pmtu(sk, icmp, 0);
 	if (net6_opt(sk, RECVERR6))
 		net6_queue_icmp_error(sk, skb, err, 0, icmp, icmp->offset);
 	net6_dgram_tell(sk, err, hard);

@@ -369,7 +369,7 @@ static void net6_raw_error_one(struct sock *sk, struct sk_buff *skb,
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);
 	if (icmp->type == ICMPV6_PKT_TOOBIG) {
-		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
+		net6_sk_update_pmtu(sk, icmp, 0);
 		hard = net6_np(sk)->pmtudisc == IPV6_PMTUDISC_DO;
 	}
 	if (net6_opt(sk, RECVERR6))

@@ -286,7 +286,7 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 		/* As Linux: the path's MTU is not for such a socket. */
 		if (!ip6_sk_accept_pmtu(sk))
 			return;
-		net6_dest_update_pmtu(net6_pernet(sock_net(sk)), icmp);
+		net6_sk_update_pmtu(sk, icmp, uh->dest);
 		hard = net6_np(sk)->pmtudisc != IPV6_PMTUDISC_DONT;
 	}
 	if (net6_opt(sk, RECVERR6))

@@ -155,7 +155,8 @@
 	{ "unknown-hbh-options", NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS, 0, 0, 1, 1 }, \
 	{ "max-manual", NET6_A_LIMITS_MAX_MANUAL, 0, 0, 1048576, 16384 }, \
 	{ "max-groups", NET6_A_LIMITS_MAX_GROUPS, 0, 0, 65536, 4096 }, \
-	{ "max-tables", NET6_A_LIMITS_MAX_TABLES, 0, 0, 65536, 4096 },
+	{ "max-tables", NET6_A_LIMITS_MAX_TABLES, 0, 0, 65536, 4096 }, \
+	{ "max-rules", NET6_A_LIMITS_MAX_RULES, 0, 0, 65536, 4096 },
 
 /* Its line of the usage. */
 #define LIMITS_HELP \
@@ -165,7 +166,7 @@
 	"      [frag-memory OCTETS] [frag-timeout SECONDS] [max-proxies N]\n" \
 	"      [max-hbh-options N] [max-dst-length OCTETS] [max-hbh-length OCTETS]\n" \
 	"      [unknown-dst-options 0|1] [unknown-hbh-options 0|1] [max-manual N]\n" \
-	"      [max-groups N] [max-tables N]\n"
+	"      [max-groups N] [max-tables N] [max-rules N]\n"
 
 /* What is shown of it: struct column. */
 #define LIMITS_COLUMNS \
@@ -191,6 +192,7 @@
 	{ NET6_A_LIMITS_UNKNOWN_HBH_OPTIONS, KIND_U32, "unknown_hbh_options", "UNKNOWN-HBH-OPTIONS", NULL }, \
 	{ NET6_A_LIMITS_MAX_MANUAL, KIND_U32, "max_manual", "MAX-MANUAL", NULL }, \
 	{ NET6_A_LIMITS_MAX_GROUPS, KIND_U32, "max_groups", "MAX-GROUPS", NULL }, \
-	{ NET6_A_LIMITS_MAX_TABLES, KIND_U32, "max_tables", "MAX-TABLES", NULL },
+	{ NET6_A_LIMITS_MAX_TABLES, KIND_U32, "max_tables", "MAX-TABLES", NULL }, \
+	{ NET6_A_LIMITS_MAX_RULES, KIND_U32, "max_rules", "MAX-RULES", NULL },
 
 #endif /* NET6CTL_SETTINGS_GEN_H */

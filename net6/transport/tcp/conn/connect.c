@@ -62,10 +62,12 @@ static int net6_tcp_connect_dest(struct sock *sk)
 {
 	struct net6_net *nn = net6_tcp_nn(sk);
 	struct net6_dest *dest;
+	struct net6_flow flow;
 	struct in6_addr buf;
 
-	dest = net6_dest_lookup_from(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
-				     sk->sk_bound_dev_if);
+	net6_sk_flow(sk, &flow);
+	dest = net6_dest_lookup_flow(nn, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr,
+				     sk->sk_bound_dev_if, net6_rules_on(nn) ? &flow : NULL);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 	if (dest->flags & NET6_DEST_MULTICAST) {

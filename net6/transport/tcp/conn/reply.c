@@ -33,6 +33,8 @@ void net6_tcp_reply(struct net6_net *nn, const struct net6_tcp_reply *r)
 		.protocol	= IPPROTO_TCP,
 		.sport		= r->sport,
 		.dport		= r->dport,
+		.label		= htonl((u32)r->tclass << 20),
+		.mark		= r->mark,
 	};
 	struct net6_dest *dest;
 	struct tcphdr *th;

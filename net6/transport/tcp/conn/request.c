@@ -332,6 +332,10 @@ static struct net6_dest *net6_tcp_request_dest(struct sock *listener, const stru
 		.protocol	= IPPROTO_TCP,
 		.sport		= tcp_hdr(skb)->dest,
 		.dport		= tcp_hdr(skb)->source,
+		.label		= htonl((u32)net6_np(listener)->tclass << 20),
+		.mark		= READ_ONCE(listener->sk_mark),
+		.owned		= true,
+		.uid		= sock_net_uid(sock_net(listener), listener),
 	};
 	int oif = listener->sk_bound_dev_if;
 
