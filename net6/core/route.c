@@ -211,12 +211,6 @@ int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 				   net6_route_main(nn, key, nh);
 }
 
-static int net6_route_linklocal(struct net6_iface *iface, const struct in6_addr *daddr,
-				struct net6_nexthop *nh)
-{
-	return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh) : -EINVAL;
-}
-
 /* What is set for a table. */
 static int net6_route_of_table(const struct net6_table *table, const struct net6_dest_key *key,
 			       struct net6_nexthop *nh)
@@ -235,7 +229,7 @@ static int net6_route_of_table(const struct net6_table *table, const struct net6
  * @id: number of the table
  * @nh: filled
  *
- * Local has our addresses and groups, main what is link-local.
+ * Local has our addresses and groups. What is link-local is on its link, whatever rules say.
  * Context: RCU read lock held. Return: as net6_route_nexthop(); -ENETUNREACH: the next rule is
  * asked.
  */
@@ -253,12 +247,10 @@ int net6_route_by_table(struct net6_net *nn, const struct net6_dest_key *key, u3
 		own = net6_route_own(nn, daddr, iface);
 		return own ? net6_route_local(nn, own, iface, nh) : -ENETUNREACH;
 	}
-	if (id != RT_TABLE_MAIN)
-		return net6_route_of_table(net6_table_find(nn, id), key, nh);
 	if (type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LOOPBACK))
 		return -ENETUNREACH;
-	if (type & IPV6_ADDR_LINKLOCAL)
-		return net6_route_linklocal(iface, daddr, nh);
+	if (id != RT_TABLE_MAIN)
+		return net6_route_of_table(net6_table_find(nn, id), key, nh);
 	return net6_route_main(nn, key, nh);
 }
 
@@ -275,7 +267,7 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		return -ENODEV;
 	if (type == IPV6_ADDR_ANY || (type & IPV6_ADDR_MAPPED))
 		return -ENETUNREACH;
-	if (net6_rules_on(nn))
+	if (net6_rules_on(nn) && !(type & IPV6_ADDR_LINKLOCAL))
 		return net6_rules_nexthop(nn, key, fl6, nh);
 	if (type & IPV6_ADDR_MULTICAST)
 		return net6_route_multicast(nn, daddr, iface, nh);
@@ -285,7 +277,7 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 	if (type & IPV6_ADDR_LOOPBACK)
 		return -EADDRNOTAVAIL;
 	if (type & IPV6_ADDR_LINKLOCAL)
-		return net6_route_linklocal(iface, daddr, nh);
+		return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh) : -EINVAL;
 
 	return net6_route_main(nn, key, nh);
 }

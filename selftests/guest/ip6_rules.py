@@ -89,6 +89,14 @@ def without_memory():
 
 
 @ktap.test
+def what_is_link_local_stays_on_its_link():
+    """Native sends it to the default router of a table."""
+    with ip6rules.ruled(("lookup", "100", "pref", "100")):
+        shown, = ip6rules.shown("route", "get", "fe80::9", "oif", "s1")
+        ktap.equal((shown["dev"], shown.get("gateway")), ("s1", None), "fe80::9")
+
+
+@ktap.test
 def a_namespace_goes_with_them():
     """Rules, tables and destinations that were found by them."""
     for _ in range(3):

@@ -436,6 +436,12 @@ struct net6_dest *net6_sk_dest_slow(struct sock *sk)
 	return ERR_PTR(-ENETUNREACH);
 }
 
+/* There are no rules. */
+bool net6_sk_dest_holds(const struct sock *sk, const struct net6_dest *dest)
+{
+	return true;
+}
+
 void net6_sk_dest_reset(struct sock *sk)
 {
 }
