@@ -17,7 +17,7 @@ _net6ctl_dev="mtu hop-limit dad-transmits accept-ra autoconf reachable retrans
 _net6ctl_limits="max-addrs max-prefixes max-routers max-neighs max-dests neigh-queue
 	icmp-rate max-routes max-ra-routes max-exthdrs max-dst-options max-padding frag-memory
 	frag-timeout max-proxies max-hbh-options max-dst-length max-hbh-length
-	unknown-dst-options unknown-hbh-options max-manual max-groups max-tables"
+	unknown-dst-options unknown-hbh-options max-manual max-groups max-tables max-rules"
 
 # What may follow a word, if that is one of a few.
 _net6ctl_values() {
@@ -59,7 +59,7 @@ _net6ctl_setting() {
 
 _net6ctl_words() {
 	local -n _words=$1
-	local show="interfaces addresses groups neighbors routers routes prefixes pref64 proxies
+	local show="interfaces addresses groups neighbors routers routes rules prefixes pref64 proxies
 		destinations sockets tunnels xlat counters drops limits policy"
 	local tunnel="remote local ttl tos pmtu router"
 
@@ -75,17 +75,25 @@ _net6ctl_words() {
 	"show policy"*|"show limits"*|"show sockets"*|sockets*|"show counters"*|"show drops"*) ;;
 	"show xlat"|"xlat del")	net6ctl -j show xlat 2>/dev/null |
 					sed -n 's/.*"dev": *"\([^"]*\)".*/\1/p' ;;
-	"show xlat "*" "*)	;;
+	"show rules"*|"show xlat "*" "*) ;;
 	"show xlat "*)		echo hosts ;;
 	"show "*" dev"*)	;;
 	"show "*)		echo dev ;;
-	add)			echo address neighbor route prefix policy proxy ;;
-	del)			echo address neighbor route prefix policy proxy socket ;;
+	add)			echo address neighbor route rule prefix policy proxy ;;
+	del)			echo address neighbor route rule prefix policy proxy socket ;;
 	"del socket")		echo orphan local lport remote rport dev ;;
 	"del socket "*)		echo local lport remote rport dev ;;
 	"add policy "*\ label|"add policy "*\ precedence) ;;
 	"add policy "*)		echo label precedence ;;
 	"del policy"*|"add policy") ;;
+	"add rule "*\ lookup|"del rule "*\ lookup) echo local main ;;
+	"add rule "*\ [io]if|"del rule "*\ [io]if) ls /sys/class/net 2>/dev/null ;;
+	"add rule "*\ ipproto|"del rule "*\ ipproto) echo tcp udp ipv6-icmp ;;
+	"add rule "*\ from|"add rule "*\ to|"add rule "*\ fwmark|"add rule "*\ uidrange) ;;
+	"add rule "*\ [sd]port|"add rule "*\ tos|"add rule "*\ pref|"add rule "*\ goto) ;;
+	"add rule"*|"del rule"*) echo not from to iif oif fwmark uidrange ipproto sport dport tos pref \
+					lookup goto unreachable prohibit blackhole nop \
+					suppress_prefixlength ;;
 	"add route"|"del route") echo default ;;
 	"add route default"|"del route default") echo via ;;
 	"add route "*" dev "*" preference") echo high medium low ;;
@@ -93,8 +101,9 @@ _net6ctl_words() {
 	"add route "*" dev "*" congctl"|"add route "*" dev "*" congctl lock")
 		cat /proc/sys/net/ipv4/tcp_available_congestion_control 2>/dev/null ;;
 	"add route "*" nexthop"|"del route "*" nexthop") echo via ;;
-	"add route "*" weight"|"add route "*" src") ;;
-	"add route "*" dev "*)	echo nexthop weight preference src mtu advmss hoplimit window initrwnd initcwnd rto_min \
+	"add route "*" weight"|"add route "*" src"|"add route "*" table"|"del route "*" table") ;;
+	"del route "*" dev "*)	echo table ;;
+	"add route "*" dev "*)	echo nexthop weight preference table src mtu advmss hoplimit window initrwnd initcwnd rto_min \
 					quickack congctl fastopen_no_cookie rtt rttvar ssthresh cwnd \
 					reordering features ;;
 	"add proxy "*\ router)	echo on off ;;

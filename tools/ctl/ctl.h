@@ -41,6 +41,9 @@ void ctl_dump(uint8_t cmd, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
 uint32_t ctl_u32(const struct nlattr *attr);
 struct in6_addr ctl_address(const struct nlattr *attr);
 void ctl_monitor(void (*fn)(uint8_t cmd, const struct nlattr **attrs)) __attribute__((noreturn));
+/* The same of rtnetlink; @fn gets each answer whole. */
+struct nlmsghdr *route_request(uint16_t type, uint16_t flags);
+void route_talk(struct nlmsghdr *nlh, void (*fn)(const struct nlmsghdr *nlh));
 
 /* print.c */
 enum kind {
@@ -119,6 +122,11 @@ int metrics_take(int argc, char **argv, struct metrics *m);
 void metrics_put(struct nlmsghdr *nlh, uint16_t type, const struct metrics *m);
 void metrics_text(FILE *to, const struct nlattr *nest);
 
+/* rule.c */
+void change_rule(bool add, int argc, char **argv);
+void show_rules(int argc, char **argv, bool json);
+void save_rules(FILE *to);
+
 /* tunnel.c */
 void tunnel(int argc, char **argv);
 
@@ -195,6 +203,8 @@ extern const struct setting limit_settings[];
 void run(const char *verb, int argc, char **argv, bool json);
 bool matches(const char *word, const char *full);
 uint32_t number(const char *word, const char *what);
+/* ADDRESS[/LENGTH]. Returns the length, -1 if there is none. */
+int network(const char *word, struct in6_addr *address);
 uint32_t dev_index(const char *name);
 uint32_t dev_option(int argc, char **argv, bool required);
 

@@ -40,6 +40,8 @@ static void usage(FILE *to)
 	      "      [table N] [src ADDRESS] [mtu [lock] N] [initcwnd N] [...]\n"
 	      "      [nexthop via ADDRESS dev DEV [weight N]] [...]\n"
 	      "  del route PREFIX/LENGTH [via ADDRESS] dev DEV [table N]\n"
+	      "  add rule [from PREFIX] [to PREFIX] [fwmark MARK[/MASK]] [...] lookup TABLE\n"
+	      "  del rule [...] | show rules\n"
 	      "  add prefix PREFIX/LENGTH dev DEV\n"
 	      "  del prefix PREFIX/LENGTH dev DEV\n"
 	      "  add proxy ADDRESS dev DEV [router on|off]\n"
@@ -142,7 +144,7 @@ static uint32_t on_off(const char *word, const char *what, unsigned int most)
 }
 
 /* ADDRESS[/LENGTH]; returns the length, or -1 when there is none. */
-static int network(const char *word, struct in6_addr *address)
+int network(const char *word, struct in6_addr *address)
 {
 	char text[INET6_ADDRSTRLEN + 8];
 	int length = -1;
@@ -625,6 +627,7 @@ static void change(bool add, int argc, char **argv)
 		{ "address", change_address },
 		{ "neighbor", change_neighbor },
 		{ "route", change_route },
+		{ "rule", change_rule },
 		{ "prefix", change_prefix },
 		{ "policy", change_policy },
 		{ "proxy", change_proxy },
@@ -633,7 +636,7 @@ static void change(bool add, int argc, char **argv)
 	size_t i;
 
 	if (!argc)
-		die("%s what? (address, neighbor, route, prefix, policy, proxy%s)",
+		die("%s what? (address, neighbor, route, rule, prefix, policy, proxy%s)",
 		    add ? "add" : "del", add ? "" : ", socket");
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!matches(*argv, kinds[i].name))

@@ -118,16 +118,15 @@ void ctl_forgive(int one, int other)
 }
 
 /* A dump ends with NLMSG_DONE, everything else with the acknowledgment. */
-int ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
+static int talk(struct mnl_socket *sock, struct nlmsghdr *nlh, mnl_cb_t fn, void *data)
 {
-	struct receiver receiver = { fn };
 	static unsigned int seq;
 	int got, more;
 
 	refusal = 0;
 	if (loading == LOADING_JUDGE)
 		return 0;
-	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
+	if ((nlh->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
 		nlh->nlmsg_flags |= NLM_F_ACK;
 	nlh->nlmsg_seq = ++seq;
 	if (mnl_socket_sendto(sock, nlh, nlh->nlmsg_len) < 0)
@@ -136,8 +135,8 @@ int ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr *
 		got = mnl_socket_recvfrom(sock, answer, sizeof(answer));
 		if (got < 0)
 			die("cannot receive from the kernel: %s", strerror(errno));
-		more = mnl_cb_run2(answer, got, seq, mnl_socket_get_portid(sock), on_message,
-				   &receiver, control, NLMSG_MIN_TYPE);
+		more = mnl_cb_run2(answer, got, seq, mnl_socket_get_portid(sock), fn, data,
+				   control, NLMSG_MIN_TYPE);
 		if (more < 0 && errno == EINTR)
 			die("there is more than one answer can hold; ask for one interface (dev)");
 		if (more < 0)
@@ -145,6 +144,58 @@ int ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr *
 	} while (more > 0);
 	memset(forgiven, 0, sizeof(forgiven));
 	return refusal;
+}
+
+int ctl_talk(struct nlmsghdr *nlh, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
+{
+	struct receiver receiver = { fn };
+
+	return talk(sock, nlh, on_message, &receiver);
+}
+
+struct nlmsghdr *route_request(uint16_t type, uint16_t flags)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(request);
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | flags;
+	return nlh;
+}
+
+struct route_receiver {
+	void (*fn)(const struct nlmsghdr *nlh);
+};
+
+static int on_route_message(const struct nlmsghdr *nlh, void *data)
+{
+	const struct route_receiver *receiver = data;
+
+	if (receiver->fn)
+		receiver->fn(nlh);
+	return MNL_CB_OK;
+}
+
+static struct mnl_socket *open_socket(int protocol)
+{
+	struct mnl_socket *new = mnl_socket_open(protocol);
+	int one = 1;
+
+	if (!new || mnl_socket_bind(new, 0, MNL_SOCKET_AUTOPID) < 0)
+		die("cannot open a netlink socket: %s", strerror(errno));
+	/* Old kernels without them only say less. */
+	mnl_socket_setsockopt(new, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(new, NETLINK_CAP_ACK, &one, sizeof(one));
+	return new;
+}
+
+void route_talk(struct nlmsghdr *nlh, void (*fn)(const struct nlmsghdr *nlh))
+{
+	struct route_receiver receiver = { fn };
+	static struct mnl_socket *route;
+
+	if (!route)
+		route = open_socket(NETLINK_ROUTE);
+	talk(route, nlh, on_route_message, &receiver);
 }
 
 void ctl_dump(uint8_t cmd, void (*fn)(uint8_t cmd, const struct nlattr **attrs))
@@ -224,14 +275,7 @@ void ctl_use(const char *name, const char *module)
 
 void ctl_open(void)
 {
-	int one = 1;
-
-	sock = mnl_socket_open(NETLINK_GENERIC);
-	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0)
-		die("cannot open a netlink socket: %s", strerror(errno));
-	/* Old kernels without them only say less. */
-	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
-	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
+	sock = open_socket(NETLINK_GENERIC);
 	ctl_use(NET6_FAMILY_NAME, "net6");
 }
 

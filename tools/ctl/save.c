@@ -443,6 +443,7 @@ static void save_all(FILE *to)
 		ctl_dump(kinds[i].cmd, kinds[i].fn);
 		flush_lines(to);
 	}
+	save_rules(to);
 }
 
 /* save [FILE]: the old file is there until the new one is whole. */

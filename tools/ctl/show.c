@@ -310,6 +310,10 @@ void show(int argc, char **argv, bool json)
 		show_xlat(argc - 1, argv + 1, json);
 		return;
 	}
+	if (matches(*argv, "rules")) {
+		show_rules(argc - 1, argv + 1, json);
+		return;
+	}
 	for (o = objects; o->name; o++)
 		if (matches(*argv, o->name))
 			break;

@@ -42,7 +42,7 @@ static struct count counts[SHOWN_MAX];
 static unsigned int n_counts;
 
 /* ADDRESS/LENGTH; returns the length, @none without one. */
-static uint32_t network(int family, const char *word, void *address, uint32_t none)
+static uint32_t network_of(int family, const char *word, void *address, uint32_t none)
 {
 	uint32_t most = family == AF_INET ? 32 : 128, length = none;
 	char text[INET6_ADDRSTRLEN + 5], *slash, *end;
@@ -65,7 +65,7 @@ static uint32_t network(int family, const char *word, void *address, uint32_t no
 static void put_prefix(struct nlmsghdr *nlh, const char *word)
 {
 	struct in6_addr prefix;
-	uint32_t length = network(AF_INET6, word, &prefix, UINT32_MAX);
+	uint32_t length = network_of(AF_INET6, word, &prefix, UINT32_MAX);
 
 	mnl_attr_put(nlh, NET6_XLAT_A_DEV_PREFIX, sizeof(prefix), &prefix);
 	mnl_attr_put_u32(nlh, NET6_XLAT_A_DEV_PREFIX_LEN, length);
@@ -76,7 +76,7 @@ static void put_pool(struct nlmsghdr *nlh, uint16_t address, uint16_t len, const
 		     uint32_t none)
 {
 	struct in_addr pool;
-	uint32_t length = network(AF_INET, word, &pool, none);
+	uint32_t length = network_of(AF_INET, word, &pool, none);
 
 	mnl_attr_put(nlh, address, sizeof(pool), &pool);
 	mnl_attr_put_u32(nlh, len, length);
@@ -125,8 +125,8 @@ static void put_options(struct nlmsghdr *nlh, int argc, char **argv)
 				die("behind map4 A.B.C.D/LENGTH comes map6 PREFIX/LENGTH");
 			if (map == maps + MAPS_MAX * MAP)
 				die("there are at most %u mappings", MAPS_MAX);
-			map[21] = network(AF_INET, argv[1], map + 16, 32);
-			map[20] = network(AF_INET6, argv[3], map, 128);
+			map[21] = network_of(AF_INET, argv[1], map + 16, 32);
+			map[20] = network_of(AF_INET6, argv[3], map, 128);
 			map += MAP;
 			argc -= 2;
 			argv += 2;
