@@ -215,17 +215,20 @@ def headers(path):
     return found
 
 
-def wanted(where, kind, chosen, full):
-    """Whether a file with '# guest: WHERE' runs on this kernel; where it is named, always.
-    The newer kernel is another stock one.
+def wanted(where, kind, kinds, chosen, full):
+    """Whether a file with '# guest: WHERE' runs on this one of the kernels; where it is named,
+    always. The newer kernel is another stock one. Every day each file runs on one of the two:
+    on the newer one where the checking kernel, which is a 6.1 as well, has it.
     """
-    if kind == "newer":
-        kind = "stock"
-    if where == "full":
-        return chosen or full
-    if where == "stock+":
-        return chosen or full or kind == "stock"
-    return chosen or where in ("both", kind)
+    if where in ("full", "named"):
+        return chosen or full and where == "full"
+    if chosen or kind == "checking":
+        return chosen or where in ("both", kind) or full and where in ("stock+", "each")
+    if where == "checking":
+        return False
+    if full or not {"stock", "checking", "newer"} <= set(kinds) or where == "each":
+        return True
+    return (where == "both") == (kind == "newer")
 
 
 def pieces(files):
@@ -239,8 +242,8 @@ def pieces(files):
     return [piece for piece in cut if piece]
 
 
-def boots(kind, only, full):
-    """What to boot on this kernel, the longest first so that guests end together:
+def boots(kind, kinds, only, full):
+    """What to boot on this one of the kernels, the longest first so that guests end together:
     [(append, options, [(file, seconds)])].
     """
     groups = {}
@@ -248,7 +251,7 @@ def boots(kind, only, full):
         if not name.endswith((".sh", ".py")) or only and name not in only:
             continue
         head = headers(os.path.join(TESTS, name))
-        if not wanted(head["guest"], kind, name in only, full):
+        if not wanted(head["guest"], kind, kinds, name in only, full):
             continue
         options = [word for word in head["options"].split() if word != LEAKS]
         if kind == "checking" and (full or LEAKS in head["options"].split()):
@@ -490,7 +493,7 @@ def main():
     for kind in sorted(kinds):
         if build(kind, kernels[kind], kind == "stock" and not only):
             work += [(kind, boot_from[kind]) + what
-                     for what in boots(kind, only, args.full)]
+                     for what in boots(kind, kinds, only, args.full)]
             more_guests(booting, work, 1)
     # Tests wait for times to pass: as many guests as processors leave these idle.
     more_guests(booting, work, int(os.environ.get("GUESTS", (os.cpu_count() or 1) + 1)))

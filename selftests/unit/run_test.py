@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""selftests/lib/run.py: how KTAP is added up. KTAP on standard output."""
+"""selftests/lib/run.py: how KTAP is added up, and what runs where. KTAP on standard output."""
 import contextlib
 import io
 import os
@@ -44,6 +44,47 @@ class Streams(unittest.TestCase):
 
     def test_a_status_without_a_failed_result_fails(self):
         self.assertEqual(len(self.added("# a_test\n1..1\nok 1 x\n", 1)[1]), 1)
+
+
+class Kernels(unittest.TestCase):
+    ALL = ("checking", "newer", "stock")
+
+    def where(self, word, kinds=ALL, chosen=False, full=False):
+        """The kernels that a file with '# guest: WORD' runs on."""
+        return [kind for kind in kinds if run.wanted(word, kind, kinds, chosen, full)]
+
+    def test_each_day_a_file_has_one_of_debians_kernels(self):
+        self.assertEqual(self.where("both"), ["checking", "newer"])
+        self.assertEqual(self.where("stock"), ["stock"])
+        self.assertEqual(self.where("stock+"), ["stock"])
+        self.assertEqual(self.where("checking"), ["checking"])
+
+    def test_some_have_both_of_debians(self):
+        self.assertEqual(self.where("each"), ["newer", "stock"])
+
+    def test_a_full_run_leaves_none_out(self):
+        for word in ("both", "stock+", "each", "full"):
+            self.assertEqual(self.where(word, full=True), list(self.ALL))
+        self.assertEqual(self.where("stock", full=True), ["newer", "stock"])
+
+    def test_a_kernel_alone_has_all_that_is_not_for_another(self):
+        for word in ("both", "stock", "stock+", "each"):
+            self.assertEqual(self.where(word, kinds=("newer",)), ["newer"])
+            self.assertEqual(self.where(word, kinds=("stock",)), ["stock"])
+        self.assertEqual(self.where("checking", kinds=("newer",)), [])
+
+    def test_without_the_newer_kernel_the_stock_one_has_all(self):
+        kinds = ("checking", "stock")
+        self.assertEqual(self.where("both", kinds), list(kinds))
+        for word in ("stock", "stock+", "each"):
+            self.assertEqual(self.where(word, kinds), ["stock"])
+
+    def test_only_who_is_named_or_asked_for_runs_then(self):
+        for word in ("full", "named"):
+            self.assertEqual(self.where(word), [])
+            self.assertEqual(self.where(word, chosen=True), list(self.ALL))
+        self.assertEqual(self.where("named", full=True), [])
+        self.assertEqual(self.where("checking", chosen=True), list(self.ALL))
 
 
 if __name__ == "__main__":
