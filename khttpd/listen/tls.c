@@ -532,7 +532,11 @@ int khttpd_tls_daemon_done(const struct khttpd_tlsd *tlsd, const struct khttpd_t
 		goto out;
 	err = 0;
 	if (arg->failed) {
-		khttpd_count(tls_failed);
+		/* The daemon's own time-out may be seen before khttpd's. */
+		if (time_before(jiffies, shake->deadline))
+			khttpd_count(tls_failed);
+		else
+			khttpd_count(timeout_tls);
 		khttpd_tls_shake_drop(shake);
 		goto out;
 	}
