@@ -20,8 +20,10 @@
 /**
  * struct net6_rule - a rule
  * @common: the kernel's part
- * @src: source, and @src_plen how many bits of it
- * @dst: destination, alike
+ * @src: source
+ * @dst: destination
+ * @src_plen: how many bits of @src count
+ * @dst_plen: alike
  * @dscp: of the traffic class; 0: any
  */
 struct net6_rule {
