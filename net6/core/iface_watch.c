@@ -20,6 +20,7 @@ void net6_iface_tell_attached(struct net6_iface *iface)
 	struct net6_iface_watcher *watcher;
 
 	ASSERT_RTNL();
+	net6_dest_flush(iface->nn);		/* rules go by names */
 	list_for_each_entry(watcher, &net6_iface_watchers, list)
 		watcher->attached(iface);
 }
