@@ -122,7 +122,10 @@ int metrics_take(int argc, char **argv, struct metrics *m);
 void metrics_put(struct nlmsghdr *nlh, uint16_t type, const struct metrics *m);
 void metrics_text(FILE *to, const struct nlattr *nest);
 
-/* rule.c */
+/* route.c */
+void change_route(bool add, int argc, char **argv);
+
+/* rule.c, rules.c */
 void change_rule(bool add, int argc, char **argv);
 void show_rules(int argc, char **argv, bool json);
 void save_rules(FILE *to);
@@ -205,6 +208,11 @@ bool matches(const char *word, const char *full);
 uint32_t number(const char *word, const char *what);
 /* ADDRESS[/LENGTH]. Returns the length, -1 if there is none. */
 int network(const char *word, struct in6_addr *address);
+/* The value behind a word of the remaining arguments, or NULL. */
+const char *option(int argc, char **argv, const char *full);
+/* All remaining arguments are pairs that begin with one of these words. */
+void only_options(int argc, char **argv, const char *const *words);
+void put_address(struct nlmsghdr *nlh, uint16_t type, const char *word);
 uint32_t dev_index(const char *name);
 uint32_t dev_option(int argc, char **argv, bool required);
 

@@ -321,8 +321,9 @@ static void on_route(uint8_t cmd, const struct nlattr **attrs)
 	put("add route %s/%u%s%s dev %s%s%s%s%s%s", text_of(&address, text), length,
 	    attrs[NET6_A_ROUTE_GATEWAY] ? " via " : "",
 	    attrs[NET6_A_ROUTE_GATEWAY] ? text_of(&gateway, via) : "", name,
-	    table(attrs[NET6_A_ROUTE_TABLE]), rank(attrs[NET6_A_ROUTE_PREFERENCE]), weight(attrs[NET6_A_ROUTE_WEIGHT]),
-	    source(attrs[NET6_A_ROUTE_SOURCE]), metrics(attrs[NET6_A_ROUTE_METRICS]));
+	    table(attrs[NET6_A_ROUTE_TABLE]), rank(attrs[NET6_A_ROUTE_PREFERENCE]),
+	    weight(attrs[NET6_A_ROUTE_WEIGHT]), source(attrs[NET6_A_ROUTE_SOURCE]),
+	    metrics(attrs[NET6_A_ROUTE_METRICS]));
 }
 
 static void on_neigh(uint8_t cmd, const struct nlattr **attrs)
