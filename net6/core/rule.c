@@ -5,12 +5,12 @@
  * rules look at. Local delivery of what is received does not depend on rules.
  */
 #include <linux/bitops.h>
-#include <net/fib_rules.h>
 #include <net/inet_dscp.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <uapi/linux/net6.h>
 
+#include "../compat/fib_rules.h"
 #include "dest.h"
 #include "nd.h"
 #include "rule.h"
@@ -328,8 +328,8 @@ int net6_rules_net_init(struct net6_net *nn)
 	ops = fib_rules_register(&template, nn->net);
 	if (IS_ERR(ops))
 		return PTR_ERR(ops);
-	err = fib_default_rule_add(ops, 0, RT_TABLE_LOCAL, 0) ?:
-	      fib_default_rule_add(ops, 0x7ffe, RT_TABLE_MAIN, 0);
+	err = net6_compat_default_rule_add(ops, 0, RT_TABLE_LOCAL) ?:
+	      net6_compat_default_rule_add(ops, 0x7ffe, RT_TABLE_MAIN);
 	nn->rules.ops = ops;
 	if (err)
 		net6_rules_net_exit(nn);

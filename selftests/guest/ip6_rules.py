@@ -3,6 +3,7 @@
 # Routing tables and rules of net6 in native's place (lib/ip6rules.py): the same answers as
 # native's, which ip6_rules_native.py gets. Their limits, and what happens without memory.
 #
+# guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 300
 import errno
