@@ -217,18 +217,18 @@ def headers(path):
 
 def wanted(where, kind, kinds, chosen, full):
     """Whether a file with '# guest: WHERE' runs on this one of the kernels; where it is named,
-    always. The newer kernel is another stock one. Every day each file runs on one of the two:
-    on the newer one where the checking kernel, which is a 6.1 as well, has it.
+    always. The stock kernel has the source of the checking one. Every day what the checking one
+    has is not done there again, but on the newer one, which is another kernel.
     """
     if where in ("full", "named"):
         return chosen or full and where == "full"
     if chosen or kind == "checking":
         return chosen or where in ("both", kind) or full and where in ("stock+", "each")
-    if where == "checking":
-        return False
-    if full or not {"stock", "checking", "newer"} <= set(kinds) or where == "each":
-        return True
-    return (where == "both") == (kind == "newer")
+    if where == "checking" or full:
+        return full and where != "checking"
+    if where == "both" and "checking" in kinds:
+        return kind == "newer"
+    return kind == "stock" or where == "each" or not {"checking", "stock"} <= set(kinds)
 
 
 def pieces(files):
