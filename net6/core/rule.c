@@ -162,12 +162,7 @@ static int net6_rule_refuses(const struct fib_rule *rule, struct nlattr **tb,
 /* RTNL held. */
 static bool net6_rules_full(struct net6_net *nn)
 {
-	struct list_head *at;
-	u32 n = 0;
-
-	list_for_each(at, &nn->rules.ops->rules_list)
-		n++;
-	if (n < READ_ONCE(nn->limits.max_rules))
+	if (nn->rules.count < READ_ONCE(nn->limits.max_rules))
 		return false;
 	NET6_INC(nn, RouteRuleLimit);
 	return true;
@@ -286,6 +281,7 @@ static void net6_rules_changed(struct fib_rules_ops *ops)
 		seen.mark |= rule->mark_mask;
 		seen.src_plen = max(seen.src_plen, r->src_plen);
 	}
+	nn->rules.count = n;
 	WRITE_ONCE(nn->rules.looks, seen.looks);
 	WRITE_ONCE(nn->rules.mark, seen.mark);
 	WRITE_ONCE(nn->rules.src_plen, seen.src_plen);
@@ -331,6 +327,7 @@ int net6_rules_net_init(struct net6_net *nn)
 	err = net6_compat_default_rule_add(ops, 0, RT_TABLE_LOCAL) ?:
 	      net6_compat_default_rule_add(ops, 0x7ffe, RT_TABLE_MAIN);
 	nn->rules.ops = ops;
+	nn->rules.count = 2;
 	if (err)
 		net6_rules_net_exit(nn);
 	return err;

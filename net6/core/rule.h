@@ -27,16 +27,18 @@ struct sk_buff;
 /**
  * struct net6_rules - a namespace's rules
  * @ops: the kernel's list of them, written under RTNL; NULL without CONFIG_FIB_RULES
+ * @count: how many there are; RTNL
  * @on: there are others than the two that a namespace begins with
  * @src_plen: leading bits of the source that some rule looks at
  * @looks: NET6_RULES_*
  * @mark: bits of the mark that some rule looks at
  *
- * All but @ops follow from the list. They are read without a lock: whoever reads old ones makes an
- * entry that is stale.
+ * All but @ops follow from the list. But for @count they are read without a lock: whoever reads old
+ * ones makes an entry that is stale.
  */
 struct net6_rules {
 	struct fib_rules_ops	*ops;
+	u32			count;
 	bool			on;
 	u8			src_plen;
 	u32			looks;

@@ -15,6 +15,7 @@ import socket
 import struct
 
 import ktap
+import nft
 
 S, T, U, V = (ktap.later(name) for name in "STUV")
 FAR, FARTHER = "fd72::1", "fd76::2"
@@ -379,6 +380,59 @@ def socket_of(ns):
         return socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 
 
+def marks_of_a_firewall():
+    """A mark that a chain sets chooses the way: of own packets in a chain of type route alone."""
+    ktap.kmod("nf_tables")
+    sock, names = receiver()
+
+    def sent(far, wanted, what):
+        far.sendto(what.encode(), (FAR, 7070))
+        ktap.equal(arrives(sock, names), (wanted, what), what)
+    mark = "udp dport 7070 meta mark set 5"
+    with sock, socket_of(S) as own, socket_of(U) as others, ruled(
+            ("fwmark", "5", "lookup", "100")):
+        for hook, kind, of_own, of_others in (
+                ("output", "route", "t1", "t0"), ("output", "filter", "t0", "t0"),
+                ("prerouting", "filter", "t0", "t1"), ("forward", "filter", "t0", "t0"),
+                ("postrouting", "filter", "t0", "t0")):
+            with nft.Rules(S, "table ip6 t {" + nft.chain(hook, mark, "mangle", kind) + "}"):
+                for _ in range(2):
+                    sent(own, of_own, f"own, marked in {hook} of type {kind}")
+                    sent(others, of_others, f"others', marked in {hook} of type {kind}")
+            sent(own, "t0", "own, and without")
+        off = nft.chain("output", "udp dport 7070 meta mark set 0", "mangle", "route")
+        with nft.Rules(S, f"table ip6 t {{{off}}}"):
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, 5)
+            sent(own, "t0", "the socket's mark is taken off")
+        sent(own, "t1", "the socket's mark")
+
+
+def octets(dev):
+    """How many a device of S has sent."""
+    return json.loads(S.run("ip", "-j", "-s", "link", "show", dev))[0]["stats64"]["tx"]["bytes"]
+
+
+def connection_marked_by_a_firewall():
+    """The mark of a connection goes with its packets, both ways."""
+    ktap.kmod("nf_tables", "nft_ct")
+    with T:
+        server = socket.create_server((FAR, 7071), family=socket.AF_INET6)
+    server.settimeout(10 * ktap.SCALE)
+    text = "table ip6 t {" + nft.chain(
+        "output", "tcp dport 7071 ct mark set 6; ct mark 6 meta mark set ct mark", "mangle",
+        "route") + "}"
+    with server, ruled(("fwmark", "6", "lookup", "100")), nft.Rules(S, text), S:
+        before = octets("s1")
+        with socket.create_connection((FAR, 7071), 10 * ktap.SCALE) as client:
+            peer, _ = server.accept()
+            with peer:
+                client.sendall(b"x" * 50000)
+                got = 0
+                while got < 50000:
+                    got += len(peer.recv(50000))
+    ktap.true(octets("s1") - before > 50000, "all of it left by s1")
+
+
 def path_mtu():
     """A Packet Too Big message is for the way that a mark has chosen."""
     with ruled(("fwmark", "9", "lookup", "101")):
@@ -427,5 +481,6 @@ def many_rules():
 def tests():
     for function in (tables, table_of_several_hops, table_goes_with_its_device, listed,
                      rules_that_are_refused, selectors, actions, datagrams, connections,
-                     others_packets, path_mtu, listeners_are_told, many_rules):
+                     others_packets, marks_of_a_firewall, connection_marked_by_a_firewall,
+                     path_mtu, listeners_are_told, many_rules):
         ktap.test(function.__name__.replace("_", " "))(function)
