@@ -3,12 +3,11 @@
  * routes, addresses, settings, counters and ICMPv6 errors. A rule as plain as `reject` asks for
  * them without looking, and the kernel would fall over its empty tables. So net6 fills in what it
  * owns now, as little as is needed. That is one route a device (the way is net6's own look-up),
- * one routing rule, and an address list with nothing in it. The ICMPv6 sender has private state;
- * its calls are led to net6's by a kprobe. Without that the hooks are not called at all.
+ * one routing rule, and an address list with nothing in it. What asks native's private state is led
+ * to net6 by kprobes (divert.c). Without these the hooks are not called at all.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/kprobes.h>
 #include <net/addrconf.h>
 #include <net/fib_rules.h>
 #include <net/ip6_fib.h>
@@ -18,7 +17,7 @@
 #include "../compat/dst.h"
 #include "../compat/netfilter.h"
 #include "../core/dest.h"
-#include "../core/icmp.h"
+#include "../core/ip.h"
 #include "../core/nfhook.h"
 #include "takeover.h"
 
@@ -270,43 +269,6 @@ void net6_nf_net_exit(struct net6_net *nn)
 	nn->nf = NULL;
 }
 
-/* ---- ICMPv6 errors ---- */
-
-/* In place of the kernel's icmp6_send(). */
-static void net6_nf_icmp_send(struct sk_buff *skb, u8 type, u8 code, __u32 info,
-			      const struct in6_addr *force_saddr,
-			      const struct inet6_skb_parm *parm)
-{
-	if (!skb->dev || skb_network_header(skb) < skb->head ||
-	    skb_network_header(skb) + sizeof(struct ipv6hdr) > skb_tail_pointer(skb))
-		return;
-	rcu_read_lock_bh();
-	if (READ_ONCE(dev_net(skb->dev)->ipv6.fib6_rules_ops))
-		net6_icmp_send(skb, type, code, info);
-	rcu_read_unlock_bh();
-}
-
-static int net6_nf_divert(struct kprobe *p, struct pt_regs *regs)
-{
-	instruction_pointer_set(regs, (unsigned long)net6_nf_icmp_send);
-	return 1;
-}
-
-NOKPROBE_SYMBOL(net6_nf_divert);
-
-/* A probe that has one is not turned into a jump, which could not change its way. */
-static void net6_nf_diverted(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
-{
-}
-
-NOKPROBE_SYMBOL(net6_nf_diverted);
-
-static struct kprobe net6_nf_probe = {
-	.symbol_name	= "icmp6_send",
-	.pre_handler	= net6_nf_divert,
-	.post_handler	= net6_nf_diverted,
-};
-
 /**
  * net6_nf_init() - call netfilter's hooks if this is a takeover
  *
@@ -321,7 +283,7 @@ int net6_nf_init(void)
 	net6_nf_dst_ops.kmem_cachep = KMEM_CACHE(rt6_info, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
 	if (!net6_nf_dst_ops.kmem_cachep)
 		return -ENOMEM;
-	err = register_kprobe(&net6_nf_probe);
+	err = net6_divert_init();
 	if (err) {
 		pr_warn("netfilter's IPv6 hooks are not called: kprobe error %d\n", err);
 		kmem_cache_destroy(net6_nf_dst_ops.kmem_cachep);
@@ -341,7 +303,7 @@ void net6_nf_exit(void)
 	if (!static_key_enabled(&net6_nf_key))
 		return;
 	net6_nf_disable();
-	unregister_kprobe(&net6_nf_probe);
+	net6_divert_exit();
 	/* Routes that were queued with a packet, and who was diverted. */
 	synchronize_rcu();
 	rcu_barrier();

@@ -22,6 +22,8 @@ int net6_proc_dev_snmp6(struct seq_file *seq, void *v);
 /* What the kernel calls native IPv6 by. */
 int net6_stub_init(void);
 void net6_stub_exit(void);
+int net6_divert_init(void);
+void net6_divert_exit(void);
 
 /* What netfilter's modules use of native IPv6. */
 int net6_nf_init(void);

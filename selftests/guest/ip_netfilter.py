@@ -206,6 +206,34 @@ def addresses_and_ports_are_translated():
 
 
 @ktap.test
+def masquerade_finds_the_source_and_forgets_it_when_it_goes():
+    ktap.kmod("nft_chain_nat", "nft_masq")
+    b = make(B, bind=("::", 7410))
+    a = make(A)
+
+    def seen_as():
+        a.sendto(b"there", (IN_B, 7410))
+        data, who = b.recvfrom(100)
+        b.sendto(b"back", who)
+        ktap.equal((data, a.recv(100)), (b"there", b"back"), "there and back")
+        return who[:2]
+    with Rules(R, "table ip6 n {\n" + chain("postrouting", "oif r1 meta l4proto udp masquerade "
+                                            "to :5000-5999", "srcnat", "nat") + "}\n"):
+        first = seen_as()
+        ktap.equal(first[0], R1, "the router's address there")
+        ktap.true(5000 <= first[1] < 6000, f"port {first[1]}")
+        ktap.equal(seen_as(), first, "the same again")
+        R.ip("-6", "addr", "add", "fd00:b::3/64", "dev", "r1")
+        R.ip("-6", "addr", "del", R1 + "/64", "dev", "r1")
+        try:
+            ktap.wait_for(15, "the other address", lambda: seen_as()[0] == "fd00:b::3")
+        finally:
+            R.ip("-6", "addr", "add", R1 + "/64", "dev", "r1")
+            R.ip("-6", "addr", "del", "fd00:b::3/64", "dev", "r1")
+            ktap.wait_for(15, f"{R1} is there", lambda: preferred(R, "r1", R1))
+
+
+@ktap.test
 def a_whole_packet_is_translated_to_a_narrower_link():
     """What is too long there is given up once (IPV6_HDRINCL)."""
     ktap.kmod("nft_chain_nat", "nft_nat")

@@ -17,7 +17,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
-import ktap  # pylint: disable=wrong-import-position
+import ktap
+import mld
+import nd
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 H, B, C, D = (ktap.later(name) for name in "HBCD")
@@ -224,6 +226,29 @@ def doctor_says_that_br_netfilter_drops_all():
     H.ip("link", "del", "br0")
     H.ip("-6", "addr", "add", HOST + "/64", "dev", "h0", "nodad")
     reaches(B, HOST)
+
+
+@ktap.test
+def a_bridge_asks_for_groups():
+    """Its own MLD queries have the source that net6 chooses, a link-local one (RFC 3810 5.1.14)."""
+    ktap.need("bridge")
+    H.ip("link", "add", "br1", "type", "bridge", "mcast_querier", "1",
+         "mcast_startup_query_interval", "200", "mcast_query_interval", "200")
+    ktap.veth(H, "q0", B, "q1")
+    wire = nd.Wire(B, "q1")
+    H.ip("link", "set", "q0", "master", "br1")
+    H.up("br1")
+
+    def linklocal():
+        shown = json.loads(H.ip("-j", "-6", "addr", "show", "dev", "br1", "scope", "link",
+                                "-tentative"))
+        return [info["local"] for entry in shown for info in entry.get("addr_info", ())]
+    ktap.wait_for(15, "the bridge has a link-local address", linklocal)
+    query = wire.expect(lambda f: f.dest == nd.ALL_NODES and f.payload[8:9] == bytes([mld.QUERY]),
+                        "a query", 40)
+    ktap.equal(query.source, linklocal()[0], "its source")
+    H.ip("link", "del", "br1")
+    H.ip("link", "del", "q0")
 
 
 @ktap.test
