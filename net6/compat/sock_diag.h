@@ -17,4 +17,15 @@
 #define NET6_COMPAT_DIAG_OWNER
 #endif
 
+/* From then on sock_diag_unregister() looks at the family only, and not at whose handler it is. It
+ * was read in 6.1.192 and 6.9. Before that it is a bug to name another's.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0) || \
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 192) && \
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))
+#define NET6_COMPAT_DIAG_TAKES	true
+#else
+#define NET6_COMPAT_DIAG_TAKES	false
+#endif
+
 #endif /* _NET6_COMPAT_SOCK_DIAG_H */

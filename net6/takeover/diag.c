@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sock_diag for AF_INET6 in takeover mode (ss -6, ss -6ti), if inet_diag is not loaded,
- * which wants both families. Filters of addresses and ports are left to the program, as
- * ss applies its own; looking for one socket and closing sockets is not supported.
+/* sock_diag for AF_INET6 in takeover mode: what is told of sockets (ss -6, ss -6ti). Filters of
+ * addresses and ports are left to the program, as ss applies its own.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/inet_diag.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sock_diag.h>
 #include <net/inet_sock.h>
@@ -14,30 +10,38 @@
 
 #include "../compat/inet_sock.h"
 #include "../compat/sock.h"
-#include "../compat/sock_diag.h"
 #include "../socket/sock.h"
 #include "../transport/dgram.h"
 #include "../transport/tcp/calls/calls.h"
 #include "../transport/tcp/conn/conn.h"
-#include "takeover.h"
+#include "diag.h"
 
 /**
- * struct net6_diag - one message of a dump
- * @skb: message
- * @cb: the dump; args[0] and [1] are the upper and lower half of the walk's position
- * @req: what is asked for
- * @userns: user namespace that ids are told in
- * @copy: for net6_tcp_info(), if that is asked for
- * @net_admin: the requester may see marks
+ * net6_diag_init_one() - begin to answer a request
+ * @d: result; its copy is for kfree()
+ * @skb: answer
+ * @to: the request's, of who asks
+ * @nlh: its header
+ * @req: what is asked for, as long as @d is used
+ *
+ * Context: process. Return: 0 or -ENOMEM.
  */
-struct net6_diag {
-	struct sk_buff			*skb;
-	struct netlink_callback		*cb;
-	const struct inet_diag_req_v2	*req;
-	struct user_namespace		*userns;
-	struct tcp_sock			*copy;
-	bool				net_admin;
-};
+int net6_diag_init_one(struct net6_diag *d, struct sk_buff *skb, struct sk_buff *to,
+		       const struct nlmsghdr *nlh, const struct inet_diag_req_v2 *req)
+{
+	*d = (struct net6_diag) {
+		.skb		= skb,
+		.nlh		= nlh,
+		.portid		= NETLINK_CB(to).portid,
+		.req		= req,
+		.userns		= sk_user_ns(NETLINK_CB(to).sk),
+		.net_admin	= netlink_net_capable(to, CAP_NET_ADMIN),
+	};
+	if (req->sdiag_protocol != IPPROTO_TCP || !(req->idiag_ext & (1 << (INET_DIAG_INFO - 1))))
+		return 0;
+	d->copy = kmalloc(sizeof(*d->copy), GFP_KERNEL);
+	return d->copy ? 0 : -ENOMEM;
+}
 
 static bool net6_diag_ext(const struct net6_diag *d, int attr)
 {
@@ -50,8 +54,8 @@ static struct inet_diag_msg *net6_diag_begin(struct net6_diag *d, struct sock *s
 	struct inet_diag_msg *r;
 	struct nlmsghdr *nlh;
 
-	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
-			d->cb->nlh->nlmsg_type, sizeof(*r), NLM_F_MULTI);
+	nlh = nlmsg_put(d->skb, d->portid, d->nlh->nlmsg_seq, d->nlh->nlmsg_type, sizeof(*r),
+			d->flags);
 	*nlhp = nlh;
 	if (!nlh)
 		return NULL;
@@ -210,7 +214,14 @@ static int net6_diag_one(struct net6_diag *d, struct sock *sk, u8 state,
 	return 0;
 }
 
-static int net6_diag_tcp(struct sock *sk, void *arg)
+/**
+ * net6_diag_tcp() - a message about a TCP socket, if its state is asked for
+ * @sk: socket, request or TIME-WAIT entry, referenced
+ * @arg: struct net6_diag
+ *
+ * Context: process. Return: 0, -EMSGSIZE: there is no room.
+ */
+int net6_diag_tcp(struct sock *sk, void *arg)
 {
 	u8 state = READ_ONCE(sk->sk_state);
 
@@ -234,28 +245,28 @@ static int net6_diag_dgram(struct sock *sk, void *arg)
 	return net6_diag_one(arg, sk, READ_ONCE(sk->sk_state), net6_diag_dgram_fill);
 }
 
-static int net6_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
+/**
+ * net6_diag_dump() - messages about all sockets of a protocol
+ * @skb: as many as there is room for
+ * @cb: args[0] and [1] are the upper and lower half of the walk's position
+ *
+ * Context: process. Return: the length of @skb, or -ENOMEM.
+ */
+int net6_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct inet_diag_req_v2 *req = nlmsg_data(cb->nlh);
 	struct net *net = sock_net(skb->sk);
-	struct net6_diag d = {
-		.skb		= skb,
-		.cb		= cb,
-		.req		= req,
-		.userns		= sk_user_ns(NETLINK_CB(cb->skb).sk),
-		.net_admin	= netlink_net_capable(cb->skb, CAP_NET_ADMIN),
-	};
 	u64 pos = (u64)cb->args[0] << 32 | (u32)cb->args[1];
+	struct net6_diag d;
+	int err;
 
+	err = net6_diag_init_one(&d, skb, cb->skb, cb->nlh, req);
+	if (err)
+		return err;
+	d.flags = NLM_F_MULTI;
 	switch (req->sdiag_protocol) {
 	case IPPROTO_TCP:
-		if (net6_diag_ext(&d, INET_DIAG_INFO)) {
-			d.copy = kmalloc(sizeof(*d.copy), GFP_KERNEL);
-			if (!d.copy)
-				return -ENOMEM;
-		}
 		net6_tcp_walk(net, &pos, net6_diag_tcp, &d);
-		kfree(d.copy);
 		break;
 	case IPPROTO_UDP:
 		net6_udp_walk(net, &pos, net6_diag_dgram, &d);
@@ -264,55 +275,8 @@ static int net6_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		net6_raw_walk(net, &pos, net6_diag_dgram, &d);
 		break;
 	}
+	kfree(d.copy);
 	cb->args[0] = pos >> 32;
 	cb->args[1] = (u32)pos;
 	return skb->len;
-}
-
-static int net6_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
-{
-	struct netlink_dump_control c = {
-		.dump	= net6_diag_dump,
-		.module	= THIS_MODULE,
-	};
-
-	if (nlmsg_len(nlh) < sizeof(struct inet_diag_req_v2))
-		return -EINVAL;
-	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
-		return -EOPNOTSUPP;
-	return netlink_dump_start(sock_net(skb->sk)->diag_nlsk, skb, nlh, &c);
-}
-
-static const struct sock_diag_handler net6_diag_handler = {
-	NET6_COMPAT_DIAG_OWNER
-	.family	= AF_INET6,
-	.dump	= net6_diag_request,
-};
-
-static bool net6_diag_registered;
-
-/**
- * net6_diag_init() - answer ss, unless native IPv6 or inet_diag does
- *
- * Context: process. Return: 0.
- */
-int net6_diag_init(void)
-{
-	if (ipv6_mod_enabled())
-		return 0;
-	net6_diag_registered = !sock_diag_register(&net6_diag_handler);
-	if (!net6_diag_registered)
-		pr_info("inet_diag was loaded first: ss -6 wants PROC_ROOT=/proc\n");
-	return 0;
-}
-
-/**
- * net6_diag_exit() - answer no more
- *
- * Context: process, sleeps.
- */
-void net6_diag_exit(void)
-{
-	if (net6_diag_registered)
-		sock_diag_unregister(&net6_diag_handler);
 }

@@ -12,8 +12,8 @@ struct seq_file;
 
 int net6_rtnetlink_init(void);
 void net6_rtnetlink_exit(void);
-int net6_diag_init(void);
-void net6_diag_exit(void);
+int net6_diag_request_init(void);
+void net6_diag_request_exit(void);
 int net6_proc_init(void);
 void net6_proc_exit(void);
 int net6_proc_snmp6(struct seq_file *seq, void *v);

@@ -7,7 +7,9 @@
 #include <ftw.h>
 #include <limits.h>
 #include <linux/ethtool.h>
+#include <linux/inet_diag.h>
 #include <linux/net6.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
@@ -192,6 +194,31 @@ static void check_module(void)
 	check_signature();
 }
 
+/* Does net6 tell programs such as ss of its sockets? It refuses to look for a datagram socket, and
+ * inet_diag would look.
+ */
+static bool net6_answers_ss(void)
+{
+	char buffer[MNL_SOCKET_BUFFER_SIZE];
+	struct mnl_socket *nl = mnl_socket_open(NETLINK_SOCK_DIAG);
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
+	struct inet_diag_req_v2 *req;
+	bool refused = false;
+
+	if (!nl)
+		return false;
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
+	req->sdiag_family = AF_INET6;
+	req->sdiag_protocol = IPPROTO_UDP;
+	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) > 0 &&
+	    mnl_socket_recvfrom(nl, buffer, sizeof(buffer)) > (ssize_t)NLMSG_LENGTH(sizeof(int)))
+		refused = ((struct nlmsgerr *)mnl_nlmsg_get_payload(nlh))->error == -EOPNOTSUPP;
+	mnl_socket_close(nl);
+	return refused;
+}
+
 /* Which IPv6 do programs get? */
 static void check_native(void)
 {
@@ -203,7 +230,7 @@ static void check_native(void)
 		if (loaded && !strcmp(word, "net6"))
 			note("native", "IPv6 is off and net6 was loaded with family=net6: "
 			     "programs have AF_NET6 only");
-		if (!access("/sys/module/inet_diag", F_OK))
+		if (loaded && !access("/sys/module/inet_diag", F_OK) && !net6_answers_ss())
 			note("ss", "inet_diag was loaded before net6: ss -6 wants PROC_ROOT=/proc");
 		line_of(word, sizeof(word), "/proc/sys/net/bridge/bridge-nf-call-ip6tables");
 		if (*word == '1')
