@@ -6,7 +6,7 @@
 #	A [a0 net6 fd70::1] ------ [b0 net6 fd70::2] B	B has fd72::1
 #	A [a1 net6 fd71::1] ------ [b1 net6 fd71::2] B
 #
-# guest: stock+
+# guest: both
 # timeout: 120
 import json
 import os
