@@ -9,12 +9,10 @@
 # timeout: 240
 # pylint: disable=missing-function-docstring
 import contextlib
-import fcntl
 import os
 import select
 import socket
 import ssl
-import struct
 import subprocess
 import sys
 
@@ -24,7 +22,6 @@ import khttpd  # pylint: disable=wrong-import-position
 import ktap    # pylint: disable=wrong-import-position
 
 GET = khttpd.get
-CIPHERS = 0x8004bc45
 
 
 @ktap.test
@@ -41,20 +38,9 @@ def files_over_tls():
     https.at_rest()
 
 
-def has_chacha():
-    """What khttpd says, which is to be what the kernel's own list says."""
-    device = os.open("/dev/khttpd", os.O_RDWR)
-    found, = struct.unpack("I", fcntl.ioctl(device, CIPHERS, bytes(4)))
-    os.close(device)
-    with open("/proc/crypto", encoding="ascii") as file:
-        listed = "rfc7539(chacha20,poly1305)" in file.read()
-    ktap.equal(found, 3 if listed else 1, "ciphers")
-    return listed
-
-
 @ktap.test
 def every_cipher():
-    chacha = has_chacha()
+    chacha = https.has_chacha()
     every = (("-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"),
              ("-tls1_2", "-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"),
              ("-tls1_3", "-ciphersuites", "TLS_AES_128_GCM_SHA256"),

@@ -5,10 +5,12 @@ counted.
 
 # pylint: disable=missing-function-docstring
 import contextlib
+import fcntl
 import os
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 
@@ -25,6 +27,8 @@ MID = BIG[:70_000]
 DAEMON = []
 # linux/socket.h, linux/tls.h, openssl/ssl.h
 _SOL_TLS, _SET_RECORD_TYPE, _OP_ENABLE_KTLS = 282, 1, 1 << 3
+# linux/khttpd.h
+_CIPHERS = 0x8004bc45
 
 
 def setup(name="a.example", key="ec"):
@@ -144,6 +148,17 @@ def refusals():
     """How often the daemon has not taken the certificates."""
     with open(LOG, encoding="ascii") as file:
         return file.read().count("the certificates are not changed")
+
+
+def has_chacha():
+    """What khttpd says, which is to be what the kernel's own list says."""
+    device = os.open("/dev/khttpd", os.O_RDWR)
+    found, = struct.unpack("I", fcntl.ioctl(device, _CIPHERS, bytes(4)))
+    os.close(device)
+    with open("/proc/crypto", encoding="ascii") as file:
+        listed = "rfc7539(chacha20,poly1305)" in file.read()
+    ktap.equal(found, 3 if listed else 1, "ciphers")
+    return listed
 
 
 def at_rest():
