@@ -7,8 +7,8 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 # Targets that need no kernel must not fail where there is none.
-kernel-free := help clean check check-full check-kernels check-programs demo bench bench-quick \
-	style unit fuzz fuzz-guest tools tags lines dist deb install-pages
+kernel-free := help clean check check-full check-kernels check-programs check-distro demo bench \
+	bench-quick style unit fuzz fuzz-guest tools tags lines dist deb install-pages
 ifneq ($(filter-out $(kernel-free),$(or $(MAKECMDGOALS),all)),)
 ifndef KDIR
 KDIR := $(shell scripts/find-kernel)
@@ -39,8 +39,8 @@ endif
 endif
 
 .PHONY: all modules tools cross-tools install install-pages uninstall dist deb check check-full \
-	check-kernels check-programs unit fuzz fuzz-guest demo bench bench-quick sparse style tags \
-	lines clean help
+	check-kernels check-programs check-distro unit fuzz fuzz-guest demo bench bench-quick \
+	sparse style tags lines clean help
 
 all: modules tools
 
@@ -111,6 +111,9 @@ check-programs:
 	@KERNELS=stock selftests/lib/run programs_few.py programs_more.py programs_side.py \
 		khttpd_clients.py khttpd_tls_clients.py
 
+check-distro:
+	@scripts/distro $(AREAS)
+
 unit:
 	@$(MAKE) -C selftests/unit check
 
@@ -180,6 +183,7 @@ help:
 	@echo '  make check-kernels  all tests on all kernels, each built by its own compiler in a chroot,'
 	@echo '                    and the packages; the table is build/kernels.txt; ROWS= (hours, as root)'
 	@echo '  make check-programs  real programs on net6 in both modes, installed for it (20 minutes)'
+	@echo '  make check-distro a Debian 13 with systemd on net6 beside one on native IPv6; AREAS= (as root)'
 	@echo '  make fuzz         the fuzz targets, a minute each (FUZZ_SECONDS=)'
 	@echo '  make fuzz-guest   system calls and packets at random on the checking kernel;'
 	@echo '                    MODE=side|takeover MINUTES=5 SEED=N, THREADS=1 to repeat a run exactly'
