@@ -204,7 +204,7 @@ static const struct {
 	{ "notifications",	net6_notify_init,	net6_notify_exit },
 	{ "sysctl",		net6_sysctl_init,	net6_sysctl_exit },
 	{ "rtnetlink",		net6_rtnetlink_init,	net6_rtnetlink_exit },
-	{ "sock_diag",		net6_diag_request_init,		net6_diag_request_exit },
+	{ "sock_diag",		net6_diag_request_init,	net6_diag_request_exit },
 	{ "proc",		net6_proc_init,		net6_proc_exit },
 	{ "sockets",		net6_family_init,	net6_family_exit },
 	{ "the kernel's stubs",	net6_stub_init,		net6_stub_exit },
