@@ -173,15 +173,16 @@ class Secured:
 
 
 def serve_app(server, over):
-    """Says what it was asked for by clients of TLS."""
+    """Says what it was asked for by clients of TLS. Without memory files are left to it, too."""
+    bodies = {b"/app": b"app", b"/a.txt": b"hello\n", b"/mid": https.MID}
     server.sock.settimeout(0.1)
     while not over.is_set():
         # The connection may end at any time, too.
-        with contextlib.suppress(OSError, ktap.Fail), server.accept() as conn:
+        with contextlib.suppress(OSError, ktap.Fail, IndexError), server.accept() as conn:
             conn.settimeout(PATIENCE)
             more = announced(conn)[1]
-            conn.recv(1000)
-            body = b"app" if more[PP2_TYPE_SSL].startswith(b"\1") else b"wrong"
+            path = conn.recv(1000).split(b" ")[1]
+            body = bodies[path] if more[PP2_TYPE_SSL].startswith(b"\1") else b"wrong"
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
 
 

@@ -394,7 +394,7 @@ class Clients:
                 self.replies += 1
                 if wanted is not None and reply.status == 200 and \
                         reply.body not in wanted:
-                    self.wrong.append(path)
+                    self.wrong.append((path, reply.body[:40]))
 
     def stop(self):
         self.over = True
