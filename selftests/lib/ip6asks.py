@@ -368,7 +368,7 @@ def advertisements():
 
 def carrier():
     """Without a carrier a host's own addresses are its own."""
-    e, f = ktap.Netns("E"), ktap.Netns("F")
+    e, f = ktap.Netns("asks-E"), ktap.Netns("asks-F")
     ktap.veth(e, "e0", f, "f0")
     e.up("lo")
     e.ip("-6", "addr", "add", "fd50::e/64", "dev", "e0")
