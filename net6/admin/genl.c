@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The generic netlink family of net6, and its dumps. A dump takes a snapshot when it starts and
  * then sends it piece by piece. So it is resumable and consistent whatever happens to the tables
- * meanwhile, and holds no reference to their objects.
+ * meanwhile, and holds no reference to their objects. Of a table that is too large for that, a dump
+ * keeps how far it has come.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -19,9 +20,10 @@
 /**
  * struct net6_nl_dump - a dump that is going on
  * @ops: what is dumped
- * @items: the snapshot
+ * @items: the snapshot, or the state of a walk
  * @n: objects in it
  * @pos: the next one to be sent
+ * @filter: what was asked for, 0 for all
  * @truncated: objects were left out
  */
 struct net6_nl_dump {
@@ -29,6 +31,7 @@ struct net6_nl_dump {
 	void				*items;
 	u32				n;
 	u32				pos;
+	u32				filter;
 	bool				truncated;
 };
 
@@ -144,25 +147,40 @@ int net6_nl_dump_start(struct netlink_callback *cb, const struct net6_nl_dump_op
 	if (!d)
 		return -ENOMEM;
 	d->ops = ops;
+	d->filter = list.filter;
 	*(struct net6_nl_dump **)cb->ctx = d;
-	err = net6_nl_snapshot(d, net6_pernet(sock_net(cb->skb->sk)), &list);
+	if (ops->walk) {
+		d->items = kvzalloc(ops->size, GFP_KERNEL_ACCOUNT);
+		err = d->items ? 0 : -ENOMEM;
+	} else {
+		err = net6_nl_snapshot(d, net6_pernet(sock_net(cb->skb->sk)), &list);
+	}
 	if (err)
 		net6_nl_dump_done(cb);
 	return err;
 }
 
-static int net6_nl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-			    const struct net6_nl_dump *d)
+/**
+ * net6_nl_dump_item() - write one object of a dump
+ * @skb: message buffer
+ * @cb: the dump
+ * @ops: what is dumped
+ * @item: object, for @ops->put
+ *
+ * Context: any. Return: 0 or -EMSGSIZE.
+ */
+int net6_nl_dump_item(struct sk_buff *skb, struct netlink_callback *cb,
+		      const struct net6_nl_dump_ops *ops, const void *item)
 {
 	void *hdr;
 	int err;
 
 	hdr = net6_nl_put_header(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				 NLM_F_MULTI, d->ops->cmd);
+				 NLM_F_MULTI, ops->cmd);
 	if (!hdr)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, hdr);
-	err = d->ops->put(skb, d->items + d->pos * d->ops->size);
+	err = ops->put(skb, item);
 	if (err) {
 		genlmsg_cancel(skb, hdr);
 		return err;
@@ -187,8 +205,10 @@ int net6_nl_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	cb->seq = 1;
 	if (d->truncated)
 		cb->prev_seq = 2;
+	if (d->ops->walk)
+		d->ops->walk(skb, cb, d->items, d->filter);
 	for (; d->pos < d->n; d->pos++) {
-		err = net6_nl_dump_one(skb, cb, d);
+		err = net6_nl_dump_item(skb, cb, d->ops, d->items + d->pos * d->ops->size);
 		if (err)
 			return skb->len ?: err;
 	}

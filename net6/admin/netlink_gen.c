@@ -72,14 +72,19 @@ static struct netlink_range_validation net6_range_0_1000000 = {
 	.max = 1000000,
 };
 
-static struct netlink_range_validation net6_range_0_1048576 = {
+static struct netlink_range_validation net6_range_0_16777216 = {
 	.min = 0,
-	.max = 1048576,
+	.max = 16777216,
 };
 
 static struct netlink_range_validation net6_range_65536_1073741824 = {
 	.min = 65536,
 	.max = 1073741824,
+};
+
+static struct netlink_range_validation net6_range_0_1048576 = {
+	.min = 0,
+	.max = 1048576,
 };
 
 static struct netlink_range_validation net6_range_0_65536 = {
@@ -245,7 +250,7 @@ static const struct nla_policy net6_nl_limits_set_policy[NET6_A_LIMITS_MAX_RULES
 	[NET6_A_LIMITS_MAX_DESTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_16_65536),
 	[NET6_A_LIMITS_NEIGH_QUEUE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_4096_16777216),
 	[NET6_A_LIMITS_ICMP_RATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1000000),
-	[NET6_A_LIMITS_MAX_ROUTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_1048576),
+	[NET6_A_LIMITS_MAX_ROUTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_16777216),
 	[NET6_A_LIMITS_MAX_RA_ROUTES] = NLA_POLICY_MAX(NLA_U32, 4096),
 	[NET6_A_LIMITS_MAX_EXTHDRS] = NLA_POLICY_MAX(NLA_U32, 255),
 	[NET6_A_LIMITS_MAX_DST_OPTIONS] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_2147483647),

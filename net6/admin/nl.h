@@ -65,8 +65,11 @@ static inline void *net6_nl_last(const struct net6_nl_list *list)
 /**
  * struct net6_nl_dump_ops - how a table is dumped
  * @cmd: command of the answers
- * @size: bytes of an object in the snapshot
+ * @size: bytes of an object in the snapshot, or of the state of @walk
  * @collect: write all objects to @list. Context: process; takes locks, may sleep
+ * @walk: instead of it, for tables of which nobody has a snapshot: call net6_nl_dump_item()
+ *	for objects until one does not fit, and keep in @state, all 0 at first, how far that was.
+ *	@filter is what was asked for, 0 for all. Context: process
  * @put: write the attributes of @item. Return: 0 or -EMSGSIZE
  * @drop: give back what @item refers to; NULL if it refers to nothing
  */
@@ -74,9 +77,13 @@ struct net6_nl_dump_ops {
 	u8	cmd;
 	size_t	size;
 	void	(*collect)(struct net6_net *nn, struct net6_nl_list *list);
+	void	(*walk)(struct sk_buff *skb, struct netlink_callback *cb, void *state, u32 filter);
 	int	(*put)(struct sk_buff *skb, const void *item);
 	void	(*drop)(void *item);
 };
+
+int net6_nl_dump_item(struct sk_buff *skb, struct netlink_callback *cb,
+		      const struct net6_nl_dump_ops *ops, const void *item);
 
 int net6_nl_dump_start(struct netlink_callback *cb, const struct net6_nl_dump_ops *ops,
 		       int filter_attr);

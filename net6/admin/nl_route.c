@@ -11,10 +11,9 @@
  * @to: result
  * @from: route
  *
- * Context: nn->lock held.
+ * Context: RCU read lock or nn->lock held.
  */
 void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *from)
-	__must_hold(&from->iface->nn->lock)
 {
 	to->prefix = from->prefix;
 	to->gateway = from->gateway;
@@ -27,29 +26,6 @@ void net6_nl_route_fill(struct net6_nl_route *to, const struct net6_fib_route *f
 	to->source = net6_nl_source(&from->attrs);
 	to->hops = from->attrs.hops;
 	to->table = from->table->id == RT_TABLE_MAIN ? 0 : from->table->id;
-}
-
-static void net6_nl_route_collect(struct net6_net *nn, struct net6_nl_list *list)
-{
-	const struct net6_fib_route *route;
-	const struct net6_iface *iface;
-	struct net6_nl_route *to;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (list->filter && list->filter != iface->ifindex)
-			continue;
-		spin_lock_bh(&nn->lock);
-		list_for_each_entry(route, &iface->routes, life.list) {
-			to = net6_nl_next(list);
-			if (!to)
-				continue;
-			net6_nl_route_fill(to, route);
-			net6_metrics_hold(to->metrics);
-		}
-		spin_unlock_bh(&nn->lock);
-	}
-	rcu_read_unlock();
 }
 
 /**
@@ -87,19 +63,42 @@ int net6_nl_route_put(struct sk_buff *skb, const void *item)
 static_assert((int)NET6_A_METRICS_LOCK == RTAX_LOCK);
 static_assert((int)NET6_A_METRICS_FASTOPEN_NO_COOKIE == RTAX_FASTOPEN_NO_COOKIE);
 
-static void net6_nl_route_drop(void *item)
-{
-	const struct net6_nl_route *i = item;
+/* A message of a dump that is being written. */
+struct net6_nl_route_walk {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+	u32			ifindex;	/* that is asked for, 0 for all */
+};
 
-	net6_metrics_put(i->metrics);
+static const struct net6_nl_dump_ops net6_nl_route_dump_ops;
+
+static int net6_nl_route_walk_one(const struct net6_fib_route *route, void *arg)
+{
+	const struct net6_nl_route_walk *w = arg;
+	struct net6_nl_route item = {};
+
+	if (w->ifindex && w->ifindex != route->iface->ifindex)
+		return 0;
+	net6_nl_route_fill(&item, route);
+	return net6_nl_dump_item(w->skb, w->cb, &net6_nl_route_dump_ops, &item);
+}
+
+static void net6_nl_route_walk(struct sk_buff *skb, struct netlink_callback *cb, void *state,
+			       u32 filter)
+{
+	struct net6_nl_route_walk w = { .skb = skb, .cb = cb, .ifindex = filter };
+
+	rcu_read_lock();
+	net6_fib_walk(net6_pernet(sock_net(skb->sk)), RT_TABLE_UNSPEC, state,
+		      net6_nl_route_walk_one, &w);
+	rcu_read_unlock();
 }
 
 static const struct net6_nl_dump_ops net6_nl_route_dump_ops = {
-	.cmd		= NET6_CMD_ROUTE_GET,
-	.size		= sizeof(struct net6_nl_route),
-	.collect	= net6_nl_route_collect,
-	.put		= net6_nl_route_put,
-	.drop		= net6_nl_route_drop,
+	.cmd	= NET6_CMD_ROUTE_GET,
+	.size	= sizeof(struct net6_fib_pos),
+	.walk	= net6_nl_route_walk,
+	.put	= net6_nl_route_put,
 };
 
 int net6_nl_route_get_start(struct netlink_callback *cb)

@@ -22,6 +22,7 @@
  * @source: RTA_PREFSRC, alike
  * @metric: of several ways the lower one wins; part of what tells routes apart. To remove, 0: any
  * @table: number of its table; RT_TABLE_UNSPEC is main, too. Where it is kept says more
+ * @nexthop: the next hop object that it goes by (takeover/rt_nexthop.c), 0 for none
  * @protocol: RTPROT_* of who has set it; it is told only
  * @refuses: it leads nowhere: RTN_BLACKHOLE, _UNREACHABLE, _PROHIBIT, _THROW; 0: it leads somewhere
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
@@ -33,6 +34,7 @@ struct net6_route_attrs {
 	struct net6_source	*source;
 	u32			metric;
 	u32			table;
+	u32			nexthop;
 	u8			protocol;
 	s8			preference;
 	u8			refuses : 4;
@@ -51,6 +53,7 @@ static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
 					  const struct net6_route_attrs *b)
 {
 	return a->metric == b->metric && a->protocol == b->protocol && a->refuses == b->refuses &&
+	       a->nexthop == b->nexthop &&
 	       a->preference == b->preference && a->manual == b->manual && a->hops == b->hops &&
 	       a->source == b->source && net6_metrics_equal(a->metrics, b->metrics);
 }
@@ -59,7 +62,8 @@ static inline bool net6_route_attrs_equal(const struct net6_route_attrs *a,
 static inline bool net6_route_alike(const struct net6_route_attrs *a,
 				    const struct net6_route_attrs *b)
 {
-	return a->metric == b->metric && READ_ONCE(a->preference) == READ_ONCE(b->preference);
+	return a->metric == b->metric && READ_ONCE(a->nexthop) == READ_ONCE(b->nexthop) &&
+	       READ_ONCE(a->preference) == READ_ONCE(b->preference);
 }
 
 /**
@@ -100,6 +104,24 @@ struct net6_fib_match {
 	bool			reachable;
 };
 
+/**
+ * struct net6_fib_pos - how far a walk through all routes has come
+ * @prefix: the one at hand; bits beyond @plen may be set
+ * @table: number of its table
+ * @n: so many routes of the prefix are done
+ * @plen: length of @prefix
+ * @end: all are done
+ */
+struct net6_fib_pos {
+	struct in6_addr	prefix;
+	u32		table;
+	u32		n;
+	u8		plen;
+	bool		end;
+};
+
+typedef int (*net6_fib_fn)(const struct net6_fib_route *r, void *arg);
+
 /* Does it share its destinations with others of its prefix, metric and preference? As native: by a
  * gateway that nobody has told.
  */
@@ -112,6 +134,8 @@ static inline bool net6_fib_shares(const struct net6_fib_route *r)
 bool net6_fib_reachable(const struct net6_fib_route *r, struct net6_neigh **neigh);
 void net6_fib_lookup(const struct net6_table *table, const struct in6_addr *addr, int oif,
 		     struct net6_fib_match *match);
+int net6_fib_walk(struct net6_net *nn, u32 only, struct net6_fib_pos *pos, net6_fib_fn fn,
+		  void *arg);
 
 /* Takes nn->lock. A lifetime of 0 removes. */
 int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,

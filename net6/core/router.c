@@ -142,6 +142,7 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	changed = !net6_route_attrs_equal(&router->attrs, attrs);
 	WRITE_ONCE(router->attrs.hops, attrs->hops);
 	WRITE_ONCE(router->attrs.preference, attrs->preference);
+	WRITE_ONCE(router->attrs.nexthop, attrs->nexthop);
 	/* Who reads them under RCU sees what is in them. */
 	smp_store_release(&router->attrs.metrics, net6_metrics_hold(attrs->metrics));
 	/* alike */

@@ -225,7 +225,7 @@ struct net6_limits {
 	X(max_dests, MAX_DESTS, 16, 65536, 4096) \
 	X(neigh_queue, NEIGH_QUEUE, 4096, 16777216, 212992) \
 	X(icmp_rate, ICMP_RATE, 0, 1000000, 1000) \
-	X(max_routes, MAX_ROUTES, 0, 1048576, 131072) \
+	X(max_routes, MAX_ROUTES, 0, 16777216, 1048576) \
 	X(max_ra_routes, MAX_RA_ROUTES, 0, 4096, 64) \
 	X(max_exthdrs, MAX_EXTHDRS, 0, 255, 8) \
 	X(max_dst_options, MAX_DST_OPTIONS, 0, 2147483647, 8) \

@@ -46,6 +46,24 @@ struct net6_table *net6_table_find(struct net6_net *nn, u32 id)
 }
 
 /**
+ * net6_table_from() - the table of the lowest number, from one on
+ * @nn: namespace
+ * @id: number, RT_TABLE_UNSPEC for the first of all
+ *
+ * Context: RCU read lock held. Return: borrowed; NULL if there is none.
+ */
+struct net6_table *net6_table_from(struct net6_net *nn, u32 id)
+{
+	struct net6_table *table, *first = id <= RT_TABLE_MAIN ? &nn->main : NULL;
+	int chain;
+
+	hash_for_each_rcu(nn->tables, chain, table, node)
+		if (table->id >= id && (!first || table->id < first->id))
+			first = table;
+	return first;
+}
+
+/**
  * net6_table_get() - a table that is to have one more route
  * @nn: namespace
  * @id: its number, as for net6_table_find()

@@ -33,6 +33,7 @@ void net6_table_net_init(struct net6_net *nn);
 
 /* RCU read lock or nn->lock held. */
 struct net6_table *net6_table_find(struct net6_net *nn, u32 id);
+struct net6_table *net6_table_from(struct net6_net *nn, u32 id);
 
 /* nn->lock held. */
 struct net6_table *net6_table_get(struct net6_net *nn, u32 id);

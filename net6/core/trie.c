@@ -96,6 +96,78 @@ struct net6_trie_node *net6_trie_find(const struct net6_trie *trie, const struct
 	return node && node->plen == plen ? node : NULL;
 }
 
+/* The first node at or behind a prefix, where one comes before those that it has. Bits of @key
+ * beyond @plen are not looked at.
+ */
+static struct net6_trie_node *net6_trie_behind(const struct net6_trie *trie,
+					       const struct in6_addr *key, unsigned int plen)
+{
+	struct net6_trie_node *node = rcu_dereference_raw(trie->root), *later = NULL, *one;
+	unsigned int common;
+
+	while (node) {
+		common = min(net6_trie_common(&node->key, key), plen);
+		if (common == plen && node->plen >= plen)
+			return node;
+		if (common < node->plen)	/* all of it on one side of @key */
+			return net6_trie_bit(key, common) ? later : node;
+		one = rcu_dereference_raw(node->child[1]);
+		if (net6_trie_bit(key, node->plen)) {
+			node = one;
+			continue;
+		}
+		later = one ?: later;
+		node = rcu_dereference_raw(node->child[0]);
+	}
+	return later;
+}
+
+/**
+ * net6_trie_step() - go on to what may come next behind a prefix
+ * @key: prefix; bits beyond its length may become set
+ * @plen: its length
+ *
+ * Return: false if nothing comes behind it.
+ */
+bool net6_trie_step(struct in6_addr *key, u8 *plen)
+{
+	if (*plen < 128) {
+		key->s6_addr[*plen / 8] &= ~(0x80 >> *plen % 8);
+		++*plen;
+		return true;
+	}
+	while (*plen && net6_trie_bit(key, *plen - 1))
+		--*plen;
+	if (!*plen)
+		return false;
+	key->s6_addr[(*plen - 1) / 8] |= 0x80 >> (*plen - 1) % 8;
+	return true;
+}
+
+/**
+ * net6_trie_from() - the first prefix with items, from one on
+ * @trie: trie
+ * @key: where to begin: that prefix, or the first behind it. Prefixes are in the order of their
+ *	bits, each before those that extend it. Bits beyond @plen are not looked at
+ * @plen: its length
+ *
+ * What comes and goes meanwhile is found or not, all else once. Context: as net6_trie_first().
+ * Return: NULL at the end.
+ */
+struct net6_trie_node *net6_trie_from(const struct net6_trie *trie, const struct in6_addr *key,
+				      u8 plen)
+{
+	struct net6_trie_node *node = net6_trie_behind(trie, key, plen);
+	struct in6_addr at;
+
+	while (node && list_empty(&node->items)) {
+		at = node->key;
+		plen = node->plen;
+		node = net6_trie_step(&at, &plen) ? net6_trie_behind(trie, &at, plen) : NULL;
+	}
+	return node;
+}
+
 static struct net6_trie_node *net6_trie_node_new(const struct in6_addr *key, u8 plen)
 {
 	struct net6_trie_node *node = kzalloc(sizeof(*node), GFP_ATOMIC | __GFP_ACCOUNT);

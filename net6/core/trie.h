@@ -42,6 +42,9 @@ void net6_trie_prune(struct net6_trie *trie, const struct in6_addr *key, u8 plen
 struct net6_trie_node *net6_trie_next(struct net6_trie_node *node, const struct in6_addr *addr);
 struct net6_trie_node *net6_trie_first(const struct net6_trie *trie,
 				       const struct in6_addr *addr);
+struct net6_trie_node *net6_trie_from(const struct net6_trie *trie, const struct in6_addr *key,
+				      u8 plen);
+bool net6_trie_step(struct in6_addr *key, u8 *plen);
 
 /* All nodes with items whose prefix @addr has, the shortest first. RCU. */
 #define net6_trie_for_each_match(node, trie, addr)			\

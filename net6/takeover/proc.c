@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /proc/net in takeover mode: the files of native IPv6 in its formats, for programs that
- * read them (ss, netstat, ifconfig, the JVM). Each is written in one go when it is read;
- * sockets are walked again when the buffer turns out to be too small. Fields that net6
- * does not have are 0.
+ * read them (ss, netstat, ifconfig, the JVM). Each is written in one go when it is read, but for
+ * the routes (proc_route.c); sockets are walked again when the buffer turns out to be too small.
+ * Fields that net6 does not have are 0.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <net/addrconf.h>
 #include <net/inet_frag.h>
-#include <net/ip6_route.h>
 #include <net/tcp.h>
 #include <net/transp_v6.h>
 
@@ -304,26 +303,6 @@ static int net6_proc_sockstat6(struct seq_file *seq, void *v)
 	return 0;
 }
 
-static int net6_proc_route_one(const struct net6_rt_route *route, void *arg)
-{
-	struct seq_file *seq = arg;
-	u32 flags = route->rtf_flags;
-
-	if (!ipv6_addr_any(&route->gateway))
-		flags |= RTF_GATEWAY;
-	/* Routes by source do not exist, and nobody counts uses. */
-	seq_printf(seq, "%pi6 %02x %pi6 %02x %pi6 %08x %08x %08x %08x %8s\n", &route->dst,
-		   route->plen, &in6addr_any, 0, &route->gateway, route->attrs.metric, 1, 0, flags,
-		   route->dev->name);
-	return 0;
-}
-
-static int net6_proc_ipv6_route(struct seq_file *seq, void *v)
-{
-	net6_rt_routes_walk(net6_pernet(seq_file_single_net(seq)), net6_proc_route_one, seq);
-	return 0;
-}
-
 static const struct net6_proc_file {
 	const char *name;
 	int (*show)(struct seq_file *seq, void *v);
@@ -339,7 +318,6 @@ static const struct net6_proc_file {
 	{ "mcfilter6",	net6_proc_mcfilter6 },
 	{ "snmp6",	net6_proc_snmp6 },
 	{ "sockstat6",	net6_proc_sockstat6 },
-	{ "ipv6_route",	net6_proc_ipv6_route },
 };
 
 static void net6_proc_remove(struct net *net, size_t n)
@@ -387,21 +365,23 @@ static int __net_init net6_proc_net_init(struct net *net)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(net6_proc_files); i++) {
 		f = &net6_proc_files[i];
-		if (!proc_create_net_single(f->name, 0444, net->proc_net, f->show, NULL)) {
-			net6_proc_remove(net, i);
-			proc_remove(pn->dev_snmp6);
-			return -ENOMEM;
-		}
+		if (!proc_create_net_single(f->name, 0444, net->proc_net, f->show, NULL))
+			break;
 	}
-	return 0;
+	if (i == ARRAY_SIZE(net6_proc_files) && !net6_proc_route_net_init(net))
+		return 0;
+	net6_proc_remove(net, i);
+	proc_remove(pn->dev_snmp6);
+	return -ENOMEM;
 }
 
 static void __net_exit net6_proc_net_exit(struct net *net)
 {
 	struct net6_proc_net *pn = net_generic(net, net6_proc_net_id);
 
-	proc_remove(pn->dev_snmp6);
+	remove_proc_entry("ipv6_route", net->proc_net);
 	net6_proc_remove(net, ARRAY_SIZE(net6_proc_files));
+	proc_remove(pn->dev_snmp6);
 }
 
 static struct pernet_operations net6_proc_net_ops = {

@@ -61,11 +61,29 @@ struct net6_rt_hop {
 	u8			hops;
 };
 
-/* Calls @fn for each route until it returns non-zero, and returns that. Context:
- * process or softirq; @fn is called under the RCU read lock.
+/* What is called for each route of several. */
+typedef int (*net6_rt_fn)(const struct net6_rt_route *route, void *arg);
+
+/**
+ * struct net6_rt_pos - how far a walk has come
+ * @fib: in the routing tables, which come last
+ * @ifaces: so many interfaces have been shown; U32_MAX: all
+ * @n: so many routes of the next one
  */
-int net6_rt_routes_walk(struct net6_net *nn,
-			int (*fn)(const struct net6_rt_route *route, void *arg), void *arg);
+struct net6_rt_pos {
+	struct net6_fib_pos	fib;
+	u32			ifaces;
+	u32			n;
+};
+
+int net6_rt_routes_walk(struct net6_net *nn, u32 only, struct net6_rt_pos *pos, net6_rt_fn fn,
+			void *arg);
+int net6_rt_routes_at(struct net6_net *nn, u32 id, const struct in6_addr *dst, u8 plen,
+		      net6_rt_fn fn, void *arg);
+int net6_rt_routes_over(const struct net6_iface *iface, u32 id, const struct in6_addr *addr,
+			net6_rt_fn fn, void *arg);
+void net6_rt_of_own(struct net6_rt_route *to, const struct in6_addr *addr,
+		    const struct net_device *dev);
 void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from);
 void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from);
 void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from);
@@ -77,6 +95,11 @@ bool net6_rt_hops_on(const struct net6_rt_route *route, u32 ifindex);
 int net6_rt_hops_write(struct sk_buff *skb, const struct net6_rt_route *route);
 int net6_rt_hops_read(struct net6_net *nn, const struct nlattr *attr, struct net6_rt_hop **hops,
 		      struct netlink_ext_ack *extack);
+
+/* rt_nexthop.c, rt_follow.c */
+u32 net6_rt_nexthop_id(struct net *net, u32 handle);
+int net6_rt_follow_init(void);
+void net6_rt_follow_exit(void);
 
 /* RTA_* of a request. */
 extern const struct nla_policy net6_rt_route_policy[RTA_MAX + 1];

@@ -4,13 +4,6 @@
  */
 #include "rt_change.h"
 
-/* Is it a route to that destination, as far as somebody can set one? */
-static bool net6_rt_route_to(const struct net6_rt_route *route, const struct net6_rt_change *c)
-{
-	return route->table == c->attrs.table && route->plen == c->plen &&
-	       ipv6_addr_equal(&route->dst, &c->dst);
-}
-
 static int net6_rt_route_took(struct net6_rt_change *c, const struct net6_rt_route *route)
 {
 	c->route = *route;
@@ -18,15 +11,26 @@ static int net6_rt_route_took(struct net6_rt_change *c, const struct net6_rt_rou
 	return 1;
 }
 
+/* Does it lead as the request says? As native: one that goes by an object does if no other object
+ * is named.
+ */
+static bool net6_rt_route_leads(const struct net6_rt_route *route, const struct net6_rt_change *c)
+{
+	u32 nexthop = net6_rt_nexthop_id(dev_net(route->dev), route->attrs.nexthop);
+
+	if (c->nexthop || nexthop)
+		return !c->nexthop || nexthop == c->nexthop;
+	return (ipv6_addr_any(&c->hop.gateway) ||
+		ipv6_addr_equal(&route->gateway, &c->hop.gateway)) &&
+	       (!c->hop.iface || route->dev == c->hop.iface->dev);
+}
+
 /* To remove: of those that the request means the one of the lowest metric, as native. */
 static int net6_rt_route_meant(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
 
-	if (!net6_rt_route_to(route, c) ||
-	    (!ipv6_addr_any(&c->hop.gateway) &&
-	     !ipv6_addr_equal(&route->gateway, &c->hop.gateway)) ||
-	    (c->hop.iface && route->dev != c->hop.iface->dev) ||
+	if (!net6_rt_route_leads(route, c) ||
 	    (c->attrs.metric && route->attrs.metric != c->attrs.metric) ||
 	    (c->attrs.protocol && route->attrs.protocol != c->attrs.protocol) ||
 	    (c->found && route->attrs.metric >= c->route.attrs.metric))
@@ -40,8 +44,7 @@ static int net6_rt_route_there(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_change *c = arg;
 
-	return net6_rt_route_to(route, c) && route->attrs.metric == c->attrs.metric ?
-	       net6_rt_route_took(c, route) : 0;
+	return route->attrs.metric == c->attrs.metric ? net6_rt_route_took(c, route) : 0;
 }
 
 /* An entry that leads the same way. What the Prefix List has is not one that a request made. */
@@ -73,15 +76,23 @@ static int net6_rt_route_other(const struct net6_rt_route *route, void *arg)
 /* To remove: one of several next hops, of which the first was found. */
 static int net6_rt_route_sibling(const struct net6_rt_route *route, void *arg)
 {
-	return route->kind > NET6_RT_PREFIX && route->attrs.manual &&
+	return route->kind > NET6_RT_PREFIX && route->attrs.manual && !route->attrs.nexthop &&
 	       !ipv6_addr_any(&route->gateway) ? net6_rt_route_there(route, arg) : 0;
 }
 
-static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c,
-			       int (*fn)(const struct net6_rt_route *route, void *arg))
+/* Those by the object that the one found went by. */
+static int net6_rt_route_former(const struct net6_rt_route *route, void *arg)
+{
+	struct net6_rt_change *c = arg;
+
+	return route->attrs.nexthop == c->former ? net6_rt_route_there(route, arg) : 0;
+}
+
+/* Of the routes to the request's destination. */
+static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c, net6_rt_fn fn)
 {
 	c->found = false;
-	net6_rt_routes_walk(nn, fn, c);
+	net6_rt_routes_at(nn, c->attrs.table, &c->dst, c->plen, fn, c);
 	return c->found;
 }
 
@@ -121,7 +132,7 @@ static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_
 
 /* All that are found, one after the other. RTNL: nobody adds others meanwhile. */
 static void net6_rt_route_remove_all(struct net6_net *nn, struct net6_rt_change *c,
-				     int (*fn)(const struct net6_rt_route *route, void *arg))
+				     net6_rt_fn fn)
 {
 	while (net6_rt_route_find(nn, c, fn) && !net6_rt_route_remove_found(nn, c))
 		;
@@ -160,6 +171,20 @@ static int net6_rt_route_put_hops(struct net6_net *nn, struct net6_rt_change *c,
 		net6_rt_route_set(c, &c->attrs, 0);
 	}
 	return err;
+}
+
+/**
+ * net6_rt_route_remake() - a route goes by other next hops
+ * @nn: namespace
+ * @c: the route, and the next hops; without any it only goes
+ *
+ * Context: process, RTNL held. Return: 0, or -errno if it is still there as it was.
+ */
+int net6_rt_route_remake(struct net6_net *nn, struct net6_rt_change *c)
+{
+	net6_rt_route_put_hops(nn, c, true);
+	net6_rt_route_remove_all(nn, c, net6_rt_route_former);
+	return c->found ? -ENOMEM : 0;
 }
 
 static int net6_rt_route_put(struct net6_net *nn, struct net6_rt_change *c, u16 flags)
@@ -213,11 +238,13 @@ static int net6_rt_route_remove(struct net6_net *nn, struct net6_rt_change *c)
 
 	if (!net6_rt_route_find(nn, c, net6_rt_route_meant))
 		return -ESRCH;
+	c->former = c->route.attrs.nexthop;
 	err = net6_rt_route_remove_found(nn, c);
-	if (err || !ipv6_addr_any(&c->hop.gateway) || ipv6_addr_any(&c->route.gateway))
+	if (err || (!c->former && (!ipv6_addr_any(&c->hop.gateway) ||
+				   ipv6_addr_any(&c->route.gateway))))
 		return err == -ENOENT ? -ESRCH : err;
 	c->attrs.metric = c->route.attrs.metric;
-	net6_rt_route_remove_all(nn, c, net6_rt_route_sibling);
+	net6_rt_route_remove_all(nn, c, c->former ? net6_rt_route_former : net6_rt_route_sibling);
 	return 0;
 }
 

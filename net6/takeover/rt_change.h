@@ -11,7 +11,7 @@
 enum net6_rt_lack {
 	NET6_RT_LACKS_NOTHING,
 	NET6_RT_LACKS_ENCAP,
-	NET6_RT_LACKS_NEXTHOP,
+	NET6_RT_LACKS_VIA,
 };
 
 /**
@@ -22,7 +22,9 @@ enum net6_rt_lack {
  * @hop: next hop at hand; gateway :: without one, iface NULL: any, to remove
  * @hops: all of them
  * @n_hops: so many
- * @several: they are from RTA_MULTIPATH, and on the heap
+ * @several: they are from RTA_MULTIPATH or a next hop object, and on the heap
+ * @nexthop: number of the next hop object that it is to go by, 0 for none
+ * @former: what routes have of the object that they went by; when that changes
  * @lifetime: seconds until it goes by itself, or NET6_LIFETIME_INFINITE
  * @mx: RTA_METRICS, not read yet
  * @lacks: what net6 has not of what is asked for; nobody minds when a route is removed
@@ -37,6 +39,8 @@ struct net6_rt_change {
 	struct net6_rt_hop	*hops;
 	u32			n_hops;
 	bool			several;
+	u32			nexthop;
+	u32			former;
 	u32			lifetime;
 	u8			plen;
 	bool			found;
@@ -52,5 +56,12 @@ int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh, struct net6
 int net6_rt_request_check(struct net6_net *nn, struct net6_rt_change *c,
 			  struct netlink_ext_ack *extack);
 void net6_rt_request_free(struct net6_rt_change *c);
+
+/* rt_change.c; RTNL held. */
+int net6_rt_route_remake(struct net6_net *nn, struct net6_rt_change *c);
+
+/* rt_nexthop.c; RTNL held. */
+int net6_rt_nexthop_take(struct net6_net *nn, struct net6_rt_change *c,
+			 struct netlink_ext_ack *extack);
 
 #endif /* _NET6_RT_CHANGE_H */

@@ -48,7 +48,7 @@ static enum net6_rt_lack net6_rt_request_lacks(struct nlattr **tb)
 {
 	if (tb[RTA_ENCAP] || (tb[RTA_ENCAP_TYPE] && nla_get_u16(tb[RTA_ENCAP_TYPE])))
 		return NET6_RT_LACKS_ENCAP;
-	return tb[RTA_NH_ID] || tb[RTA_VIA] ? NET6_RT_LACKS_NEXTHOP : NET6_RT_LACKS_NOTHING;
+	return tb[RTA_VIA] ? NET6_RT_LACKS_VIA : NET6_RT_LACKS_NOTHING;
 }
 
 static int net6_rt_request_refuse(enum net6_rt_lack lack, struct netlink_ext_ack *extack)
@@ -59,8 +59,8 @@ static int net6_rt_request_refuse(enum net6_rt_lack lack, struct netlink_ext_ack
 	case NET6_RT_LACKS_ENCAP:
 		NL_SET_ERR_MSG(extack, "net6 has no routes with encapsulation");
 		break;
-	case NET6_RT_LACKS_NEXTHOP:
-		NL_SET_ERR_MSG(extack, "net6 has no next hop objects, and IPv6 gateways only");
+	case NET6_RT_LACKS_VIA:
+		NL_SET_ERR_MSG(extack, "net6 has IPv6 gateways only");
 		break;
 	}
 	return -EOPNOTSUPP;
@@ -138,6 +138,18 @@ static int net6_rt_request_read_hops(struct net6_net *nn, struct net6_rt_change 
 	return min(n, 0);
 }
 
+/* The number of an object says all about where it leads. */
+static int net6_rt_request_read_nexthop(struct net6_rt_change *c, struct nlattr **tb,
+					struct netlink_ext_ack *extack)
+{
+	c->nexthop = tb[RTA_NH_ID] ? nla_get_u32(tb[RTA_NH_ID]) : 0;
+	if (!c->nexthop ||
+	    !(tb[RTA_GATEWAY] || tb[RTA_OIF] || tb[RTA_MULTIPATH] || tb[RTA_ENCAP]))
+		return 0;
+	NL_SET_ERR_MSG(extack, "Nexthop specification and nexthop id are mutually exclusive");
+	return -EINVAL;
+}
+
 void net6_rt_request_free(struct net6_rt_change *c)
 {
 	u32 i;
@@ -177,6 +189,9 @@ int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 	if (net6_rt_request_refuses(rtm->rtm_type))
 		c->attrs.refuses = rtm->rtm_type;
 	c->lacks = net6_rt_request_lacks(tb);
+	err = net6_rt_request_read_nexthop(c, tb, extack);
+	if (err)
+		return err;
 	return net6_rt_request_read(nn, c, tb, extack) ?:
 	       net6_rt_request_read_hops(nn, c, tb[RTA_MULTIPATH], extack);
 }
@@ -235,6 +250,8 @@ int net6_rt_request_check(struct net6_net *nn, struct net6_rt_change *c,
 	int err = net6_rt_request_refuse(c->lacks, extack);
 	u32 i;
 
+	if (!err && c->nexthop)
+		err = net6_rt_nexthop_take(nn, c, extack);
 	for (i = 0; !err && i < c->n_hops; i++)
 		err = net6_rt_request_check_hop(nn, c, &c->hops[i], extack);
 	if (!c->attrs.metric)

@@ -28,9 +28,16 @@ static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
 	return nlh;
 }
 
-/* Where it leads. */
+/* Where it leads. By an object, who knows of those need not be told. */
 static int net6_rt_route_way(struct sk_buff *skb, const struct net6_rt_route *route)
 {
+	struct net *net = dev_net(route->dev);
+	u32 nexthop = net6_rt_nexthop_id(net, route->attrs.nexthop);
+
+	if (nexthop && nla_put_u32(skb, RTA_NH_ID, nexthop))
+		return -EMSGSIZE;
+	if (nexthop && !READ_ONCE(net->ipv4.sysctl_nexthop_compat_mode))
+		return 0;
 	if (net6_rt_hops_count(route) > 1)
 		return net6_rt_hops_write(skb, route);
 	if ((!ipv6_addr_any(&route->gateway) &&
@@ -80,7 +87,7 @@ static int net6_rt_route_dump_one(const struct net6_rt_route *route, void *arg)
 	struct net6_rt_dump *d = arg;
 	const struct rtmsg *rtm = nlmsg_data(d->cb->nlh);
 
-	if (!net6_rt_dump_wants(d) || !net6_rt_hops_lead(route))
+	if (!net6_rt_hops_lead(route))
 		return 0;
 	/* Only a strict request means what its header says. */
 	if (d->cb->strict_check &&
@@ -89,12 +96,8 @@ static int net6_rt_route_dump_one(const struct net6_rt_route *route, void *arg)
 	     (rtm->rtm_protocol && rtm->rtm_protocol != route->attrs.protocol) ||
 	     (rtm->rtm_type && rtm->rtm_type != route->type)))
 		return 0;
-	if (net6_rt_route_fill(d->skb, route, NETLINK_CB(d->cb->skb).portid,
-			       d->cb->nlh->nlmsg_seq, RTM_NEWROUTE, NLM_F_MULTI)) {
-		d->idx--;
-		return -EMSGSIZE;
-	}
-	return 0;
+	return net6_rt_route_fill(d->skb, route, NETLINK_CB(d->cb->skb).portid,
+				  d->cb->nlh->nlmsg_seq, RTM_NEWROUTE, NLM_F_MULTI);
 }
 
 const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
@@ -108,6 +111,7 @@ const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_ENCAP_TYPE] = { .type = NLA_U16 },
 	[RTA_TABLE]	= { .type = NLA_U32 },
 	[RTA_PREF]	= { .type = NLA_U8 },
+	[RTA_NH_ID]	= { .type = NLA_U32 },
 	[RTA_EXPIRES]	= { .type = NLA_U32 },
 	[RTA_MULTIPATH]	= { .len = sizeof(struct rtnexthop) },
 	[RTA_IP_PROTO]	= { .type = NLA_U8 },
@@ -139,9 +143,11 @@ static int net6_rt_route_filter(struct net6_rt_dump *d)
 int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct rtmsg *rtm = nlmsg_data(cb->nlh);
+	struct net6_rt_pos *pos = (void *)cb->ctx;
 	struct net6_rt_dump d = { .skb = skb, .cb = cb };
 	int err;
 
+	BUILD_BUG_ON(sizeof(*pos) > sizeof(cb->ctx));
 	if (nlmsg_len(cb->nlh) < sizeof(*rtm)) {
 		if (cb->strict_check)
 			return -EINVAL;
@@ -152,58 +158,50 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		if (err)
 			return err;
 	}
-	net6_rt_routes_walk(net6_pernet(sock_net(skb->sk)), net6_rt_route_dump_one, &d);
-	cb->args[0] = d.idx;
+	net6_rt_routes_walk(net6_pernet(sock_net(skb->sk)), d.table, pos, net6_rt_route_dump_one,
+			    &d);
 	return skb->len;
 }
 
 /**
  * struct net6_rt_best - looking for the route that was decided by
- * @daddr: destination
  * @gateway: next hop, :: for on-link
- * @dev: outgoing device; NULL for an address of ours
- * @table: number of the table
+ * @dev: outgoing device
  * @route: the best so far
- * @found: there is one
  */
 struct net6_rt_best {
-	const struct in6_addr		*daddr;
 	struct in6_addr			gateway;
 	const struct net_device		*dev;
-	u32				table;
 	struct net6_rt_route		route;
-	bool				found;
 };
 
+/* Those of longer prefixes come later. */
 static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
 {
 	struct net6_rt_best *best = arg;
 
-	if (route->table != best->table ||
-	    !ipv6_prefix_equal(&route->dst, best->daddr, route->plen) ||
-	    !ipv6_addr_equal(&route->gateway, &best->gateway) ||
-	    (best->dev ? route->dev != best->dev : route->type != RTN_LOCAL) ||
-	    (best->found && (route->plen < best->route.plen ||
-			     (route->plen == best->route.plen &&
-			      route->attrs.metric >= best->route.attrs.metric))))
+	if (!ipv6_addr_equal(&route->gateway, &best->gateway) || route->dev != best->dev ||
+	    (best->route.dev && (route->plen < best->route.plen ||
+				 (route->plen == best->route.plen &&
+				  route->attrs.metric >= best->route.attrs.metric))))
 		return 0;
 	best->route = *route;
-	best->found = true;
 	return 0;
 }
 
 /* The decision about a destination as a route; RCU read lock held. */
-static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *dest,
-				  struct net6_rt_route *route)
+static void net6_rt_route_of_dest(const struct net6_dest *dest, struct net6_rt_route *route)
 {
-	struct net6_rt_best best = { .daddr = &dest->key.daddr, .table = dest->table };
+	struct net6_rt_best best = { .dev = dest->iface->dev };
 
-	if (!(dest->flags & NET6_DEST_LOCAL))
-		best.dev = dest->iface->dev;
 	if (dest->neigh && !(dest->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
 		best.gateway = dest->neigh->addr;
-	net6_rt_routes_walk(nn, net6_rt_route_better, &best);
-	if (!best.found)	/* a Redirect's, or gone meanwhile */
+	if (dest->flags & NET6_DEST_LOCAL)
+		net6_rt_of_own(&best.route, &dest->key.daddr, best.dev);
+	else
+		net6_rt_routes_over(dest->iface, dest->table, &dest->key.daddr,
+				    net6_rt_route_better, &best);
+	if (!best.route.dev)	/* a Redirect's, or gone meanwhile */
 		best.route = (struct net6_rt_route) {
 			.gateway	= best.gateway,
 			.attrs.metric	= IP6_RT_PRIO_ADDRCONF,
@@ -214,6 +212,7 @@ static void net6_rt_route_of_dest(struct net6_net *nn, const struct net6_dest *d
 		};
 	*route = best.route;
 	route->self = NULL;			/* the one that was chosen */
+	route->attrs.nexthop = 0;		/* and no object */
 	route->attrs.metrics = dest->metrics;	/* which has a reference, the other has none */
 	route->attrs.source = NULL;		/* told as the source that was chosen */
 	route->dev = dest->iface->dev;
@@ -307,7 +306,7 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
 	rcu_read_lock();
-	net6_rt_route_of_dest(nn, dest, &route);
+	net6_rt_route_of_dest(dest, &route);
 	rcu_read_unlock();
 	saddr = net6_dest_choose_saddr(dest) ? from : dest->saddr;
 	/* RTNL keeps the device. */

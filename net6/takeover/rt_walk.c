@@ -100,12 +100,21 @@ void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
 		to->rtf_flags |= RTF_ROUTEINFO;
 }
 
-static void net6_rt_of_addr(struct net6_rt_route *to, const struct net6_addr *from)
+/**
+ * net6_rt_of_own() - an address of ours as a route
+ * @to: filled in
+ * @addr: the address
+ * @dev: device that it is shown on
+ *
+ * Context: RCU read lock held.
+ */
+void net6_rt_of_own(struct net6_rt_route *to, const struct in6_addr *addr,
+		    const struct net_device *dev)
 {
 	*to = (struct net6_rt_route) {
-		.dst		= from->addr,
+		.dst		= *addr,
 		.plen		= 128,
-		.dev		= from->iface->dev,
+		.dev		= dev,
 		.expires	= NET6_LIFETIME_INFINITE,
 		.rtf_flags	= RTF_UP | RTF_LOCAL | RTF_NONEXTHOP,
 		.table		= RT_TABLE_LOCAL,
@@ -130,10 +139,31 @@ static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *
 	};
 }
 
-static int net6_rt_walk_iface(struct net6_iface *iface,
-			      int (*fn)(const struct net6_rt_route *route, void *arg), void *arg)
+/* What is called for each, and how far it has come. */
+struct net6_rt_walk {
+	net6_rt_fn	fn;
+	void		*arg;
+	struct net6_rt_pos *pos;
+	u32		n;
+};
+
+/* One that was not there yet. */
+static int net6_rt_walk_one(struct net6_rt_walk *w, const struct net6_rt_route *route)
 {
-	const struct net6_fib_route *entry;
+	int err;
+
+	if (w->n++ < w->pos->n)
+		return 0;
+	err = w->fn(route, w->arg);
+	if (err >= 0)
+		w->pos->n++;
+	return err;
+}
+
+/* All but entries of the routing tables. */
+static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
+{
+	bool usable = net6_iface_usable(iface) && !net6_iface_is_loopback(iface);
 	const struct net6_router *router;
 	const struct net6_prefix *prefix;
 	const struct net6_addr *addr;
@@ -142,53 +172,219 @@ static int net6_rt_walk_iface(struct net6_iface *iface,
 
 	list_for_each_entry_rcu(prefix, &iface->prefixes, life.list) {
 		net6_rt_of_prefix(&route, prefix);
-		err = err ?: fn(&route, arg);
+		err = err ?: net6_rt_walk_one(w, &route);
 	}
-	if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
+	if (usable) {
 		net6_rt_of_iface(&route, iface, false);
-		err = err ?: fn(&route, arg);
-	}
-	list_for_each_entry_rcu(entry, &iface->routes, life.list) {
-		net6_rt_of_fib(&route, entry);
-		err = err ?: fn(&route, arg);
+		err = err ?: net6_rt_walk_one(w, &route);
 	}
 	list_for_each_entry_rcu(router, &iface->routers, life.list) {
 		net6_rt_of_router(&route, router);
-		err = err ?: fn(&route, arg);
+		err = err ?: net6_rt_walk_one(w, &route);
 	}
 	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
 		if (!net6_addr_is_assigned(addr))
 			continue;
-		net6_rt_of_addr(&route, addr);
-		err = err ?: fn(&route, arg);
+		net6_rt_of_own(&route, &addr->addr, iface->dev);
+		err = err ?: net6_rt_walk_one(w, &route);
 	}
-	if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
+	if (usable) {
 		net6_rt_of_iface(&route, iface, true);
-		err = err ?: fn(&route, arg);
+		err = err ?: net6_rt_walk_one(w, &route);
 	}
 	return err;
+}
+
+static int net6_rt_walk_ifaces(struct net6_rt_walk *w, struct net6_net *nn)
+{
+	struct net6_iface *iface;
+	u32 done = 0;
+	int err;
+
+	if (w->pos->ifaces == U32_MAX)
+		return 0;
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (done++ < w->pos->ifaces)
+			continue;
+		w->n = 0;
+		err = net6_rt_walk_iface(w, iface);
+		if (err)
+			return err;
+		w->pos->ifaces++;
+		w->pos->n = 0;
+	}
+	w->pos->ifaces = U32_MAX;
+	return 0;
+}
+
+static int net6_rt_walk_entry(const struct net6_fib_route *entry, void *arg)
+{
+	const struct net6_rt_walk *w = arg;
+	struct net6_rt_route route;
+
+	net6_rt_of_fib(&route, entry);
+	return w->fn(&route, w->arg);
 }
 
 /**
  * net6_rt_routes_walk() - what net6 decides by, as routes
  * @nn: namespace
- * @fn: called for each under the RCU read lock; non-zero stops
+ * @only: number of the table that is asked for, 0 for all
+ * @pos: how far an earlier call came; all 0 to begin
+ * @fn: called for each under the RCU read lock; less than 0 stops, and the next call begins with
+ *	this one; more stops, and the next call begins with another one
+ * @arg: for @fn
+ *
+ * What comes and goes between calls may be shown twice or not at all, but for entries of tables
+ * (net6_fib_walk()). Context: any. Return: 0 at the end, or what @fn returned.
+ */
+int net6_rt_routes_walk(struct net6_net *nn, u32 only, struct net6_rt_pos *pos, net6_rt_fn fn,
+			void *arg)
+{
+	struct net6_rt_walk w = { .fn = fn, .arg = arg, .pos = pos };
+	int err = 0;
+
+	rcu_read_lock();
+	if (!only || only == RT_TABLE_MAIN || only == RT_TABLE_LOCAL)
+		err = net6_rt_walk_ifaces(&w, nn);
+	err = err ?: net6_fib_walk(nn, only, &pos->fib, net6_rt_walk_entry, &w);
+	rcu_read_unlock();
+	return err;
+}
+
+/* ---- of one destination ---- */
+
+/* Entries of the tables' prefixes. */
+static int net6_rt_of_node(const struct net6_trie_node *node, net6_rt_fn fn, void *arg)
+{
+	const struct net6_fib_route *entry;
+	struct net6_rt_route route;
+	int err = 0;
+
+	if (!node)
+		return 0;
+	list_for_each_entry_rcu(entry, &node->items, item) {
+		net6_rt_of_fib(&route, entry);
+		err = fn(&route, arg);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int net6_rt_of_onlink(const struct net6_trie_node *node, net6_rt_fn fn, void *arg)
+{
+	const struct net6_prefix *prefix;
+	struct net6_rt_route route;
+	int err = 0;
+
+	if (!node)
+		return 0;
+	list_for_each_entry_rcu(prefix, &node->items, item) {
+		net6_rt_of_prefix(&route, prefix);
+		err = fn(&route, arg);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int net6_rt_of_routers(const struct net6_iface *iface, net6_rt_fn fn, void *arg)
+{
+	const struct net6_router *router;
+	struct net6_rt_route route;
+	int err = 0;
+
+	list_for_each_entry_rcu(router, &iface->routers, life.list) {
+		net6_rt_of_router(&route, router);
+		err = fn(&route, arg);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+/* What each interface has in main: the prefix of link-local addresses, and default routers. */
+static int net6_rt_of_ifaces(struct net6_net *nn, bool linklocal, net6_rt_fn fn, void *arg)
+{
+	struct net6_rt_route route;
+	struct net6_iface *iface;
+	int err = 0;
+
+	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (!linklocal) {
+			err = net6_rt_of_routers(iface, fn, arg);
+		} else if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
+			net6_rt_of_iface(&route, iface, false);
+			err = fn(&route, arg);
+		}
+		if (err)
+			break;
+	}
+	return err;
+}
+
+/**
+ * net6_rt_routes_at() - the routes to one destination
+ * @nn: namespace
+ * @id: number of their table, not RT_TABLE_LOCAL
+ * @dst: destination, bits beyond @plen zero
+ * @plen: its length
+ * @fn: called for each under the RCU read lock; not 0 stops
  * @arg: for @fn
  *
  * Context: any. Return: 0, or what @fn returned.
  */
-int net6_rt_routes_walk(struct net6_net *nn,
-			int (*fn)(const struct net6_rt_route *route, void *arg), void *arg)
+int net6_rt_routes_at(struct net6_net *nn, u32 id, const struct in6_addr *dst, u8 plen,
+		      net6_rt_fn fn, void *arg)
 {
-	struct net6_iface *iface;
+	bool linklocal = plen == 64 && ipv6_addr_equal(dst, &net6_rt_linklocal);
+	const struct net6_table *table;
 	int err = 0;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		err = net6_rt_walk_iface(iface, fn, arg);
-		if (err)
-			break;
+	if (id == RT_TABLE_MAIN) {
+		err = net6_rt_of_onlink(net6_trie_find(&nn->onlink, dst, plen), fn, arg);
+		if (!err && (!plen || linklocal))
+			err = net6_rt_of_ifaces(nn, linklocal, fn, arg);
 	}
+	table = net6_table_find(nn, id);
+	if (!err && table)
+		err = net6_rt_of_node(net6_trie_find(&table->fib, dst, plen), fn, arg);
 	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * net6_rt_routes_over() - the routes by which an address can be sent to on an interface
+ * @iface: interface
+ * @id: number of the table that was chosen
+ * @addr: address
+ * @fn: called for each, shorter prefixes first, whatever interface it is on; not 0 stops
+ * @arg: for @fn
+ *
+ * Context: RCU read lock held. Return: 0, or what @fn returned.
+ */
+int net6_rt_routes_over(const struct net6_iface *iface, u32 id, const struct in6_addr *addr,
+			net6_rt_fn fn, void *arg)
+{
+	const struct net6_table *table = net6_table_find(iface->nn, id);
+	bool group = ipv6_addr_is_multicast(addr);
+	struct net6_trie_node *node;
+	struct net6_rt_route route;
+	int err = 0;
+
+	if (id == RT_TABLE_MAIN) {
+		err = net6_rt_of_routers(iface, fn, arg);
+		net6_trie_for_each_match(node, &iface->nn->onlink, addr)
+			err = err ?: net6_rt_of_onlink(node, fn, arg);
+	}
+	if (!err && (group || ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)) {
+		net6_rt_of_iface(&route, iface, group);
+		err = fn(&route, arg);
+	}
+	if (table)
+		net6_trie_for_each_match(node, &table->fib, addr)
+			err = err ?: net6_rt_of_node(node, fn, arg);
 	return err;
 }

@@ -36,8 +36,13 @@ int net6_rtnetlink_init(void)
 
 	if (ipv6_mod_enabled())
 		return 0;
+	err = net6_rt_follow_init();
+	if (err)
+		return err;
 	err = rtnl_register_many(net6_rt_handlers);
-	if (!err)
+	if (err)
+		net6_rt_follow_exit();
+	else
 		rtnl_af_register(&net6_rt_af_ops);
 	return err;
 }
@@ -53,4 +58,5 @@ void net6_rtnetlink_exit(void)
 		return;
 	rtnl_af_unregister(&net6_rt_af_ops);
 	rtnl_unregister_many(net6_rt_handlers);
+	net6_rt_follow_exit();
 }

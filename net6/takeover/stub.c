@@ -3,7 +3,9 @@
  * Native, switched off, has left one of them null and holes in the other.
  *
  * Limits: routes, neighbors and tunnels of other modules stay as without IPv6, for which the
- * kernel's own entries say EAFNOSUPPORT.
+ * kernel's own entries say EAFNOSUPPORT. Next hop objects are IPv6's, for routes of net6's
+ * (rt_nexthop.c); as long as there are any, net6 stays. An IPv4 route that goes by one has no
+ * neighbor: native's table of those is there, and makes none on a device without native IPv6.
  *
  * Kernels without tables, from 7.1 on, call native IPv6, which net6 cannot change: BPF helpers and
  * UDP tunnels of other modules do not find net6 there.
@@ -11,11 +13,17 @@
  * Nobody can tell when the last reader of a table has gone. So tables are made once and stay when
  * net6 goes. What is left in them then is in the kernel itself.
  */
+#include <linux/inetdevice.h>
 #include <linux/slab.h>
+#include <net/ip6_fib.h>
+#include <net/ip_fib.h>
 #include <net/ipv6.h>
+#include <net/ndisc.h>
+#include <net/neighbour.h>
 #include <net/udp.h>
 
 #include "../compat/ipv6_stubs.h"
+#include "../core/addr.h"
 #include "../transport/dgram.h"
 #include "../socket/sock.h"
 #include "takeover.h"
@@ -49,20 +57,128 @@ static int net6_stub_get_saddr(struct net *net, const struct net_device *dst_dev
 	return -EADDRNOTAVAIL;
 }
 
-/* A UDP tunnel's socket switches encapsulation on; native's entry is null. */
-static int net6_stub_encap_init(void)
+/* What a next hop object says, checked as native does. */
+static int net6_stub_nexthop_check(struct net *net, const struct net_device *dev,
+				   const struct fib6_config *cfg, struct netlink_ext_ack *extack)
 {
-	struct ipv6_stub *stub;
+	struct net6_net *nn = net6_pernet(net);
+	bool own = false;
 
-	if (ipv6_stub->udpv6_encap_enable)
+	if (!dev)
+		return -ENODEV;
+	if (cfg->fc_encap) {
+		NL_SET_ERR_MSG(extack, "net6 has no next hops with encapsulation");
+		return -EOPNOTSUPP;
+	}
+	if (!(dev->flags & IFF_LOOPBACK) && !net6_iface_find(nn, dev->ifindex)) {
+		NL_SET_ERR_MSG(extack, "IPv6 is disabled on nexthop device");
+		return -EACCES;
+	}
+	if (cfg->fc_flags & RTF_GATEWAY) {
+		rcu_read_lock();
+		own = net6_accept_assigned(nn, &cfg->fc_gateway);
+		rcu_read_unlock();
+		if (own || !(ipv6_addr_type(&cfg->fc_gateway) & IPV6_ADDR_UNICAST)) {
+			NL_SET_ERR_MSG(extack, "Invalid gateway address");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* RTNL held. A table is named by IPv4, for a route of its own with an IPv6 gateway: that is not had
+ * here. Each object keeps net6.
+ */
+static int net6_stub_nexthop_init(struct net *net, struct fib6_nh *nh, struct fib6_config *cfg,
+				  gfp_t gfp, struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+	int err = 0;
+
+	if (cfg->fc_table || !try_module_get(THIS_MODULE))
+		return -EAFNOSUPPORT;
+	dev = cfg->fc_is_fdb ? NULL : dev_get_by_index(net, cfg->fc_ifindex);
+	if (!cfg->fc_is_fdb)
+		/* IPv4 keeps what it routes by the object in it. */
+		err = net6_stub_nexthop_check(net, dev, cfg, extack) ?:
+		      fib_nh_common_init(net, &nh->nh_common, NULL, 0, cfg, gfp, extack);
+	if (err) {
+		dev_put(dev);
+		module_put(THIS_MODULE);
+		return err;
+	}
+	nh->fib_nh_family = AF_INET6;
+	if (cfg->fc_is_fdb || cfg->fc_flags & RTF_GATEWAY) {
+		nh->fib_nh_gw6 = cfg->fc_gateway;
+		nh->fib_nh_gw_family = AF_INET6;
+	}
+	if (!dev)
 		return 0;
-	stub = kmemdup(ipv6_stub, sizeof(*stub), GFP_KERNEL);
-	if (!stub)
-		return -ENOMEM;
-	stub->udpv6_encap_enable = udp_encap_enable;
+	nh->fib_nh_weight = 1;
+	nh->fib_nh_dev = dev;
+	netdev_tracker_alloc(dev, &nh->fib_nh_dev_tracker, gfp);
+	nh->fib_nh_oif = dev->ifindex;
+	if (!netif_carrier_ok(dev))
+		nh->fib_nh_flags |= RTNH_F_LINKDOWN;
+	return 0;
+}
+
+/* Of one that was not made, too. After the last one net6 may go: this is called with softirqs
+ * off, and the module's memory is freed after a grace period.
+ */
+static void net6_stub_nexthop_release(struct fib6_nh *nh)
+{
+	bool made = nh->fib_nh_family == AF_INET6;
+
+	fib_nh_common_release(&nh->nh_common);
+	if (made)
+		module_put(THIS_MODULE);
+}
+
+/* There are none of native's. */
+static void net6_stub_nexthop_release_dsts(struct fib6_nh *nh)
+{
+}
+
+static int (*net6_stub_nexthop_refuse)(struct net *net, struct fib6_nh *nh,
+				       struct fib6_config *cfg, gfp_t gfp,
+				       struct netlink_ext_ack *extack);
+
+/* The table of entries for native IPv6's work, where they may be null. */
+static int net6_stub_table_init(void)
+{
+	struct ipv6_stub *stub = (struct ipv6_stub *)ipv6_stub;
+
+	if (!stub->udpv6_encap_enable) {
+		stub = kmemdup(ipv6_stub, sizeof(*stub), GFP_KERNEL);
+		if (!stub)
+			return -ENOMEM;
+		/* A UDP tunnel's socket switches encapsulation on. */
+		stub->udpv6_encap_enable = udp_encap_enable;
+		neigh_table_init(NEIGH_ND_TABLE, &nd_tbl);
+		stub->nd_tbl = &nd_tbl;
+	}
+	rtnl_lock();
+	net6_stub_nexthop_refuse = stub->fib6_nh_init;
+	stub->fib6_nh_release_dsts = net6_stub_nexthop_release_dsts;
+	stub->fib6_nh_release = net6_stub_nexthop_release;
+	stub->fib6_nh_init = net6_stub_nexthop_init;
 	/* Pairs with the dependency of whoever reads through the pointer. */
 	smp_store_release(&ipv6_stub, stub);
+	rtnl_unlock();
 	return 0;
+}
+
+/* There are no objects any more: each has kept net6. */
+static void net6_stub_table_exit(void)
+{
+	struct ipv6_stub *stub = (struct ipv6_stub *)ipv6_stub;
+
+	rtnl_lock();
+	stub->fib6_nh_init = net6_stub_nexthop_refuse;
+	stub->fib6_nh_release = NULL;
+	stub->fib6_nh_release_dsts = NULL;
+	rtnl_unlock();
 }
 
 /**
@@ -78,13 +194,16 @@ int net6_stub_init(void)
 
 	if (ipv6_mod_enabled() || !net6_family_has_inet6())
 		return 0;
-	err = net6_stub_encap_init();
-	if (err)
-		return err;
 	if (!bpf) {
 		bpf = kzalloc(sizeof(*bpf), GFP_KERNEL);
 		if (!bpf)
 			return -ENOMEM;
+	}
+	err = net6_stub_table_init();
+	if (err) {
+		if (!ipv6_bpf_stub)
+			kfree(bpf);
+		return err;
 	}
 	bpf->inet6_bind = net6_bind_bpf;
 	bpf->ipv6_setsockopt = net6_setsockopt_bpf;
@@ -108,6 +227,7 @@ void net6_stub_exit(void)
 
 	if (ipv6_mod_enabled() || !net6_family_has_inet6())
 		return;
+	net6_stub_table_exit();
 	WRITE_ONCE(bpf->udp6_lib_lookup, __udp6_lib_lookup);
 	bpf->inet6_bind = NULL;
 	bpf->ipv6_setsockopt = NULL;

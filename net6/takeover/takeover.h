@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+struct net;
 struct net6_net;
 struct seq_file;
 
@@ -16,6 +17,7 @@ int net6_diag_request_init(void);
 void net6_diag_request_exit(void);
 int net6_proc_init(void);
 void net6_proc_exit(void);
+int net6_proc_route_net_init(struct net *net);
 int net6_proc_snmp6(struct seq_file *seq, void *v);
 int net6_proc_dev_snmp6(struct seq_file *seq, void *v);
 

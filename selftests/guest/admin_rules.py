@@ -98,7 +98,7 @@ def sent(mark, wanted, what):
 def packets_go_by_them():
     nd.net6ctl(A, "add", "route", "default", "via", "fd71::2", "dev", "a1", "table", "100")
     ktap.equal([(r["address"], r["prefix_len"], r.get("table")) for r in nd.show(A, "routes")],
-               [("fd72::", 64, None), ("::", 0, 100)], "routes")
+               [("::", 0, 100), ("fd72::", 64, None)], "routes")
     sent(5, "b0", "no rule")
     nd.net6ctl(A, "add", "rule", "fwmark", "5", "lookup", "100")
     sent(5, "b1", "by a mark")

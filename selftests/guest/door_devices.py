@@ -264,7 +264,7 @@ def a_bridge_that_suppresses_solicitations_carries_it():
 
 @ktap.test
 def routes_with_more_in_them_are_refused():
-    """Tunnels of a route, next hop objects, IPv4 by way of IPv6."""
+    """Tunnels of a route or of a next hop object, IPv4 by way of IPv6."""
     if not TAKEOVER:
         raise ktap.Skip("the routes are native's")
     for name in ("mpls_router", "mpls_iptunnel", "ip6_tunnel"):
@@ -276,8 +276,7 @@ def routes_with_more_in_them_are_refused():
              *via),
             ("-6", "route", "add", "fd00:9::/64", "encap", "seg6", "mode", "encap", "segs",
              "fd00::c", "dev", "a0"),
-            ("-6", "nexthop", "add", "id", "1", *via),
-            ("nexthop", "add", "id", "2", *via),
+            ("-6", "nexthop", "add", "id", "1", "encap", "mpls", "100", *via),
             ("-6", "route", "add", "fd00:9::/64", "nhid", "1"),
             ("route", "add", "192.0.2.0/24", "via", "inet6", SERVER, "dev", "a0")):
         error = said(A, "ip", *command)
@@ -287,7 +286,7 @@ def routes_with_more_in_them_are_refused():
             "not supported", "not enabled", "does not exist", "Nexthop id", "CONFIG",
             "Permission denied", "net6 has no ")), error)
     ktap.equal(A.ip("-6", "route", "show", "fd00:9::/64"), "", "routes that are left")
-    # One of IPv4 is native's, and nothing of net6's goes by it.
+    # A next hop object of IPv4 is native's, and nothing of net6's goes by it.
     A.ip("addr", "add", "192.0.2.1/24", "dev", "a0")
     A.ip("nexthop", "add", "id", "3", "via", "192.0.2.2", "dev", "a0")
     ktap.diag(said(A, "ip", "-6", "route", "add", "fd00:9::/64", "nhid", "3"))

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
 import ip6hops
+import ip6nexthops
 import ip6metrics
 import ip6source
 import ip6views
@@ -75,9 +76,40 @@ def neighbors_in_many_messages_are_listed_once_each():
         ktap.equal(sorted(one["dst"] for one in listed), sorted(made), "neighbors")
 
 
+@ktap.test
+def next_hop_objects_without_native():
+    """They keep net6 until they go. IPv4's packets find no neighbor by them."""
+    far = ktap.Netns("nh-Y")
+    ktap.veth(far, "y0", ktap.Netns("nh-Z"), "z0")
+    far.ip("-6", "addr", "add", "fd93::1/64", "dev", "y0", "nodad")
+    far.ip("addr", "add", "10.93.0.1/24", "dev", "y0")
+
+    def refused(*words):
+        return far.run("ip", *words, check=False)
+    before = ktap.users("net6")
+    far.ip("-6", "nexthop", "add", "id", "1", "via", "fd93::2", "dev", "y0")
+    ktap.true(ktap.users("net6") > before, "it keeps net6")
+    far.ip("route", "add", "10.94.0.0/24", "nhid", "1")
+    ktap.true("100% packet loss" in far.run("ping", "-c1", "-W1", "10.94.0.1", check=False),
+              "an IPv4 packet is lost")
+    ktap.true(refused("route", "add", "10.95.0.0/24", "via", "inet6", "fd93::2", "dev", "y0"),
+              "an IPv4 route by an IPv6 gateway")
+    far.ip("nexthop", "add", "id", "2", "group", "1", "type", "resilient", "buckets", "4")
+    ktap.true("resilient" in refused("-6", "route", "add", "fd94::/64", "nhid", "2"),
+              "net6 says what it has not")
+    far.ip("-6", "route", "add", "fd94::/64", "nhid", "1")
+    far.run("sysctl", "-qw", "net.ipv4.nexthop_compat_mode=0")
+    ktap.equal(far.run("ip", "-6", "route", "show", "fd94::/64").split()[:3],
+               ["fd94::/64", "nhid", "1"], "the object alone")
+    far.delete()
+    ktap.wait_for(20, "the namespace has gone with its objects",
+                  lambda: ktap.users("net6") <= before)
+
+
 ip6views.tests()
 ip6asks.tests()
 ip6metrics.tests()
 ip6source.tests()
 ip6hops.tests()
+ip6nexthops.tests()
 ktap.main(setup=setup)

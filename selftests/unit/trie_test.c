@@ -167,6 +167,84 @@ TEST(trie__finds_what_a_list_finds_whatever_comes_and_goes)
 	EXPECT_EQ(!trie.root, true);
 }
 
+/* Does one come before another, as net6_trie_from() goes? */
+static bool before(const struct entry *a, const struct entry *b)
+{
+	unsigned int common = net6_trie_common(&a->prefix, &b->prefix);
+
+	if (common < min(a->plen, b->plen))
+		return net6_trie_bit(&b->prefix, common);
+	return a->plen < b->plen;
+}
+
+/* The first at @e, or behind it if that is asked for. */
+static const struct entry *list_from(const struct entry *all, const struct entry *e, bool behind)
+{
+	const struct entry *first = NULL;
+	unsigned int i;
+
+	if (e->in && !behind)
+		return e;
+	for (i = 0; i < PREFIXES; i++)
+		if (all[i].in && before(e, &all[i]) && (!first || before(&all[i], first)))
+			first = &all[i];
+	return first;
+}
+
+static const struct entry *trie_from(const struct net6_trie *trie, const struct in6_addr *key,
+				     u8 plen)
+{
+	struct net6_trie_node *node = net6_trie_from(trie, key, plen);
+
+	return node ? list_first_entry(&node->items, struct entry, item) : NULL;
+}
+
+TEST(from__goes_on_from_any_prefix_in_order)
+{
+	static struct entry all[PREFIXES];
+	struct net6_trie trie = {};
+	unsigned int i, round;
+	struct in6_addr key;
+	u8 plen;
+
+	prefixes(all, 3);
+	for (round = 0; round < 20000; round++) {
+		struct entry *e = &all[roll(PREFIXES)];
+
+		if (e->in)
+			del(&trie, e);
+		else
+			add(&trie, e);
+		e = &all[roll(PREFIXES)];
+		key = e->prefix;
+		plen = e->plen;
+		ASSERT_TRUE(trie_from(&trie, &key, plen) == list_from(all, e, false));
+		if (net6_trie_step(&key, &plen))
+			ASSERT_TRUE(trie_from(&trie, &key, plen) == list_from(all, e, true));
+		else
+			ASSERT_TRUE(!list_from(all, e, true));
+	}
+	for (i = 0; i < PREFIXES; i++)
+		if (all[i].in)
+			del(&trie, &all[i]);
+}
+
+TEST(step__ends_behind_the_last_address)
+{
+	struct in6_addr key;
+	u8 plen = 128;
+
+	memset(&key, 0xff, sizeof(key));
+	EXPECT_EQ(net6_trie_step(&key, &plen), false);
+	plen = 127;
+	EXPECT_EQ(net6_trie_step(&key, &plen), true);
+	EXPECT_EQ(plen, 128);
+	EXPECT_EQ(key.s6_addr[15], 0xfe);
+	EXPECT_EQ(net6_trie_step(&key, &plen), true);
+	EXPECT_EQ(plen, 128);
+	EXPECT_EQ(key.s6_addr[15], 0xff);
+}
+
 TEST(insert__without_memory_nothing_is_lost)
 {
 	static struct entry all[PREFIXES];

@@ -140,7 +140,7 @@
 	{ "max-dests", NET6_A_LIMITS_MAX_DESTS, 0, 16, 65536, 4096 }, \
 	{ "neigh-queue", NET6_A_LIMITS_NEIGH_QUEUE, 0, 4096, 16777216, 212992 }, \
 	{ "icmp-rate", NET6_A_LIMITS_ICMP_RATE, 0, 0, 1000000, 1000 }, \
-	{ "max-routes", NET6_A_LIMITS_MAX_ROUTES, 0, 0, 1048576, 131072 }, \
+	{ "max-routes", NET6_A_LIMITS_MAX_ROUTES, 0, 0, 16777216, 1048576 }, \
 	{ "max-ra-routes", NET6_A_LIMITS_MAX_RA_ROUTES, 0, 0, 4096, 64 }, \
 	{ "max-exthdrs", NET6_A_LIMITS_MAX_EXTHDRS, 0, 0, 255, 8 }, \
 	{ "max-dst-options", NET6_A_LIMITS_MAX_DST_OPTIONS, 0, 0, 2147483647, 8 }, \
