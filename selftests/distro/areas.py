@@ -388,6 +388,7 @@ def services_unbound():
     module-config: "iterator"
     interface: ::1
     do-not-query-localhost: no
+    local-zone: "test." nodefault
 forward-zone:
     name: "{DOMAIN}."
     forward-addr: {ROUTER.format(0)}
