@@ -7,7 +7,7 @@ clock and BGP. It runs until it is killed.
 import json
 import time
 
-from common import DOMAIN, ROUTER, SERVER, run, start, write
+from common import DOMAIN, ROUTER, SERVER, run, start, wait, write
 
 LINKS = 3
 
@@ -20,6 +20,10 @@ def interfaces():
         run("ip", "link", "set", f"eth{n}", "up")
         run("ip", "-6", "addr", "add", ROUTER.format(n) + "/64", "dev", f"eth{n}", "nodad")
         run("ip", "addr", "add", f"10.0.{n}.1/24", "dev", f"eth{n}")
+    # Kea looks for link-local addresses once, and passes over those that are not sure yet.
+    for n in range(LINKS):
+        wait(60, f"eth{n} has one", lambda n=n: run(
+            "ip", "-6", "addr", "show", "dev", f"eth{n}", "scope", "link", "-tentative"))
 
 
 def advertisements():
