@@ -188,6 +188,7 @@ def nftables_translates_a_whole_prefix():
 @test
 def nftables_redirects():
     box("red", 78)
+    start("nginx")
     run("nft", "-f", "-", input="""table ip6 red {
     chain in { type nat hook prerouting priority dstnat;
         tcp dport 81 redirect to :80
@@ -205,6 +206,7 @@ def nftables_redirects():
 @test
 def ufw_lets_in_what_it_is_told_to():
     box("ufw", 79)
+    start("nginx")
     for words in (("--force", "enable"), ("allow", "proto", "tcp", "to", "any", "port", "80")):
         run("ufw", *words)
     wait(30, "a page", lambda: "nginx" in inside(
@@ -219,6 +221,7 @@ def ufw_lets_in_what_it_is_told_to():
 
 @test
 def servers_haproxy_in_front():
+    start("nginx")
     write("/etc/haproxy/haproxy.cfg", """defaults
     mode http
     timeout connect 10s
