@@ -52,7 +52,9 @@ def setup():
     for ns, dev, address in ((P, "p0", "fd00::a"), (R, "r0", "fd00::b"), (R, "s0", "fd01::b"),
                              (Q, "q0", "fd01::c")):
         ns.ip("-6", "addr", "add", address + "/64", "dev", dev, "nodad")
-    R.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+    # As native begins: what is set goes with the interface.
+    R.run("sysctl", "-qw", "net.ipv6.conf.all.forwarding=1",
+          "net.ipv6.conf.r0.keep_addr_on_down=0")
     Q.ip("-6", "route", "add", "default", "via", "fd01::b")
 
 
@@ -63,10 +65,15 @@ def bird(ns, name, text):
     with ns:
         daemon = subprocess.Popen(("bird", "-f", "-c", f"/tmp/{name}.conf", "-s", f"/tmp/{name}",
                                    "-P", f"/tmp/{name}.pid"))
-    ktap.at_exit(daemon.wait)
-    ktap.at_exit(daemon.kill)
+    ktap.at_exit(stop, daemon)
     ktap.wait_for(600, f"{name} answers", lambda: "Daemon" in said(name, "show", "status"))
     return daemon
+
+
+def stop(daemon):
+    """At once: what it has set stays."""
+    daemon.kill()
+    daemon.wait()
 
 
 def said(name, *words):
@@ -102,10 +109,10 @@ def a_million_routes_by_bgp():
     P.ip("-6", "route", "add", "blackhole", "2001::/16")
     measure(f"{stack}, one route", sock, some)
     R.ip("-6", "route", "del", "2001::/16")
-    bird(P, "tells", PEER.format(id=1, own="a", other="b", peer=2, imported="none", exported="all")
+    tells = bird(P, "tells", PEER.format(id=1, own="a", other="b", peer=2, imported="none", exported="all")
          + "protocol static { ipv6;\n" + "".join(f"route {p} unreachable;\n" for p in chosen) + "}\n")
     slabs, start = ktap.slabs(), time.monotonic()
-    bird(R, "learns", PEER.format(id=2, own="b", other="a", peer=1, imported="all", exported="none")
+    learns = bird(R, "learns", PEER.format(id=2, own="b", other="a", peer=1, imported="all", exported="none")
          + "protocol kernel kernel1 { ipv6 { import none; export all; }; }\n")
     ktap.wait_for(2400, "all are learned", lambda: learned() == len(chosen))
     took = time.monotonic() - start
@@ -117,10 +124,13 @@ def a_million_routes_by_bgp():
     ktap.equal(int(shown), len(chosen), "shown")
     ktap.diag(f"{stack}: {(time.monotonic() - start) * 1e9 / 2 / len(chosen):.0f} instructions a "
               "route to show, ip's too")
+    stop(learns)
+    stop(tells)
     start = time.monotonic()
     R.run("ip", "link", "set", "r0", "down", timeout=900)
     ktap.diag(f"{stack}: {(time.monotonic() - start) * 1e9 / 2 / len(chosen):.0f} instructions a "
               "route when the interface goes down")
+    sock.close()
 
 
 ktap.main(setup=setup)
