@@ -27,16 +27,20 @@ struct net6_rt_nexthop_net *net6_rt_nexthop_pernet(struct net *net)
  * @net: namespace
  * @handle: what the route has of it
  *
- * Context: RCU read lock or RTNL held. Return: its number, 0 if there is none.
+ * Context: any. Return: its number, 0 if there is none.
  */
 u32 net6_rt_nexthop_id(struct net *net, u32 handle)
 {
 	const struct net6_rt_nexthop *nh;
+	u32 id;
 
 	if (likely(!handle))
 		return 0;
+	rcu_read_lock();
 	nh = xa_load(&net6_rt_nexthop_pernet(net)->by_handle, handle);
-	return nh ? nh->id : 0;
+	id = nh ? nh->id : 0;
+	rcu_read_unlock();
+	return id;
 }
 
 /**

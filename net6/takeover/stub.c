@@ -95,7 +95,9 @@ static int net6_stub_nexthop_init(struct net *net, struct fib6_nh *nh, struct fi
 	struct net_device *dev;
 	int err = 0;
 
-	if (cfg->fc_table || !try_module_get(THIS_MODULE))
+	/* Nothing keeps a module whose loading fails. */
+	if (cfg->fc_table || READ_ONCE(THIS_MODULE->state) != MODULE_STATE_LIVE ||
+	    !try_module_get(THIS_MODULE))
 		return -EAFNOSUPPORT;
 	dev = cfg->fc_is_fdb ? NULL : dev_get_by_index(net, cfg->fc_ifindex);
 	if (!cfg->fc_is_fdb)
