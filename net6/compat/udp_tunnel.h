@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* udp_sock.encap_err_rcv is told of an ICMP error where the UDP header is until 6.2, and where
- * its payload is (and more) from 6.3 on. Ends when 6.1 is no longer supported.
+ * its payload is (and more) from 6.3 on. That encapsulation is enabled is a bit since 6.6, which
+ * stable 6.1 has got as well. Ends when 6.1 is no longer supported.
  */
 #ifndef _NET6_COMPAT_UDP_TUNNEL_H
 #define _NET6_COMPAT_UDP_TUNNEL_H
@@ -19,5 +20,33 @@
 #define NET6_COMPAT_ENCAP_ERR_OFFSET(skb) \
 	((unsigned int)(net6_payload - sizeof(struct udphdr) - (skb)->data))
 #endif
+
+/* Tell a tunnel of an ICMPv6 error. @err: (positive) errno; @info: host byte order; @offset: of the
+ * UDP header from skb->data.
+ */
+static inline void net6_compat_encap_err(struct sock *sk, struct sk_buff *skb, int err,
+					 __be16 port, u32 info, unsigned int offset)
+{
+	struct udp_sock *up = udp_sk(sk);
+
+	if (!up->encap_err_rcv)
+		return;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	up->encap_err_rcv(sk, skb, offset);
+#else
+	up->encap_err_rcv(sk, skb, err, port, info,
+			  skb->data + offset + sizeof(struct udphdr));
+#endif
+}
+
+/* Has udp_tunnel_encap_enable() been called? */
+static inline bool net6_compat_encap_enabled(const struct sock *sk)
+{
+#ifdef udp_test_bit
+	return udp_test_bit(ENCAP_ENABLED, sk);
+#else
+	return udp_sk(sk)->encap_enabled;
+#endif
+}
 
 #endif /* _NET6_COMPAT_UDP_TUNNEL_H */

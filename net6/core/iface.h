@@ -98,6 +98,7 @@ enum {
  * @sysctl: its files (admin/sysctl.c), under RTNL
  * @dev_snmp6: its file (takeover/proc.c), or NULL; under RTNL
  * @rt: what its packets have for a route in netfilter's hooks (takeover/nfroute.c), or NULL
+ * @dsts: routes that the kernel's tunnels have by it (takeover/dst.c)
  * @mib: its counters, or NULL (net6_iface_mib_on)
  * @reachable_renewed: jiffies when @reachable was drawn
  * @conf: parameters that have no field of their own; net6_conf() reads
@@ -167,6 +168,7 @@ struct net6_iface {
 	struct net6_sysctl		*sysctl;
 	struct proc_dir_entry		*dev_snmp6;
 	struct rt6_info			*rt;
+	struct hlist_head		dsts;
 	struct net6_iface_mib __percpu	*mib;
 
 	struct nf_hook_ops		hook;

@@ -320,8 +320,17 @@ static int net6_nf_post_ok(struct net *net, struct sock *sk, struct sk_buff *skb
 	return err;
 }
 
-static bool net6_nf_post(struct net6_iface *iface, struct sk_buff *skb, struct net_device *in,
-			 int *err)
+/**
+ * net6_nf_post() - NF_INET_POST_ROUTING
+ * @iface: interface that the packet is to leave by
+ * @skb: complete, data at the IPv6 header, with a route and native's control block
+ * @in: device that it came in on, NULL if it is ours
+ * @err: set to what the sender is told if false is returned, else to 0
+ *
+ * Context: BH disabled, RCU read lock held.
+ * Return: whether it may go on, without a route; else it is consumed.
+ */
+bool net6_nf_post(struct net6_iface *iface, struct sk_buff *skb, struct net_device *in, int *err)
 {
 	skb->dev = iface->dev;
 	if (net6_nf_on(NF_INET_POST_ROUTING)) {

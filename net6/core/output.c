@@ -15,9 +15,10 @@
  */
 static bool net6_output_wants_loop(const struct sk_buff *skb)
 {
-	const struct sock *sk = skb->sk;
+	struct sock *sk = skb->sk;
 
-	return sk && sk_fullsock(sk) && net6_opt(sk, MC6_LOOP);
+	/* In a tunnel it is the sender's of what is inside, which may be of any family. */
+	return sk && sk_fullsock(sk) && sk->sk_family == AF_INET6 && sk_mc_loop(sk);
 }
 
 /* Returns NULL if the packet must not go to the wire. */
@@ -119,6 +120,32 @@ int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest)
 	if (cgroup_bpf_enabled(CGROUP_INET_EGRESS))
 		return net6_output_asked(skb, dest);
 	return net6_output_send(skb, dest);
+}
+
+/**
+ * net6_output_routed() - send a packet that came by a route of ours (takeover/dst.c)
+ * @skb: as for net6_output(), behind NF_INET_LOCAL_OUT; consumed
+ * @dest: where to
+ *
+ * Programs of control groups are not asked: skb->sk is the sender's of what is inside a tunnel.
+ * Context: BH disabled, RCU read lock held. Return: as net6_output().
+ */
+int net6_output_routed(struct sk_buff *skb, struct net6_dest *dest)
+{
+	struct net6_iface *iface = dest->iface;
+	int err;
+
+	NET6_INC_IFACE(iface, Ip6OutRequests);
+	NET6_ADD_IFACE(iface, Ip6OutOctets, skb->len);
+	if (unlikely(!net6_iface_usable(iface))) {
+		net6_drop(dest->nn, skb, NET6_DROP_IFACE_DOWN);
+		return -ENETDOWN;
+	}
+	/* Where what is inside came in on. */
+	skb->skb_iif = 0;
+	if (net6_nf_post(iface, skb, NULL, &err))
+		err = net6_output_send(skb, dest);
+	return err;
 }
 
 int net6_output(struct sk_buff *skb, struct net6_dest *dest)

@@ -22,6 +22,8 @@ static LIST_HEAD(net6_protosws);
 static DEFINE_MUTEX(net6_protosw_lock);
 /* Sockets of AF_INET6 are made here as well. */
 static bool net6_inet6;
+/* Among them those of the kernel's tunnels. */
+static bool net6_family_tunnels;
 
 /**
  * net6_protosw_register() - let socket() make a type/protocol pair
@@ -175,10 +177,10 @@ static int net6_create(struct net *net, struct socket *sock, int protocol, int k
 
 	if (protocol < 0 || protocol >= IPPROTO_MAX)
 		return -EINVAL;
-	/* That is udp_sock_create6(): a tunnel, which would send by native's routes and
-	 * receive by hooks that our UDP does not call. As on a machine without IPv6.
+	/* That is udp_sock_create6(): a tunnel, which asks native for its routes. Where net6 cannot
+	 * answer it is as on a machine without IPv6.
 	 */
-	if (kern && sock->type == SOCK_DGRAM && !protocol)
+	if (kern && sock->type == SOCK_DGRAM && !protocol && !net6_family_carries())
 		return -EAFNOSUPPORT;
 
 	rcu_read_lock();
@@ -271,6 +273,27 @@ void net6_family_exit(void)
 bool net6_family_has_inet6(void)
 {
 	return net6_inet6;
+}
+
+/**
+ * net6_family_carry() - sockets of the kernel's tunnels over UDP are made
+ * @carry: or no more
+ *
+ * Context: process.
+ */
+void net6_family_carry(bool carry)
+{
+	WRITE_ONCE(net6_family_tunnels, carry);
+}
+
+/**
+ * net6_family_carries() - are they?
+ *
+ * Context: any.
+ */
+bool net6_family_carries(void)
+{
+	return READ_ONCE(net6_family_tunnels);
 }
 
 /**

@@ -325,6 +325,8 @@ int net6_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int net6_family_init(void);
 void net6_family_exit(void);
 bool net6_family_has_inet6(void);
+void net6_family_carry(bool carry);
+bool net6_family_carries(void);
 int net6_family_inet6_init(void);
 void net6_family_inet6_exit(void);
 

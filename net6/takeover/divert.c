@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Functions of native IPv6 that the kernel calls by their names and that look at native's private
- * state: the sender of ICMPv6 errors and the choice of a source. In takeover mode kprobes lead the
- * calls to net6's. netfilter's `reject` and `masquerade` make them, and bridges that send MLD
- * queries: for the first packet of a connection as a rule. Each costs a trap.
+ * state: the sender of ICMPv6 errors, the choice of a source, who has an address, whether there is
+ * IPv6. In takeover mode kprobes lead the calls to net6's. netfilter's `reject` and `masquerade`
+ * make them, bridges that send MLD queries, and tunnels. All but bareudp's are rare. Each costs
+ * what a kprobe costs: a call where functions can be traced, else a trap.
  *
- * Not ipv6_chk_addr(): that it knows no address keeps RDS from net6's sockets.
+ * ipv6_mod_enabled() and ipv6_chk_addr() say what they said, but to the tunnels below: that they
+ * know no IPv6 and no address keeps RDS and others from net6's sockets.
  */
 #include <linux/build_bug.h>
 #include <linux/icmpv6.h>
+#include <linux/hash.h>
 #include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/string.h>
 #include <net/addrconf.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 
 #include "../core/addr.h"
 #include "../core/icmp.h"
 #include "../core/netns.h"
+#include "../socket/sock.h"
 #include "takeover.h"
 
 #if IS_BUILTIN(CONFIG_IPV6) && IS_ENABLED(CONFIG_IPV6_MULTIPLE_TABLES) && IS_ENABLED(CONFIG_KPROBES)
@@ -58,6 +65,99 @@ static int net6_divert_get_saddr(struct net *net, const struct net_device *dev,
 	return err;
 }
 
+/* ---- who asks ---- */
+
+#define NET6_DIVERT_SITES	16
+
+/* Places from which something was asked, by what they return to: tunnels', and others'. Names of
+ * functions are long to look for. A module's place may be another's later: all is forgotten then.
+ */
+static unsigned long net6_divert_tunnels[NET6_DIVERT_SITES];
+static unsigned long net6_divert_others[NET6_DIVERT_SITES];
+
+/* Tunnels that ask first whether there is IPv6: as modules, and as parts of the kernel. */
+static const char * const net6_divert_names[] = {
+	"[wireguard]", "[bareudp]", "wg_socket_", "bareudp_",
+};
+
+static bool net6_divert_is_tunnel(unsigned long site)
+{
+	unsigned int i = hash_long(site, ilog2(NET6_DIVERT_SITES)), j;
+	char name[64];
+
+	if (likely(READ_ONCE(net6_divert_tunnels[i]) == site))
+		return true;
+	if (READ_ONCE(net6_divert_others[i]) == site)
+		return false;
+	snprintf(name, sizeof(name), "%ps", (void *)site);
+	for (j = 0; j < ARRAY_SIZE(net6_divert_names); j++) {
+		if (strstr(name, net6_divert_names[j])) {
+			WRITE_ONCE(net6_divert_tunnels[i], site);
+			return true;
+		}
+	}
+	WRITE_ONCE(net6_divert_others[i], site);
+	return false;
+}
+
+static int net6_divert_forget(struct notifier_block *nb, unsigned long state, void *module)
+{
+	int i;
+
+	/* No code of it runs any more. */
+	for (i = 0; state == MODULE_STATE_GOING && i < NET6_DIVERT_SITES; i++) {
+		WRITE_ONCE(net6_divert_tunnels[i], 0);
+		WRITE_ONCE(net6_divert_others[i], 0);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block net6_divert_nb = {
+	.notifier_call	= net6_divert_forget,
+};
+
+/* In place of ipv6_mod_enabled(), which says no. */
+static bool net6_divert_mod_enabled(void)
+{
+	return net6_divert_is_tunnel(_RET_IP_) && net6_family_carries();
+}
+
+/* In place of ipv6_chk_addr(), which knows of none. WireGuard answers from the address that it was
+ * talked to as long as that is ours.
+ */
+static int net6_divert_chk_addr(struct net *net, const struct in6_addr *addr,
+				const struct net_device *dev, int strict)
+{
+	struct net6_net *nn;
+	int ours;
+
+	if (!net6_divert_is_tunnel(_RET_IP_))
+		return 0;
+	rcu_read_lock();
+	nn = net6_divert_net(net);
+	ours = nn && net6_addr_usable(nn, addr, dev ? dev->ifindex : 0);
+	rcu_read_unlock();
+	return ours;
+}
+
+/* In place of ipv6_dev_find(), which TIPC asks. RTNL or RCU read lock held. */
+static struct net_device *net6_divert_dev_find(struct net *net, const struct in6_addr *addr,
+					       struct net_device *dev)
+{
+	const struct net6_accept *accept = NULL;
+	const struct net6_iface *iface;
+	struct net6_net *nn;
+
+	rcu_read_lock();
+	nn = net6_divert_net(net);
+	iface = !nn ? NULL : dev ? net6_iface_find(nn, dev->ifindex) : READ_ONCE(nn->loopback);
+	if (iface)
+		accept = net6_accept_find(nn, addr, iface);
+	dev = accept && accept->type == NET6_ACCEPT_UNICAST ? accept->iface->dev : NULL;
+	rcu_read_unlock();
+	return dev;
+}
+
 /**
  * struct net6_divert - a function that net6 stands in for
  * @probe: at its first instruction
@@ -95,10 +195,16 @@ NOKPROBE_SYMBOL(net6_diverted);
 
 static_assert(__same_type(icmp6_send, net6_divert_icmp_send));
 static_assert(__same_type(ipv6_dev_get_saddr, net6_divert_get_saddr));
+static_assert(__same_type(ipv6_mod_enabled, net6_divert_mod_enabled));
+static_assert(__same_type(ipv6_chk_addr, net6_divert_chk_addr));
+static_assert(__same_type(ipv6_dev_find, net6_divert_dev_find));
 
 static struct net6_divert net6_diverts[] = {
 	NET6_DIVERT(icmp6_send, net6_divert_icmp_send),
 	NET6_DIVERT(ipv6_dev_get_saddr, net6_divert_get_saddr),
+	NET6_DIVERT(ipv6_mod_enabled, net6_divert_mod_enabled),
+	NET6_DIVERT(ipv6_chk_addr, net6_divert_chk_addr),
+	NET6_DIVERT(ipv6_dev_find, net6_divert_dev_find),
 };
 
 /**
@@ -108,9 +214,12 @@ static struct net6_divert net6_diverts[] = {
  */
 int net6_divert_init(void)
 {
-	int i, err;
+	int i = 0, err;
 
-	for (i = 0; i < ARRAY_SIZE(net6_diverts); i++) {
+	err = register_module_notifier(&net6_divert_nb);
+	if (err)
+		return err;
+	for (; i < ARRAY_SIZE(net6_diverts); i++) {
 		err = register_kprobe(&net6_diverts[i].probe);
 		if (err)
 			goto fail;
@@ -120,6 +229,7 @@ int net6_divert_init(void)
 fail:
 	while (i--)
 		unregister_kprobe(&net6_diverts[i].probe);
+	unregister_module_notifier(&net6_divert_nb);
 	return err;
 }
 
@@ -134,6 +244,7 @@ void net6_divert_exit(void)
 
 	for (i = 0; i < ARRAY_SIZE(net6_diverts); i++)
 		unregister_kprobe(&net6_diverts[i].probe);
+	unregister_module_notifier(&net6_divert_nb);
 }
 
 #else

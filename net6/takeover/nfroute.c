@@ -19,6 +19,7 @@
 #include "../core/dest.h"
 #include "../core/ip.h"
 #include "../core/nfhook.h"
+#include "dst.h"
 #include "takeover.h"
 
 #if IS_ENABLED(CONFIG_NETFILTER) && IS_BUILTIN(CONFIG_IPV6) && \
@@ -139,6 +140,7 @@ static int net6_nf_route_init(struct net6_iface *iface)
 
 static void net6_nf_route_exit(struct net6_iface *iface)
 {
+	net6_dst_iface_exit(iface);
 	dst_dev_put(&iface->rt->dst);
 	dst_release(&iface->rt->dst);
 }
@@ -283,14 +285,23 @@ int net6_nf_init(void)
 	net6_nf_dst_ops.kmem_cachep = KMEM_CACHE(rt6_info, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
 	if (!net6_nf_dst_ops.kmem_cachep)
 		return -ENOMEM;
+	err = net6_dst_init();
+	if (err)
+		goto err_cache;
 	err = net6_divert_init();
 	if (err) {
 		pr_warn("netfilter's IPv6 hooks are not called: kprobe error %d\n", err);
-		kmem_cache_destroy(net6_nf_dst_ops.kmem_cachep);
-		return 0;
+		err = 0;
+		goto err_dst;
 	}
 	net6_nf_enable(&net6_nf_route_ops);
 	return 0;
+
+err_dst:
+	net6_dst_exit();
+err_cache:
+	kmem_cache_destroy(net6_nf_dst_ops.kmem_cachep);
+	return err;
 }
 
 /**
@@ -307,6 +318,7 @@ void net6_nf_exit(void)
 	/* Routes that were queued with a packet, and who was diverted. */
 	synchronize_rcu();
 	rcu_barrier();
+	net6_dst_exit();
 	kmem_cache_destroy(net6_nf_dst_ops.kmem_cachep);
 }
 #else

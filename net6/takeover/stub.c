@@ -2,8 +2,9 @@
 /* The tables through which the kernel calls native IPv6 (net/ipv6_stubs.h), in takeover mode.
  * Native, switched off, has left one of them null and holes in the other.
  *
- * Limits: routes, neighbors and tunnels of other modules stay as without IPv6, for which the
- * kernel's own entries say EAFNOSUPPORT. Next hop objects are IPv6's, for routes of net6's
+ * Limits: routes and neighbors of other modules stay as without IPv6, for which the kernel's own
+ * entries say EAFNOSUPPORT. Tunnels over UDP find a route (dst.c) and groups, and may have sockets
+ * of ours, where netfilter's hooks are called: some ask native's routing by name. Next hop objects are IPv6's, for routes of net6's
  * (rt_nexthop.c); as long as there are any, net6 stays. An IPv4 route that goes by one has no
  * neighbor: native's table of those is there, and makes none on a device without native IPv6.
  *
@@ -24,8 +25,10 @@
 
 #include "../compat/ipv6_stubs.h"
 #include "../core/addr.h"
+#include "../core/nfhook.h"
 #include "../transport/dgram.h"
 #include "../socket/sock.h"
+#include "dst.h"
 #include "takeover.h"
 
 #ifdef NET6_COMPAT_HAS_STUBS
@@ -142,9 +145,19 @@ static void net6_stub_nexthop_release_dsts(struct fib6_nh *nh)
 {
 }
 
+/* A tunnel's socket joins a group. sk owned. */
+static int net6_stub_group_join(struct sock *sk, int ifindex, const struct in6_addr *addr)
+{
+	return net6_sk_group_join(sk, ifindex, addr, NULL);
+}
+
+/* What was there before net6, which says EAFNOSUPPORT. */
 static int (*net6_stub_nexthop_refuse)(struct net *net, struct fib6_nh *nh,
 				       struct fib6_config *cfg, gfp_t gfp,
 				       struct netlink_ext_ack *extack);
+static struct dst_entry *(*net6_stub_dst_refuse)(struct net *net, const struct sock *sk,
+						 struct flowi6 *fl6,
+						 const struct in6_addr *final_dst);
 
 /* The table of entries for native IPv6's work, where they may be null. */
 static int net6_stub_table_init(void)
@@ -162,21 +175,33 @@ static int net6_stub_table_init(void)
 	}
 	rtnl_lock();
 	net6_stub_nexthop_refuse = stub->fib6_nh_init;
+	net6_stub_dst_refuse = stub->ipv6_dst_lookup_flow;
 	stub->fib6_nh_release_dsts = net6_stub_nexthop_release_dsts;
 	stub->fib6_nh_release = net6_stub_nexthop_release;
 	stub->fib6_nh_init = net6_stub_nexthop_init;
+	if (static_key_enabled(&net6_nf_key)) {
+		stub->ipv6_sock_mc_join = net6_stub_group_join;
+		stub->ipv6_sock_mc_drop = net6_sk_group_leave;
+		stub->ipv6_dst_lookup_flow = net6_dst_lookup;
+		net6_family_carry(true);
+	}
 	/* Pairs with the dependency of whoever reads through the pointer. */
 	smp_store_release(&ipv6_stub, stub);
 	rtnl_unlock();
 	return 0;
 }
 
-/* There are no objects any more: each has kept net6. */
+/* There are no objects any more, and no sockets: each has kept net6. */
 static void net6_stub_table_exit(void)
 {
 	struct ipv6_stub *stub = (struct ipv6_stub *)ipv6_stub;
 
+	net6_family_carry(false);
 	rtnl_lock();
+	/* Programs of BPF for IPv4's routes may be looking. A grace period follows. */
+	WRITE_ONCE(stub->ipv6_dst_lookup_flow, net6_stub_dst_refuse);
+	stub->ipv6_sock_mc_join = NULL;
+	stub->ipv6_sock_mc_drop = NULL;
 	stub->fib6_nh_init = net6_stub_nexthop_refuse;
 	stub->fib6_nh_release = NULL;
 	stub->fib6_nh_release_dsts = NULL;

@@ -113,6 +113,20 @@ int net6_dgram_pre_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int 
 int net6_dgram_autobind(struct sock *sk);
 
 /* udp.c */
+void net6_udp_bad_checksum(struct net6_net *nn, struct sk_buff *skb);
+
+/* transport/udp_encap.c: sockets of the kernel's tunnels. */
+bool net6_udp_encap_rcv(struct sock *sk, struct sk_buff *skb);
+void net6_udp_encap_error(struct sock *sk, struct sk_buff *skb,
+			  const struct net6_icmp_error *icmp);
+void net6_udp_encap_close(struct sock *sk);
+
+/* Is it such a one? There is one at all, in the kernel, where the key is on. */
+static inline bool net6_udp_encaps(const struct sock *sk)
+{
+	return static_branch_unlikely(&udp_encap_needed_key) && READ_ONCE(udp_sk(sk)->encap_type);
+}
+
 int net6_udp_init(void);
 void net6_udp_exit(void);
 

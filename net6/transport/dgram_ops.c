@@ -36,6 +36,8 @@ void net6_dgram_close(struct sock *sk, long timeout)
 		net6_udp_flush_pending(sk);
 		release_sock(sk);
 	}
+	if (net6_sk_is_udp(sk) && unlikely(net6_udp_encaps(sk)))
+		net6_udp_encap_close(sk);
 	net6_dgram_pages_free(sk);
 	sk_common_release(sk);
 }

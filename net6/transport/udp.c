@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* UDP (RFC 768 over IPv6, RFC 8200 8.1): receiving, errors, options, registration. A
- * zero checksum is refused; UDP-Lite, encapsulation and UDP_NO_CHECK6 do not exist.
+ * zero checksum is for tunnels alone; UDP-Lite, UDP_ENCAP and UDP_NO_CHECK6 do not exist.
  */
 #include <linux/udp.h>
 #include <net/busy_poll.h>
@@ -18,6 +18,20 @@
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
 
+/**
+ * net6_udp_bad_checksum() - count and drop a datagram whose checksum is wrong
+ * @nn: namespace
+ * @skb: datagram; consumed
+ *
+ * Context: softirq.
+ */
+void net6_udp_bad_checksum(struct net6_net *nn, struct sk_buff *skb)
+{
+	NET6_INC(nn, Udp6InCsumErrors);
+	NET6_INC(nn, Udp6InErrors);
+	net6_drop(nn, skb, NET6_DROP_UDP_CSUM);
+}
+
 /* A packet's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed.
  * @cut: as net6_dgram_enqueue() wants it. Softirq.
  */
@@ -28,9 +42,7 @@ static void net6_udp_deliver_packet(struct sock *sk, struct sk_buff *skb, u16 cu
 
 	if (rcu_access_pointer(sk->sk_filter) && !skb_csum_unnecessary(skb) &&
 	    __skb_checksum_complete(skb)) {
-		NET6_INC(nn, Udp6InCsumErrors);
-		NET6_INC(nn, Udp6InErrors);
-		net6_drop(nn, skb, NET6_DROP_UDP_CSUM);
+		net6_udp_bad_checksum(nn, skb);
 		return;
 	}
 	if (sk_filter_trim_cap(sk, skb, sizeof(struct udphdr))) {
@@ -60,7 +72,8 @@ static void net6_udp_deliver_packet(struct sock *sk, struct sk_buff *skb, u16 cu
 
 static void net6_udp_deliver_one(struct sock *sk, struct sk_buff *skb)
 {
-	net6_udp_deliver_packet(sk, skb, 0);
+	if (!net6_udp_encaps(sk) || net6_udp_encap_rcv(sk, skb))
+		net6_udp_deliver_packet(sk, skb, 0);
 }
 
 /* sk_backlog_rcv: one that comes by another way than ours (socket/mapped_dgram.c). */
@@ -119,16 +132,34 @@ static void net6_udp_deliver_joined(struct sock *sk, struct sk_buff *skb)
 	net6_udp_deliver_packet(sk, skb, skb_shinfo(skb)->gso_size);
 }
 
-/* SKB_GSO_UDP is one datagram that a virtual machine would have had sent in fragments. */
+/* SKB_GSO_UDP is one datagram that a virtual machine would have had sent in fragments. Segments
+ * inside one datagram are for a tunnel, which takes it off them.
+ */
+static bool net6_udp_is_one(const struct sock *sk, const struct sk_buff *skb)
+{
+	unsigned int type = skb_shinfo(skb)->gso_type;
+
+	return (type & SKB_GSO_UDP) || ((type & (SKB_GSO_UDP_TUNNEL | SKB_GSO_UDP_TUNNEL_CSUM)) &&
+					net6_udp_encaps(sk));
+}
+
 static void net6_udp_deliver(struct sock *sk, struct sk_buff *skb)
 {
-	if (likely(!skb_is_gso(skb) || net6_dgram_sk(sk)->gro ||
-		   skb_shinfo(skb)->gso_type & SKB_GSO_UDP))
+	if (likely(!skb_is_gso(skb) || net6_dgram_sk(sk)->gro || net6_udp_is_one(sk, skb)))
 		net6_udp_deliver_one(sk, skb);
 	else if (net6_udp_stay_joined(sk, skb))
 		net6_udp_deliver_joined(sk, skb);
 	else
 		net6_udp_deliver_segments(sk, skb);
+}
+
+/* RFC 8200 8.1: a zero checksum is for tunnels that have asked for it (RFC 6935). Such a datagram
+ * gets here only if there are tunnels.
+ */
+static bool net6_udp_takes_zero(const struct sock *sk, const struct sk_buff *skb)
+{
+	return likely(udp_hdr(skb)->check) ||
+	       (sk && net6_udp_encaps(sk) && udp_get_no_check6_rx((struct sock *)sk));
 }
 
 /* A socket that wants a packet to a group gets it when the next one has been found. Returns that
@@ -141,7 +172,7 @@ static struct sock *net6_udp_group_one(struct net6_net *nn, struct sk_buff *skb,
 	struct sk_buff *clone;
 	int score;
 
-	if (!net6_dgram_match(sk, nn->net, key, &score) ||
+	if (!net6_udp_takes_zero(sk, skb) || !net6_dgram_match(sk, nn->net, key, &score) ||
 	    !net6_sk_group_match(sk, key->laddr, key->faddr, key->dif))
 		return last;
 	if (last) {
@@ -203,9 +234,7 @@ static void net6_udp_no_socket(struct net6_net *nn, struct sk_buff *skb)
 {
 	/* No answer to what may be damaged. */
 	if (!skb_csum_unnecessary(skb) && __skb_checksum_complete(skb)) {
-		NET6_INC(nn, Udp6InCsumErrors);
-		NET6_INC(nn, Udp6InErrors);
-		net6_drop(nn, skb, NET6_DROP_UDP_CSUM);
+		net6_udp_bad_checksum(nn, skb);
 		return;
 	}
 	NET6_INC(nn, Udp6NoPorts);
@@ -233,7 +262,11 @@ static bool net6_udp_valid(struct net6_net *nn, struct sk_buff *skb)
 		uh = udp_hdr(skb);
 	}
 	reason = NET6_DROP_UDP_CSUM;
-	/* RFC 8200 8.1: receivers MUST discard a zero checksum. */
+	/* RFC 8200 8.1: receivers MUST discard a zero checksum, but for tunnels. */
+	if (unlikely(!uh->check) && static_branch_unlikely(&udp_encap_needed_key)) {
+		skb->csum_valid = 1;
+		return true;
+	}
 	if (!uh->check || net6_checksum_init(skb, IPPROTO_UDP)) {
 		NET6_INC(nn, Udp6InCsumErrors);
 		goto drop;
@@ -265,7 +298,9 @@ static void net6_udp_rcv(struct sk_buff *skb)
 		return;
 	}
 	sk = net6_dgram_lookup(nn->net, &key, skb);
-	if (likely(sk))
+	if (unlikely(!net6_udp_takes_zero(sk, skb)))
+		net6_udp_bad_checksum(nn, skb);
+	else if (likely(sk))
 		net6_udp_deliver(sk, skb);
 	else
 		net6_udp_no_socket(nn, skb);
@@ -279,6 +314,10 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 	int err;
 
 	sk = net6_dgram_lookup_sender(skb, icmp, IPPROTO_UDP, ntohs(uh->source), uh->dest);
+	if (static_branch_unlikely(&udp_encap_needed_key) && (!sk || net6_udp_encaps(sk))) {
+		net6_udp_encap_error(sk, skb, icmp);
+		return;
+	}
 	if (!sk)
 		return;
 	hard = net6_icmp_errno(icmp->type, icmp->code, &err);

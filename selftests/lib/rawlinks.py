@@ -330,15 +330,24 @@ def wireguard_keys(ns, dev):
     raise ktap.Fail("no such device")
 
 
-def wireguard_peer(family, dev, key, endpoint):
+def wireguard_peer(family, dev, key, endpoint, inside=("::",)):
+    """@endpoint: an address, or None: it calls first. @inside: what comes from it, all of "::"."""
     def nested(kind, data):
         return nl.attribute(kind | 0x8000, data)
-    everything = nested(0, nl.attribute(1, struct.pack("=H", socket.AF_INET6)) +
-                        nl.attribute(2, bytes(16)) + nl.attribute(3, b"\0"))
-    where = struct.pack("=H", socket.AF_INET) + struct.pack("!H", PORT) + \
-        socket.inet_aton(endpoint) + bytes(8)
+
+    def sockaddr(address):
+        if ":" in address:
+            return struct.pack("=H", socket.AF_INET6) + struct.pack("!HI", PORT, 0) + \
+                nl.address(address) + bytes(4)
+        return struct.pack("=H", socket.AF_INET) + struct.pack("!H", PORT) + \
+            socket.inet_aton(address) + bytes(8)
+    networks = b"".join(nested(0, nl.attribute(1, struct.pack(
+        "=H", socket.AF_INET6 if ":" in net else socket.AF_INET)) +
+        nl.attribute(2, nl.address(net) if ":" in net else socket.inet_aton(net)) +
+        nl.attribute(3, b"\0")) for net in inside)
+    where = nl.attribute(4, sockaddr(endpoint)) if endpoint else b""
     family.request(1, nl.attribute(2, dev.encode() + b"\0") + nested(8, nested(
-        0, nl.attribute(1, key) + nl.attribute(4, where) + nested(9, everything))))
+        0, nl.attribute(1, key) + where + nested(9, networks))))
     family.close()
 
 
