@@ -30,6 +30,16 @@ static inline void net6_compat_set_task_frag(struct sock *sk, bool use)
 #endif
 }
 
+/* What release_cb does counts as softirq's: nobody owns the socket any more. Not from 6.10 on, where
+ * sk_flush_backlog() calls it, too, for somebody who goes on owning it.
+ */
+static inline void net6_compat_release_early(struct sock *sk)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	sock_release_ownership(sk);
+#endif
+}
+
 /* Transmit time stamps asked for with SO_TIMESTAMPING. */
 static inline void net6_compat_tx_timestamp(struct sk_buff *skb,
 					    const struct sockcm_cookie *sockc)

@@ -2,6 +2,7 @@
 /* Beginning and end of the engine's state in a socket. It is as the kernel's TCP leaves a new
  * socket, so that TCP_INFO and congestion control modules find what they expect.
  */
+#include "../../../compat/sock.h"
 #include "../../../compat/timer.h"
 #include "../conn/conn.h"
 #include "engine.h"
@@ -323,8 +324,7 @@ void net6_tcp_engine_reset(struct sock *sk)
  * net6_tcp_release_cb() - what came up while a process owned the socket
  * @sk: socket; struct proto's release_cb
  *
- * Context: process, BH disabled, the socket's spinlock held and still owned: ownership
- * ends here, because the work below counts as softirq's.
+ * Context: process, BH disabled, the socket's spinlock held and still owned.
  */
 void net6_tcp_release_cb(struct sock *sk)
 	__must_hold(&sk->sk_lock.slock)
@@ -340,7 +340,7 @@ void net6_tcp_release_cb(struct sock *sk)
 		net6_tcp_tsq_write(sk);
 		__sock_put(sk);
 	}
-	sock_release_ownership(sk);
+	net6_compat_release_early(sk);
 	if (flags & TCPF_WRITE_TIMER_DEFERRED) {
 		net6_tcp_write_timer_handler(sk);
 		__sock_put(sk);
