@@ -87,10 +87,10 @@ static int net6_udp_set_gso(struct sock *sk, struct sk_buff *skb, const struct n
 		return -EMSGSIZE;
 	if (len > size * NET6_UDP_MAX_SEGMENTS)
 		return -EINVAL;
-	/* As Linux: such a checksum is made in software, once for all segments. */
-	if (room)
-		return -EIO;
 	if (len > size) {
+		/* As Linux: such a checksum is made in software, once for all segments. */
+		if (room)
+			return -EIO;
 		skb_shinfo(skb)->gso_size = size;
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 		skb_shinfo(skb)->gso_segs = DIV_ROUND_UP(len, size);

@@ -208,8 +208,12 @@ def dropped_by(function, lines):
     with open("/proc/kallsyms", encoding="ascii") as file:
         start = next(int(line.split()[0], 16) for line in file
                      if line.split()[2].split(".")[0] == function)
-    return sum(start <= int(line.split("location=")[1].split()[0], 16) < start + 1024
-               for line in lines)
+
+    def there(location):
+        # Later kernels say it by name.
+        name, plus, _ = location.partition("+")
+        return name == function if plus else start <= int(location, 16) < start + 1024
+    return sum(there(line.split("location=")[1].split()[0]) for line in lines)
 
 
 @ktap.test
@@ -303,10 +307,18 @@ def a_packet_is_wrapped_three_times_at_most():
     a.up("n0")
     a.ip("route", "add", ADDRESS_B + "/32", "dev", "n0")
     nested, through = tunnel(a, "t0")["tx_nested"], tunnel(a, "t0")["tx_packets"]
-    refused(a, ("TUNNEL_NESTED", "tx_nested", "t0", send_from_a))
-    ktap.equal(tunnel(a, "t0")["tx_nested"], nested + 1, "packets wrapped too often")
-    ktap.equal(tunnel(a, "t0")["tx_packets"] - through, 3, "times it was wrapped")
-    a.ip("link", "del", "n0")
+    try:
+        if ktap.KERNEL < (6, 12):
+            refused(a, ("TUNNEL_NESTED", "tx_nested", "t0", send_from_a))
+            ktap.equal(tunnel(a, "t0")["tx_nested"], nested + 1, "packets wrapped too often")
+            ktap.equal(tunnel(a, "t0")["tx_packets"] - through, 3, "times it was wrapped")
+        else:
+            # IPv4's own limit for tunnels (6.12.118) comes first, and tells nobody.
+            send_from_a()
+            ktap.equal(tunnel(a, "t0")["tx_nested"], nested, "packets wrapped too often")
+            ktap.equal(tunnel(a, "t0")["tx_packets"] - through, 3, "times it was wrapped")
+    finally:
+        a.ip("link", "del", "n0")
     cloud.tcp(cloud.net6(a), cloud.net6(cloud.B), NET6_B, 20000)
 
 
