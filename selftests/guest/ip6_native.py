@@ -16,6 +16,7 @@ import ip6metrics
 import ip6source
 import ip6views
 import rawlinks
+import udptunnels
 
 ip6views.tests()
 ip6asks.tests()
@@ -24,4 +25,5 @@ ip6source.tests()
 ip6hops.tests()
 ip6nexthops.tests()
 rawlinks.tests()
+udptunnels.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))
