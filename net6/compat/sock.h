@@ -30,8 +30,8 @@ static inline void net6_compat_set_task_frag(struct sock *sk, bool use)
 #endif
 }
 
-/* What release_cb does counts as softirq's: nobody owns the socket any more. Not from 6.10 on, where
- * sk_flush_backlog() calls it, too, for somebody who goes on owning it.
+/* What release_cb does counts as softirq's: nobody owns the socket any more. Not from 6.10 on,
+ * where sk_flush_backlog() calls it, too, for somebody who goes on owning it.
  */
 static inline void net6_compat_release_early(struct sock *sk)
 {

@@ -4,9 +4,10 @@
  *
  * Limits: routes and neighbors of other modules stay as without IPv6, for which the kernel's own
  * entries say EAFNOSUPPORT. Tunnels over UDP find a route (dst.c) and groups, and may have sockets
- * of ours, where netfilter's hooks are called: some ask native's routing by name. Next hop objects are IPv6's, for routes of net6's
- * (rt_nexthop.c); as long as there are any, net6 stays. An IPv4 route that goes by one has no
- * neighbor: native's table of those is there, and makes none on a device without native IPv6.
+ * of ours, where netfilter's hooks are called: some ask native's routing by name. Next hop objects
+ * are IPv6's, for routes of net6's (rt_nexthop.c); as long as there are any, net6 stays. An IPv4
+ * route that goes by one has no neighbor: native's table of those is there, and makes none on a
+ * device without native IPv6.
  *
  * Kernels without tables, from 7.1 on, call native IPv6, which net6 cannot change: BPF helpers and
  * UDP tunnels of other modules do not find net6 there.

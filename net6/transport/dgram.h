@@ -113,7 +113,19 @@ int net6_dgram_pre_connect(struct sock *sk, struct sockaddr_unsized *uaddr, int 
 int net6_dgram_autobind(struct sock *sk);
 
 /* udp.c */
-void net6_udp_bad_checksum(struct net6_net *nn, struct sk_buff *skb);
+/**
+ * net6_udp_bad_checksum() - count and drop a datagram whose checksum is wrong
+ * @nn: namespace
+ * @skb: datagram; consumed
+ *
+ * Context: softirq.
+ */
+static inline void net6_udp_bad_checksum(struct net6_net *nn, struct sk_buff *skb)
+{
+	NET6_INC(nn, Udp6InCsumErrors);
+	NET6_INC(nn, Udp6InErrors);
+	net6_drop(nn, skb, NET6_DROP_UDP_CSUM);
+}
 
 /* transport/udp_encap.c: sockets of the kernel's tunnels. */
 bool net6_udp_encap_rcv(struct sock *sk, struct sk_buff *skb);

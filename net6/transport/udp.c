@@ -18,20 +18,6 @@
 static atomic_long_t net6_udp_memory_allocated;
 static DEFINE_PER_CPU(int, net6_udp_memory_per_cpu_fw_alloc);
 
-/**
- * net6_udp_bad_checksum() - count and drop a datagram whose checksum is wrong
- * @nn: namespace
- * @skb: datagram; consumed
- *
- * Context: softirq.
- */
-void net6_udp_bad_checksum(struct net6_net *nn, struct sk_buff *skb)
-{
-	NET6_INC(nn, Udp6InCsumErrors);
-	NET6_INC(nn, Udp6InErrors);
-	net6_drop(nn, skb, NET6_DROP_UDP_CSUM);
-}
-
 /* A packet's last steps: filter, accounting, queue. @skb: data at the UDP header; consumed.
  * @cut: as net6_dgram_enqueue() wants it. Softirq.
  */

@@ -56,10 +56,11 @@ bool net6_udp_encap_rcv(struct sock *sk, struct sk_buff *skb)
  */
 static bool net6_udp_encap_sent(struct sock *sk, struct sk_buff *skb, unsigned int offset)
 {
-	int (*lookup)(struct sock *sk, struct sk_buff *skb) = READ_ONCE(udp_sk(sk)->encap_err_lookup);
+	int (*lookup)(struct sock *sk, struct sk_buff *skb);
 	int network = skb_network_offset(skb), transport = skb_transport_offset(skb);
 	bool sent;
 
+	lookup = READ_ONCE(udp_sk(sk)->encap_err_lookup);
 	if (!lookup)
 		return true;
 	skb_reset_network_header(skb);
