@@ -18,6 +18,7 @@
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 
+#include "../compat/ipv6_stubs.h"
 #include "../core/addr.h"
 #include "../core/icmp.h"
 #include "../core/netns.h"
@@ -65,7 +66,9 @@ static int net6_divert_get_saddr(struct net *net, const struct net_device *dev,
 	return err;
 }
 
-/* ---- who asks ---- */
+/* ---- what tunnels ask ---- */
+
+#ifdef NET6_COMPAT_HAS_STUBS
 
 #define NET6_DIVERT_SITES	16
 
@@ -158,6 +161,18 @@ static struct net_device *net6_divert_dev_find(struct net *net, const struct in6
 	return dev;
 }
 
+#endif /* NET6_COMPAT_HAS_STUBS */
+
+static int net6_divert_watch(bool on)
+{
+#ifdef NET6_COMPAT_HAS_STUBS
+	return on ? register_module_notifier(&net6_divert_nb) :
+		    unregister_module_notifier(&net6_divert_nb);
+#else
+	return 0;
+#endif
+}
+
 /**
  * struct net6_divert - a function that net6 stands in for
  * @probe: at its first instruction
@@ -195,16 +210,20 @@ NOKPROBE_SYMBOL(net6_diverted);
 
 static_assert(__same_type(icmp6_send, net6_divert_icmp_send));
 static_assert(__same_type(ipv6_dev_get_saddr, net6_divert_get_saddr));
+#ifdef NET6_COMPAT_HAS_STUBS
 static_assert(__same_type(ipv6_mod_enabled, net6_divert_mod_enabled));
 static_assert(__same_type(ipv6_chk_addr, net6_divert_chk_addr));
 static_assert(__same_type(ipv6_dev_find, net6_divert_dev_find));
+#endif
 
 static struct net6_divert net6_diverts[] = {
 	NET6_DIVERT(icmp6_send, net6_divert_icmp_send),
 	NET6_DIVERT(ipv6_dev_get_saddr, net6_divert_get_saddr),
+#ifdef NET6_COMPAT_HAS_STUBS
 	NET6_DIVERT(ipv6_mod_enabled, net6_divert_mod_enabled),
 	NET6_DIVERT(ipv6_chk_addr, net6_divert_chk_addr),
 	NET6_DIVERT(ipv6_dev_find, net6_divert_dev_find),
+#endif
 };
 
 /**
@@ -214,12 +233,12 @@ static struct net6_divert net6_diverts[] = {
  */
 int net6_divert_init(void)
 {
-	int i = 0, err;
+	int i, err;
 
-	err = register_module_notifier(&net6_divert_nb);
+	err = net6_divert_watch(true);
 	if (err)
 		return err;
-	for (; i < ARRAY_SIZE(net6_diverts); i++) {
+	for (i = 0; i < ARRAY_SIZE(net6_diverts); i++) {
 		err = register_kprobe(&net6_diverts[i].probe);
 		if (err)
 			goto fail;
@@ -229,7 +248,7 @@ int net6_divert_init(void)
 fail:
 	while (i--)
 		unregister_kprobe(&net6_diverts[i].probe);
-	unregister_module_notifier(&net6_divert_nb);
+	net6_divert_watch(false);
 	return err;
 }
 
@@ -244,7 +263,7 @@ void net6_divert_exit(void)
 
 	for (i = 0; i < ARRAY_SIZE(net6_diverts); i++)
 		unregister_kprobe(&net6_diverts[i].probe);
-	unregister_module_notifier(&net6_divert_nb);
+	net6_divert_watch(false);
 }
 
 #else

@@ -294,9 +294,15 @@ int net6_nf_init(void)
 		err = 0;
 		goto err_dst;
 	}
+	err = net6_nfredirect_init();
+	if (err)
+		goto err_divert;
 	net6_nf_enable(&net6_nf_route_ops);
 	return 0;
 
+err_divert:
+	net6_divert_exit();
+	synchronize_rcu();
 err_dst:
 	net6_dst_exit();
 err_cache:
@@ -314,6 +320,7 @@ void net6_nf_exit(void)
 	if (!static_key_enabled(&net6_nf_key))
 		return;
 	net6_nf_disable();
+	net6_nfredirect_exit();
 	net6_divert_exit();
 	/* Routes that were queued with a packet, and who was diverted. */
 	synchronize_rcu();

@@ -26,6 +26,8 @@ int net6_stub_init(void);
 void net6_stub_exit(void);
 int net6_divert_init(void);
 void net6_divert_exit(void);
+int net6_nfredirect_init(void);
+void net6_nfredirect_exit(void);
 
 /* What netfilter's modules use of native IPv6. */
 int net6_nf_init(void);

@@ -9,6 +9,7 @@ import sys
 import time
 
 import areas
+import containers  # pylint: disable=unused-import  # its tests
 import devices  # pylint: disable=unused-import  # its tests
 import router
 from common import Failed, parameter, run, say

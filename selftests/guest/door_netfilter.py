@@ -183,17 +183,28 @@ def a_copy_goes_the_packet_s_own_way():
 
 
 @ktap.test
-def an_address_of_a_device_is_not_found():
-    """redirect asks native's devices: what would have been translated is dropped."""
-    ktap.need("nft_chain_nat", "nft_redir")
+def redirect_finds_an_address_of_the_device():
+    """redirect asks native's devices, which net6 answers for. The module that asks may come later
+    than net6, and again.
+    """
     rule = "udp dport 7600 redirect to :7601"
-    with Rules(B, "table ip6 t {\n" + chain("prerouting", rule, "0", "nat") + "}\n"), \
-            make(A) as s, make(B, bind=("::", PORT)) as there:
-        s.sendto(b"words", (IN_B, PORT))
-        connection()
-        ktap.true(pings(A, IN_B), f"ping beside {rule}")
-        there.setblocking(False)
-        ktap.equal(ktap.failing(there.recv, 9), "EAGAIN", rule)
+    modules = ("nft_redir", "nft_chain_nat", "nf_nat")
+    for _ in range(2):
+        ktap.need(*reversed(modules))
+        with Rules(B, "table ip6 t {\n" + chain("prerouting", rule, "0", "nat") + "}\n"), \
+                make(A) as s, make(B, bind=("::", PORT)) as there, \
+                make(B, bind=("::", 7601)) as instead:
+            s.sendto(b"words", (IN_B, PORT))
+            data, peer = instead.recvfrom(9)
+            ktap.equal(data, b"words", rule)
+            instead.sendto(b"answer", peer)
+            ktap.equal(s.recvfrom(9), (b"answer", (IN_B, PORT, 0, 0)), "from where it was sent to")
+            connection()
+            ktap.true(pings(A, IN_B), f"ping beside {rule}")
+            there.setblocking(False)
+            ktap.equal(ktap.failing(there.recv, 9), "EAGAIN", rule)
+        subprocess.run(("modprobe", "-q", "-r", *modules), check=False)
+    ktap.need(*reversed(modules))
     # To ourselves there is an address.
     with Rules(A, "table ip6 t {\n" + chain("output", "udp dport 7600 redirect to :7601", "-100",
                                              "nat") + "}\n"), \
