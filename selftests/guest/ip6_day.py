@@ -172,6 +172,8 @@ def a_day():
     finally:
         stop.set()
         router.join()
+        listener.shutdown(socket.SHUT_RDWR)	# accept() holds it
+        server.join()
         listener.close()
     ktap.diag(f"{before} octets after two hours, {after} at the end")
     ktap.true(after - before < SPARE, f"{after - before} octets more")
