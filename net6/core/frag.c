@@ -179,6 +179,23 @@ static int net6_frag_prepare(struct sk_buff *skb)
 }
 
 /**
+ * net6_frag_split() - make a packet a list of fragments
+ * @skb: data at the IPv6 header, no GSO, skb->dev set; the first one of them afterwards
+ * @mtu: bytes that a fragment may have with its IPv6 header
+ *
+ * Context: any. Return: 0; -EMSGSIZE or -ENOMEM, and it is still one packet.
+ */
+int net6_frag_split(struct sk_buff *skb, unsigned int mtu)
+{
+	struct net6_unfragmentable part = net6_chain_unfragmentable(skb->data, skb_headlen(skb));
+	unsigned int room;
+
+	/* RFC 8200 4.5: each but the last "an integer multiple of 8 octets long" */
+	room = (mtu - min_t(unsigned int, mtu, part.len + sizeof(struct frag_hdr))) & ~7U;
+	return !room ? -EMSGSIZE : net6_frag_prepare(skb) ?: net6_frag_cut(skb, &part, room);
+}
+
+/**
  * net6_frag_output() - send a packet in fragments
  * @skb: data at the IPv6 header, no GSO, skb->dev set; consumed
  * @neigh: next hop; borrowed
@@ -189,13 +206,8 @@ static int net6_frag_prepare(struct sk_buff *skb)
  */
 int net6_frag_output(struct sk_buff *skb, struct net6_neigh *neigh, unsigned int mtu)
 {
-	struct net6_unfragmentable part = net6_chain_unfragmentable(skb->data, skb_headlen(skb));
-	unsigned int room;
-	int err;
+	int err = net6_frag_split(skb, mtu);
 
-	/* RFC 8200 4.5: each but the last "an integer multiple of 8 octets long" */
-	room = (mtu - min_t(unsigned int, mtu, part.len + sizeof(struct frag_hdr))) & ~7U;
-	err = !room ? -EMSGSIZE : net6_frag_prepare(skb) ?: net6_frag_cut(skb, &part, room);
 	if (unlikely(err))
 		net6_drop(neigh->iface->nn, skb, err == -EMSGSIZE ? NET6_DROP_OUT_TOO_BIG :
 			  NET6_DROP_NO_MEMORY);

@@ -153,6 +153,7 @@ void net6_rcv_route(struct net6_iface *iface, struct sk_buff *skb, bool reassemb
 
 /* core/frag.c: send @skb in pieces of at most @mtu bytes. BH disabled, RCU held. */
 int net6_frag_output(struct sk_buff *skb, struct net6_neigh *neigh, unsigned int mtu);
+int net6_frag_split(struct sk_buff *skb, unsigned int mtu);
 void net6_frag_init(void);
 
 int net6_output_init(void);

@@ -2,11 +2,11 @@
 /* Functions of native IPv6 that the kernel calls by their names and that look at native's private
  * state: the sender of ICMPv6 errors, the choice of a source, who has an address, whether there is
  * IPv6. In takeover mode kprobes lead the calls to net6's. netfilter's `reject` and `masquerade`
- * make them, bridges that send MLD queries, and tunnels. All but bareudp's are rare. Each costs
- * what a kprobe costs: a call where functions can be traced, else a trap.
+ * make them, bridges that send MLD queries, and tunnels. All but bareudp's and br_netfilter's are
+ * rare. Each costs what a kprobe costs: a call where functions can be traced, else a trap.
  *
- * ipv6_mod_enabled() and ipv6_chk_addr() say what they said, but to the tunnels below: that they
- * know no IPv6 and no address keeps RDS and others from net6's sockets.
+ * ipv6_mod_enabled() and ipv6_chk_addr() say what they said, but to those below: that they know no
+ * IPv6 and no address keeps RDS and others from net6's sockets.
  */
 #include <linux/build_bug.h>
 #include <linux/icmpv6.h>
@@ -66,36 +66,37 @@ static int net6_divert_get_saddr(struct net *net, const struct net_device *dev,
 	return err;
 }
 
-/* ---- what tunnels ask ---- */
+/* ---- what tunnels and bridges ask ---- */
 
 #ifdef NET6_COMPAT_HAS_STUBS
 
 #define NET6_DIVERT_SITES	16
 
-/* Places from which something was asked, by what they return to: tunnels', and others'. Names of
- * functions are long to look for. A module's place may be another's later: all is forgotten then.
+/* Places from which something was asked, by what they return to: of who is served, and others'.
+ * Names of functions are long to look for. A module's place may be another's later: all is
+ * forgotten then.
  */
-static unsigned long net6_divert_tunnels[NET6_DIVERT_SITES];
+static unsigned long net6_divert_served[NET6_DIVERT_SITES];
 static unsigned long net6_divert_others[NET6_DIVERT_SITES];
 
-/* Tunnels that ask first whether there is IPv6: as modules, and as parts of the kernel. */
+/* Who asks whether there is IPv6, and is told of net6: as modules, and as parts of the kernel. */
 static const char * const net6_divert_names[] = {
-	"[wireguard]", "[bareudp]", "wg_socket_", "bareudp_",
+	"[wireguard]", "[bareudp]", "[br_netfilter]", "wg_socket_", "bareudp_", "br_nf_",
 };
 
-static bool net6_divert_is_tunnel(unsigned long site)
+static bool net6_divert_serves(unsigned long site)
 {
 	unsigned int i = hash_long(site, ilog2(NET6_DIVERT_SITES)), j;
 	char name[64];
 
-	if (likely(READ_ONCE(net6_divert_tunnels[i]) == site))
+	if (likely(READ_ONCE(net6_divert_served[i]) == site))
 		return true;
 	if (READ_ONCE(net6_divert_others[i]) == site)
 		return false;
 	snprintf(name, sizeof(name), "%ps", (void *)site);
 	for (j = 0; j < ARRAY_SIZE(net6_divert_names); j++) {
 		if (strstr(name, net6_divert_names[j])) {
-			WRITE_ONCE(net6_divert_tunnels[i], site);
+			WRITE_ONCE(net6_divert_served[i], site);
 			return true;
 		}
 	}
@@ -109,7 +110,7 @@ static int net6_divert_forget(struct notifier_block *nb, unsigned long state, vo
 
 	/* No code of it runs any more. */
 	for (i = 0; state == MODULE_STATE_GOING && i < NET6_DIVERT_SITES; i++) {
-		WRITE_ONCE(net6_divert_tunnels[i], 0);
+		WRITE_ONCE(net6_divert_served[i], 0);
 		WRITE_ONCE(net6_divert_others[i], 0);
 	}
 	return NOTIFY_DONE;
@@ -122,7 +123,7 @@ static struct notifier_block net6_divert_nb = {
 /* In place of ipv6_mod_enabled(), which says no. */
 static bool net6_divert_mod_enabled(void)
 {
-	return net6_divert_is_tunnel(_RET_IP_) && net6_family_carries();
+	return net6_divert_serves(_RET_IP_) && net6_family_carries();
 }
 
 /* In place of ipv6_chk_addr(), which knows of none. WireGuard answers from the address that it was
@@ -134,7 +135,7 @@ static int net6_divert_chk_addr(struct net *net, const struct in6_addr *addr,
 	struct net6_net *nn;
 	int ours;
 
-	if (!net6_divert_is_tunnel(_RET_IP_))
+	if (!net6_divert_serves(_RET_IP_))
 		return 0;
 	rcu_read_lock();
 	nn = net6_divert_net(net);

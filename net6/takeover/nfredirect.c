@@ -22,14 +22,14 @@
 
 /**
  * struct net6_nfredirect - a processor's device that is none
- * @dev: what a packet is on
  * @idev: its list of addresses
  * @addr: the only one
+ * @dev: what a packet is on; last, as it may end in an array
  */
 struct net6_nfredirect {
-	struct net_device	dev;
 	struct inet6_dev	idev;
 	struct inet6_ifaddr	addr;
+	struct net_device	dev;
 };
 
 /**

@@ -297,6 +297,7 @@ int net6_nf_init(void)
 	err = net6_nfredirect_init();
 	if (err)
 		goto err_divert;
+	net6_nfbridge_init();
 	net6_nf_enable(&net6_nf_route_ops);
 	return 0;
 
@@ -320,6 +321,7 @@ void net6_nf_exit(void)
 	if (!static_key_enabled(&net6_nf_key))
 		return;
 	net6_nf_disable();
+	net6_nfbridge_exit();
 	net6_nfredirect_exit();
 	net6_divert_exit();
 	/* Routes that were queued with a packet, and who was diverted. */

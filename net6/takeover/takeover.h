@@ -28,6 +28,8 @@ int net6_divert_init(void);
 void net6_divert_exit(void);
 int net6_nfredirect_init(void);
 void net6_nfredirect_exit(void);
+void net6_nfbridge_init(void);
+void net6_nfbridge_exit(void);
 
 /* What netfilter's modules use of native IPv6. */
 int net6_nf_init(void);

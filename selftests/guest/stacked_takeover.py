@@ -206,8 +206,9 @@ def a_vrf_has_no_interface():
 
 
 @ktap.test
-def doctor_says_that_br_netfilter_drops_all():
+def br_netfilter_drops_nothing_or_doctor_says_so():
     ktap.need("br_netfilter")
+    drops = ktap.KERNEL >= (7, 1)
     asked = "/proc/sys/net/bridge/bridge-nf-call-ip6tables"
     H.ip("link", "add", "br0", "type", "bridge")
     H.ip("link", "set", "h0", "master", "br0")
@@ -216,8 +217,9 @@ def doctor_says_that_br_netfilter_drops_all():
     for value in "0", "1":
         with H, open(asked, "w", encoding="ascii") as file:
             file.write(value)
-        ktap.equal("br_netfilter drops" in doctor(), value == "1", f"with {value}: {doctor()}")
-        if value == "0":
+        wrong = drops and value == "1"
+        ktap.equal("br_netfilter drops" in doctor(), wrong, f"with {value}: {doctor()}")
+        if not wrong:
             reaches(B, HOST)
         else:
             ktap.true(not answers(B, HOST), "nothing comes through")

@@ -219,6 +219,14 @@ static bool net6_answers_ss(void)
 	return refused;
 }
 
+static bool kernel_from(unsigned int major, unsigned int minor)
+{
+	unsigned int a, b;
+
+	return sscanf(kernel.release, "%u.%u", &a, &b) == 2 &&
+	       (a > major || (a == major && b >= minor));
+}
+
 /* Which IPv6 do programs get? */
 static void check_native(void)
 {
@@ -233,7 +241,8 @@ static void check_native(void)
 		if (loaded && !access("/sys/module/inet_diag", F_OK) && !net6_answers_ss())
 			note("ss", "inet_diag was loaded before net6: ss -6 wants PROC_ROOT=/proc");
 		line_of(word, sizeof(word), "/proc/sys/net/bridge/bridge-nf-call-ip6tables");
-		if (*word == '1')
+		/* From 7.1 on net6 cannot answer in native's place. */
+		if (*word == '1' && kernel_from(7, 1))
 			fault("bridge", "br_netfilter drops all IPv6 that a bridge passes on where "
 			      "native is off (sysctl net.bridge.bridge-nf-call-ip6tables=0)");
 	} else {
