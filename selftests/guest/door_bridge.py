@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # br_netfilter's rules for the IPv6 frames of a bridge (net.bridge.bridge-nf-call-ip6tables=1), where
 # net6 is the host's only IPv6. Without ipv6.disable=1 native is, and is to give the same answers.
+# The checking kernel has no br_netfilter.
 #
 #	[ A ] a0 --- p0 [ R: br0 fd00:b::1 ] p1 --- b0 [ B ]	A is fd00:b::a, B fd00:b::b
 #
-# guest: both
+# guest: stock+
 # guest-append: ipv6.disable=1
 # timeout: 120
 import os
