@@ -20,6 +20,9 @@ def rootfs():
     if not os.path.isdir(ROOT):
         write(f"{ROOT}/www/page", PAGE)
         write(f"{ROOT}/etc/passwd", "root:x:0:0::/:/bin/sh\n")
+        # nspawn looks for it, and for /usr.
+        write(f"{ROOT}/etc/os-release", "ID=test\n")
+        os.makedirs(f"{ROOT}/usr")
         os.makedirs(f"{ROOT}/bin")
         run("cp", "/bin/busybox", f"{ROOT}/bin/busybox")
         for name in ("sh", "ping", "ping6", "httpd", "wget", "ip", "sleep"):
@@ -80,7 +83,7 @@ def containers_podman():
     run("podman", "network", "create", "--ipv6", "--subnet", "10.182.0.0/24", "--subnet",
         "fd83::/64", "--disable-dns", "net9", timeout=300)
     run("podman", "run", "-d", "--name", "c9", "--network", "net9", "-p", "[::]:8083:80",
-        "--cgroups=disabled", "test", "/bin/httpd", "-f", "-p", "[::]:80", "-h", "/www",
+        "--cgroups=disabled", "--cap-add", "NET_RAW", "test", "/bin/httpd", "-f", "-p", "[::]:80", "-h", "/www",
         timeout=300)
     try:
         wait(60, "the published port", lambda: page("pod", "http://[fd82::1]:8083/page") == PAGE)

@@ -187,7 +187,7 @@ def nftables_translates_a_whole_prefix():
 
 @test
 def nftables_redirects():
-    box("red", 78)
+    box("rdr", 78)
     start("nginx")
     run("nft", "-f", "-", input="""table ip6 red {
     chain in { type nat hook prerouting priority dstnat;
@@ -197,10 +197,10 @@ def nftables_redirects():
 """)
     try:
         wait(30, "the page behind it", lambda: "nginx" in inside(
-            "red", "curl", "-sS", "-6", "--max-time", "10", "http://[fd78::1]:81/"))
+            "rdr", "curl", "-sS", "-6", "--max-time", "10", "http://[fd78::1]:81/"))
     finally:
         run("nft", "flush", "ruleset")
-        run("ip", "netns", "del", "red")
+        run("ip", "netns", "del", "rdr")
 
 
 @test
