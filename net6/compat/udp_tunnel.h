@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* udp_sock.encap_err_rcv is told of an ICMP error where the UDP header is until 6.2, and where
  * its payload is (and more) from 6.3 on. That encapsulation is enabled is a bit since 6.6, which
- * stable 6.1 has got as well. Ends when 6.1 is no longer supported.
+ * stable 6.1 has got as well. Ends with the last kernel below 7.1.
  */
 #ifndef _NET6_COMPAT_UDP_TUNNEL_H
 #define _NET6_COMPAT_UDP_TUNNEL_H
@@ -9,6 +9,20 @@
 #include <linux/udp.h>
 #include <linux/version.h>
 #include <net/udp_tunnel.h>
+
+#include "ipv6_stubs.h"
+
+/* Is there a tunnel's socket anywhere? From 7.1 on there is none of ours, and the key is not
+ * exported.
+ */
+static __always_inline bool net6_compat_encap_needed(void)
+{
+#ifdef NET6_COMPAT_HAS_STUBS
+	return static_branch_unlikely(&udp_encap_needed_key);
+#else
+	return false;
+#endif
+}
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 /* The last parameters, and from them the offset of the UDP header from skb->data. */

@@ -4,6 +4,7 @@
 #define _NET6_DGRAM_H
 
 #include "../compat/tcp.h"
+#include "../compat/udp_tunnel.h"
 #include "../socket/sock.h"
 #include "../core/proto.h"
 
@@ -133,10 +134,10 @@ void net6_udp_encap_error(struct sock *sk, struct sk_buff *skb,
 			  const struct net6_icmp_error *icmp);
 void net6_udp_encap_close(struct sock *sk);
 
-/* Is it such a one? There is one at all, in the kernel, where the key is on. */
+/* Is it such a one? */
 static inline bool net6_udp_encaps(const struct sock *sk)
 {
-	return static_branch_unlikely(&udp_encap_needed_key) && READ_ONCE(udp_sk(sk)->encap_type);
+	return net6_compat_encap_needed() && READ_ONCE(udp_sk(sk)->encap_type);
 }
 
 int net6_udp_init(void);

@@ -249,7 +249,7 @@ static bool net6_udp_valid(struct net6_net *nn, struct sk_buff *skb)
 	}
 	reason = NET6_DROP_UDP_CSUM;
 	/* RFC 8200 8.1: receivers MUST discard a zero checksum, but for tunnels. */
-	if (unlikely(!uh->check) && static_branch_unlikely(&udp_encap_needed_key)) {
+	if (unlikely(!uh->check) && net6_compat_encap_needed()) {
 		skb->csum_valid = 1;
 		return true;
 	}
@@ -300,7 +300,7 @@ static void net6_udp_error(struct sk_buff *skb, const struct net6_icmp_error *ic
 	int err;
 
 	sk = net6_dgram_lookup_sender(skb, icmp, IPPROTO_UDP, ntohs(uh->source), uh->dest);
-	if (static_branch_unlikely(&udp_encap_needed_key) && (!sk || net6_udp_encaps(sk))) {
+	if (net6_compat_encap_needed() && (!sk || net6_udp_encaps(sk))) {
 		net6_udp_encap_error(sk, skb, icmp);
 		return;
 	}

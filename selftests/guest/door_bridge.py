@@ -28,6 +28,7 @@ PORT = 7300
 def setup():
     with open("/proc/cmdline", encoding="ascii") as file:
         if "ipv6.disable=1" in file.read():
+            ktap.native_asks_nobody()
             ktap.net6_load()
     ktap.kmod("bridge", "br_netfilter")
     R.ip("link", "add", "br0", "up", "type", "bridge", "mcast_snooping", "0")

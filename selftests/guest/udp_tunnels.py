@@ -31,6 +31,7 @@ ROUNDS = 3
 
 
 def setup():
+    ktap.native_asks_nobody()
     ktap.net6_load()
 
 
