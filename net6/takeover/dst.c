@@ -123,7 +123,8 @@ static struct net6_dst *net6_dst_new(struct net6_dest *dest)
 	struct rt6_info *rt;
 	struct net6_dst *d;
 
-	if (!try_module_get(THIS_MODULE))
+	/* Nothing keeps a module whose loading fails. */
+	if (READ_ONCE(THIS_MODULE->state) != MODULE_STATE_LIVE || !try_module_get(THIS_MODULE))
 		return NULL;
 	rt = net6_compat_rt6_alloc(&net6_dst_ops, dest->iface->dev, DST_OBSOLETE_FORCE_CHK,
 				   DST_NOCOUNT | DST_NOXFRM);

@@ -6,6 +6,8 @@
  * Limits: a probe where the function is entered and where it is left, for the first packet of a
  * connection. The device has nothing but that list, which is all that the function asks it for.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -67,7 +69,9 @@ static bool net6_nfredirect_choose(const struct sk_buff *skb, struct in6_addr *a
 	return found;
 }
 
-/* BH disabled, as at all hooks for received packets. Not 0: the way out is not watched. */
+/* Not 0: the way out is not watched. Behind a queue to a program BH is on: another packet may then
+ * come in between, and both go to the address that was chosen for that one.
+ */
 static int net6_nfredirect_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct sk_buff *skb = (struct sk_buff *)regs_get_kernel_argument(regs, 0);
@@ -121,7 +125,7 @@ static void net6_nfredirect_watch(void)
 		net6_nfredirect_watches = !err;
 		WRITE_ONCE(net6_nfredirect_open, !err);
 		if (err && err != -ENOENT)
-			pr_notice("net6: redirect drops packets: kprobe error %d\n", err);
+			pr_notice("redirect drops packets: kprobe error %d\n", err);
 	}
 	mutex_unlock(&net6_nfredirect_mutex);
 }
