@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Interfaces [IF]: made and unmade as devices come and go, change namespace, MTU,
- * address or carrier. One per device that a link is known for (link.c) and that belongs to no
- * other device, and the pseudo-loopback. When one runs: iface_run.c.
+ * address or carrier. One per device that a link is known for (link.c), and the pseudo-loopback.
+ * That of a device whose frames belong to another one does not run. When one runs: iface_run.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -171,9 +171,8 @@ static bool net6_iface_is_owned(struct net_device *dev)
  * @dev: device
  *
  * Context: process, RTNL held; sleeps.
- * Return: 0, -EEXIST, -EOPNOTSUPP (no link layer for it), -EBUSY (it belongs to
- * another device: attach that), -ENODEV (the link layer's module is going), -ENOMEM,
- * or why the hook could not be set.
+ * Return: 0, -EEXIST, -EOPNOTSUPP (no link layer for it), -ENODEV (the link layer's module is
+ * going), -ENOMEM, or why the hook could not be set.
  */
 int net6_iface_attach(struct net_device *dev)
 {
@@ -191,8 +190,6 @@ int net6_iface_attach(struct net_device *dev)
 	if ((ops->flags & NET6_LINK_RAW) && !ipv6_mod_enabled() &&
 	    !static_key_enabled(&net6_nf_key))
 		return -EOPNOTSUPP;
-	if (net6_iface_is_owned(dev))
-		return -EBUSY;
 	if (!try_module_get(ops->owner))
 		return -ENODEV;
 	err = -ENOMEM;
@@ -205,7 +202,9 @@ int net6_iface_attach(struct net_device *dev)
 	err = net6_nf_iface_init(iface);
 	if (err)
 		goto err_neigh;
-	if (!net6_iface_is_loopback(iface)) {
+	if (net6_iface_is_owned(dev)) {
+		set_bit(NET6_IFACE_OWNED, &iface->flags);
+	} else if (!net6_iface_is_loopback(iface)) {
 		err = net6_hook_register(iface);
 		if (err)
 			goto err_nf;
@@ -288,6 +287,28 @@ void net6_iface_detach(struct net_device *dev)
 	net6_iface_put(iface);
 }
 
+/* A bridge takes or leaves the device. The interface keeps parameters and what was set by hand. */
+static int net6_iface_set_owned(struct net6_iface *iface, bool owned)
+{
+	int err;
+
+	if (owned == test_bit(NET6_IFACE_OWNED, &iface->flags) || net6_iface_is_loopback(iface))
+		return 0;
+	if (owned) {
+		net6_hook_unregister(iface);
+		set_bit(NET6_IFACE_OWNED, &iface->flags);
+		net6_iface_follow(iface);
+		synchronize_net();		/* the hook may be registered again */
+		return 0;
+	}
+	err = net6_hook_register(iface);
+	if (err)
+		return err;
+	clear_bit(NET6_IFACE_OWNED, &iface->flags);
+	net6_iface_follow(iface);
+	return 0;
+}
+
 /* Does such a device get an interface unasked? Beside native IPv6 a raw one does not: what talks
  * there is native's affair until somebody says otherwise.
  */
@@ -299,7 +320,7 @@ static bool net6_iface_unasked(const struct net_device *dev, const struct net6_l
 }
 
 /**
- * net6_iface_consider() - attach a device that is to have an interface, detach one that may not
+ * net6_iface_consider() - a device is new, or its frames may belong to another one than before
  * @dev: device
  *
  * Context: process, RTNL held; sleeps.
@@ -309,18 +330,14 @@ void net6_iface_consider(struct net_device *dev)
 	struct net6_net *nn = net6_pernet(dev_net(dev));
 	struct net6_iface *iface = net6_iface_find(nn, dev->ifindex);
 	const struct net6_link_ops *ops = net6_link_of(dev);
-	bool owned = net6_iface_is_owned(dev);
 	int err;
 
-	if (iface && owned) {
-		net6_iface_detach(dev);
+	if (iface)
+		err = net6_iface_set_owned(iface, net6_iface_is_owned(dev));
+	else if (ops && dev->reg_state == NETREG_REGISTERED && net6_iface_unasked(dev, ops))
+		err = net6_iface_attach(dev);
+	else
 		return;
-	}
-	if (iface || owned || !ops || dev->reg_state != NETREG_REGISTERED)
-		return;
-	if (!net6_iface_unasked(dev, ops))
-		return;
-	err = net6_iface_attach(dev);
 	if (err)
 		netdev_warn(dev, "net6: no interface for this device: error %d\n", err);
 }

@@ -25,6 +25,7 @@ enum {
 	NET6_IFACE_NOT_UNIQUE,		/* RFC 4862 5.4.5: its hardware address is another's, too */
 	NET6_IFACE_DISABLED,		/* by the administrator: disable_ipv6 */
 	NET6_IFACE_KEPT,		/* no packets flow; addresses may be ours all the same */
+	NET6_IFACE_OWNED,		/* its frames belong to another device, a bridge say */
 };
 
 /* Of struct net6_iface.ra_flags */

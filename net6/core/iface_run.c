@@ -39,6 +39,7 @@ static bool net6_iface_may_run(const struct net6_iface *iface)
 	if (net6_iface_is_loopback(iface))
 		return true;
 	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
+	       !test_bit(NET6_IFACE_OWNED, &iface->flags) &&
 	       iface->dev->mtu >= NET6_MIN_MTU &&
 	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags) &&
 	       !net6_link_asks_native(iface->dev);
@@ -86,8 +87,9 @@ static bool net6_iface_forgets_all(const struct net6_iface *iface)
  * net6_iface_keeps() - can addresses be ours though no packets flow?
  * @iface: interface
  *
- * Without a carrier alone those that were set by hand are as before, as on native. Programs go on
- * to talk to their own host by them. Context: RTNL held. Return: true if they can.
+ * Those that were set by hand are as before without a carrier and on a bridge's port, as on
+ * native. Programs go on to talk to their own host by them.
+ * Context: RTNL held. Return: true if they can.
  */
 bool net6_iface_keeps(const struct net6_iface *iface)
 {

@@ -205,6 +205,39 @@ def a_vrf_has_no_interface():
     H.ip("link", "del", "red")
 
 
+def conf(dev, name, value=None):
+    """A parameter of an interface of H's; with @value it is set first."""
+    with H, open(f"/proc/sys/net/ipv6/conf/{dev}/{name}", "r+", encoding="ascii") as file:
+        if value is not None:
+            file.write(str(value))
+            file.flush()
+            file.seek(0)
+        return int(file.read())
+
+
+@ktap.test
+def a_bridges_port_keeps_what_was_set():
+    """Container managers write parameters of the ports that they make (podman: accept_dad)."""
+    ktap.need("bridge")
+    conf("h0", "accept_ra", 0)
+    H.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", "0")
+    H.ip("link", "set", "h0", "master", "br0")
+    H.up("br0")
+    ktap.equal(conf("h0", "accept_ra"), 0, "accept_ra of the port")
+    ktap.equal(conf("h0", "accept_dad", 0), 0, "accept_dad of the port")
+    ktap.true(HOST in addresses(H, "h0"), f"the port's address: {addresses(H, 'h0')}")
+    reaches(H, HOST)
+    ktap.true(not answers(H, PEER), "nothing is sent by the port")
+    H.ip("-6", "addr", "add", HOST + "/64", "dev", "br0", "nodad")
+    reaches(H, PEER)
+    H.ip("-6", "addr", "del", HOST + "/64", "dev", "br0")
+    ktap.true("h0 is a port of a bridge" in doctor(), f"doctor: {doctor()}")
+    H.ip("link", "set", "h0", "nomaster")
+    reaches(B, HOST)
+    ktap.equal((conf("h0", "accept_ra", 1), conf("h0", "accept_dad", 1)), (1, 1), "again")
+    H.ip("link", "del", "br0")
+
+
 @ktap.test
 def br_netfilter_drops_nothing_or_doctor_says_so():
     ktap.need("br_netfilter")
@@ -226,7 +259,6 @@ def br_netfilter_drops_nothing_or_doctor_says_so():
     with H, open(asked, "w", encoding="ascii") as file:
         file.write("0")
     H.ip("link", "del", "br0")
-    H.ip("-6", "addr", "add", HOST + "/64", "dev", "h0", "nodad")
     reaches(B, HOST)
 
 

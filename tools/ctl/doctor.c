@@ -283,6 +283,7 @@ struct seen {
 	char	name[32];
 	bool	disabled;
 	bool	ignores_ra;
+	bool	hooked;			/* packets can come in */
 };
 
 static struct seen *seen;
@@ -302,6 +303,7 @@ static void on_iface(uint8_t cmd, const struct nlattr **attrs)
 	snprintf(s->name, sizeof(s->name), "%.*s", (int)mnl_attr_get_payload_len(name),
 		 (const char *)mnl_attr_get_payload(name));
 	s->disabled = ctl_u32(attrs[NET6_A_IFACE_DISABLE_IPV6]);
+	s->hooked = ctl_u32(attrs[NET6_A_IFACE_FLAGS]) & NET6_IFACE_FLAGS_HOOKED;
 	s->ignores_ra = ctl_u32(attrs[NET6_A_IFACE_FORWARDING]) &&
 			ctl_u32(attrs[NET6_A_IFACE_ACCEPT_RA]) == 1;
 }
@@ -358,7 +360,7 @@ static bool is_vrf(const char *dev)
 	return is;
 }
 
-/* Why net6 has no interface on this Ethernet device that is up. */
+/* Why net6 does not run on this Ethernet device that is up. */
 static void check_bare(const char *dev)
 {
 	char mtu[16], attach[16];
@@ -401,7 +403,7 @@ static void check_device(const char *dev)
 		     dev);
 	line_of(flags, sizeof(flags), "/sys/class/net/%s/flags", dev);
 	line_of(type, sizeof(type), "/sys/class/net/%s/type", dev);
-	if (!s && !strcmp(type, "1") && (strtoul(flags, NULL, 16) & 1))
+	if ((!s || !s->hooked) && !strcmp(type, "1") && (strtoul(flags, NULL, 16) & 1))
 		check_bare(dev);
 }
 
