@@ -557,7 +557,7 @@ bool net6_neigh_lladdr(struct net6_neigh *neigh, u8 *lladdr)
 	bool known;
 
 	spin_lock_bh(&neigh->lock);
-	known = net6_neigh_reachable(neigh);
+	known = BIT(neigh->state) & (NET6_NEIGH_SENDABLE | BIT(NET6_NEIGH_STALE));
 	memcpy(lladdr, neigh->lladdr, sizeof(neigh->lladdr));
 	spin_unlock_bh(&neigh->lock);
 	return known;

@@ -248,6 +248,14 @@ def redirect_to_a_better_router():
 
 
 @ktap.test
+def redirect_to_a_neighbor_that_nobody_has_asked_yet():
+    """Its link-layer address is not known: the Redirect says none (RFC 4861 8.2, "if known")."""
+    ping(dest="2001:db8:b::77")
+    frame = redirected("2001:db8:b::77")
+    ktap.equal((frame.target, frame.option(nd.TLLA)), ("2001:db8:b::77", None), "target")
+
+
+@ktap.test
 def no_redirect_for_who_is_no_neighbor():
     nd.net6ctl(A, "add", "neighbor", "fe80::d", "lladdr", MAC_OTHER, "dev", "a0")
     nd.net6ctl(A, "add", "route", "2001:db8:9::/48", "via", "fe80::d", "dev", "a0")
