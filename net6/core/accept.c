@@ -7,6 +7,7 @@
 #include <linux/rculist.h>
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 
 #include "addr.h"
 
@@ -191,6 +192,26 @@ bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr)
 
 	accept = net6_accept_lead(nn, addr);
 	return accept && accept->type == NET6_ACCEPT_UNICAST;
+}
+
+/**
+ * net6_accept_own_gateway() - is what is to be a router on an interface this host itself?
+ * @iface: interface
+ * @gateway: address of the router
+ *
+ * As native: a link-local address on that interface, any other one on all that belong to the same
+ * VRF or to none. Context: RCU read lock held. Return: true if it is.
+ */
+bool net6_accept_own_gateway(const struct net6_iface *iface, const struct in6_addr *gateway)
+{
+	const struct net6_accept *accept;
+
+	if (ipv6_addr_type(gateway) & IPV6_ADDR_LINKLOCAL)
+		return net6_accept_on(iface, gateway, NET6_ACCEPT_UNICAST);
+	accept = net6_accept_lead(iface->nn, gateway);
+	return accept && accept->type == NET6_ACCEPT_UNICAST &&
+	       l3mdev_master_ifindex_rcu(accept->iface->dev) ==
+	       l3mdev_master_ifindex_rcu(iface->dev);
 }
 
 /**

@@ -179,6 +179,7 @@ const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6
 const struct net6_accept *net6_accept_find_rcv(struct net6_net *nn, const struct in6_addr *addr,
 					       const struct net6_iface *iface);
 bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr);
+bool net6_accept_own_gateway(const struct net6_iface *iface, const struct in6_addr *gateway);
 const struct net6_accept *net6_accept_on(const struct net6_iface *iface,
 					 const struct in6_addr *addr, enum net6_accept_type type);
 struct net6_addr *net6_addr_find(const struct net6_iface *iface, const struct in6_addr *addr);

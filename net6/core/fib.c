@@ -8,6 +8,7 @@
 #include "../observe/note.h"
 #include "fib.h"
 #include "nd.h"
+#include "spread.h"
 
 /* nn->lock held. */
 static void net6_fib_free(struct net6_fib_route *r)
@@ -211,15 +212,69 @@ void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway)
 	}
 }
 
+/* Is it a next hop of the same route as @r by another interface, one that is set up or one not? */
+static bool net6_fib_is_other_hop(const struct net6_fib_route *other,
+				  const struct net6_fib_route *r, bool up)
+{
+	return other->iface != r->iface && net6_fib_shares(other) &&
+	       net6_route_alike(&other->attrs, &r->attrs) && net6_iface_set_up(other->iface) == up;
+}
+
+/* They are next to each other. It looks as far as a route can have next hops. */
+static struct net6_fib_route *net6_fib_other_hop(struct net6_fib_route *r, bool up)
+	__must_hold(&r->iface->nn->lock)
+{
+	struct net6_trie_node *node = net6_trie_find(&r->table->fib, &r->prefix, r->plen);
+	struct net6_fib_route *other = r;
+	int left = NET6_SPREAD_MAX;
+
+	list_for_each_entry_continue(other, &node->items, item)
+		if (!left-- || net6_fib_is_other_hop(other, r, up))
+			break;
+	if (left >= 0 && !list_entry_is_head(other, &node->items, item))
+		return other;
+	other = r;
+	left = NET6_SPREAD_MAX;
+	list_for_each_entry_continue_reverse(other, &node->items, item)
+		if (!left-- || net6_fib_is_other_hop(other, r, up))
+			break;
+	return left >= 0 && !list_entry_is_head(other, &node->items, item) ? other : NULL;
+}
+
+/* A device goes down. As native: a route with another next hop keeps this one, for when the device
+ * is set up again. With its last next hop go those that have waited.
+ */
+static void net6_fib_forget_hop(struct net6_fib_route *r)
+	__must_hold(&r->iface->nn->lock)
+{
+	bool others = net6_fib_other_hop(r, true);
+	struct net6_fib_route *waits;
+
+	if (others && !net6_iface_refuses(r->iface))
+		return;
+	while (!others) {
+		waits = net6_fib_other_hop(r, false);
+		if (!waits)
+			break;
+		net6_fib_free(waits);
+	}
+	net6_fib_free(r);
+}
+
 void net6_fib_forget_all(struct net6_iface *iface, bool manual)
 	__must_hold(&iface->nn->lock)
 {
 	struct net6_fib_route *r, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(r, next, &iface->routes, life.list)
-		if (manual || !r->attrs.manual)
+	list_for_each_entry_safe(r, next, &iface->routes, life.list) {
+		if (!manual && r->attrs.manual)
+			continue;
+		if (net6_fib_shares(r))
+			net6_fib_forget_hop(r);
+		else
 			net6_fib_free(r);
+	}
 }
 
 /**

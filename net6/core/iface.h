@@ -281,6 +281,17 @@ static inline int net6_iface_refuses(const struct net6_iface *iface)
 }
 
 /**
+ * net6_iface_set_up() - is the device set up, with a carrier or without?
+ * @iface: interface
+ *
+ * Context: RTNL held. Return: true if it is, and IPv6 is not off there.
+ */
+static inline bool net6_iface_set_up(const struct net6_iface *iface)
+{
+	return netif_running(iface->dev) && !net6_iface_refuses(iface);
+}
+
+/**
  * net6_iface_refuses_from() - as net6_iface_refuses(), or is it only a router that says so?
  * @iface: interface
  * @manual: the administrator says it
@@ -312,6 +323,24 @@ static inline bool net6_iface_manual_full(const struct net6_iface *iface)
 		return false;
 	NET6_INC(iface->nn, NdManualLimit);
 	return true;
+}
+
+/**
+ * net6_iface_asks_nobody() - has nobody there an address that is to be asked for?
+ * @iface: interface
+ *
+ * As native: where a device has IFF_NOARP, a dummy one say, neighbors have its own link-layer
+ * address, and no address is another node's. On devices that carry IPv6 for net6 only that is about
+ * IPv4. Context: any.
+ */
+static inline bool net6_iface_asks_nobody(const struct net6_iface *iface)
+{
+	u32 flags = iface->ops->flags;
+
+	if (!(flags & NET6_LINK_ND))
+		return true;
+	return !(flags & (NET6_LINK_OWN | NET6_LINK_DIRECT)) &&
+	       (READ_ONCE(iface->dev->flags) & IFF_NOARP);
 }
 
 static inline bool net6_iface_is_loopback(const struct net6_iface *iface)

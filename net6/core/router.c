@@ -236,15 +236,61 @@ void net6_router_forget(struct net6_iface *iface, const struct in6_addr *addr)
 	spin_unlock_bh(&iface->nn->lock);
 }
 
+/* A next hop of the same route by another interface, one that is set up or one not. It looks as far
+ * as a route can have next hops.
+ */
+static struct net6_router *net6_router_other_hop(const struct net6_router *router, bool up)
+	__must_hold(&router->iface->nn->lock)
+{
+	struct net6_net *nn = router->iface->nn;
+	struct net6_router *other;
+	struct net6_iface *iface;
+	int left = NET6_SPREAD_MAX;
+
+	lockdep_assert_held(&nn->lock);
+	list_for_each_entry_rcu(iface, &nn->ifaces, list, lockdep_is_held(&nn->lock)) {
+		if (iface == router->iface || net6_iface_set_up(iface) != up)
+			continue;
+		list_for_each_entry(other, &iface->routers, life.list) {
+			if (!left--)
+				return NULL;
+			if (other->attrs.manual && net6_route_alike(&other->attrs, &router->attrs))
+				return other;
+		}
+	}
+	return NULL;
+}
+
+/* As net6_fib_forget_hop(). */
+static void net6_router_forget_hop(struct net6_router *router)
+	__must_hold(&router->iface->nn->lock)
+{
+	bool others = net6_router_other_hop(router, true);
+	struct net6_router *waits;
+
+	if (others && !net6_iface_refuses(router->iface))
+		return;
+	while (!others) {
+		waits = net6_router_other_hop(router, false);
+		if (!waits)
+			break;
+		net6_router_free(waits);
+	}
+	net6_router_free(router);
+}
+
 void net6_router_forget_all(struct net6_iface *iface, bool manual)
 	__must_hold(&iface->nn->lock)
 {
 	struct net6_router *router, *next;
 
 	lockdep_assert_held(&iface->nn->lock);
-	list_for_each_entry_safe(router, next, &iface->routers, life.list)
-		if (manual || !router->attrs.manual)
+	list_for_each_entry_safe(router, next, &iface->routers, life.list) {
+		if (!router->attrs.manual)
 			net6_router_free(router);
+		else if (manual)
+			net6_router_forget_hop(router);
+	}
 }
 
 /* Its lifetime is over. */

@@ -88,6 +88,13 @@ void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from)
 void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from);
 void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from);
 
+/* RTNH_F_* of a next hop by this device: why no packets go there now. */
+static inline unsigned int net6_rt_dev_flags(const struct net_device *dev)
+{
+	return (netif_running(dev) ? 0 : RTNH_F_DEAD) |
+	       (netif_running(dev) && netif_carrier_ok(dev) ? 0 : RTNH_F_LINKDOWN);
+}
+
 /* rt_hops.c */
 u32 net6_rt_hops_count(const struct net6_rt_route *route);
 bool net6_rt_hops_lead(const struct net6_rt_route *route);
@@ -141,6 +148,7 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
+int net6_rt_neigh_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int net6_rt_label_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_label_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);

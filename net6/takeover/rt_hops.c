@@ -143,7 +143,7 @@ static int net6_rt_hops_write_one(const struct net6_rt_hop *hop, const void *sel
 	rtnh = nla_reserve_nohdr(skb, sizeof(*rtnh));
 	if (!rtnh)
 		return -EMSGSIZE;
-	rtnh->rtnh_flags = 0;
+	rtnh->rtnh_flags = net6_rt_dev_flags(hop->iface->dev);
 	rtnh->rtnh_hops = hop->hops;
 	rtnh->rtnh_ifindex = hop->iface->ifindex;
 	if (nla_put_in6_addr(skb, RTA_GATEWAY, &hop->gateway))

@@ -83,6 +83,10 @@ static int net6_rt_request_table(const struct rtmsg *rtm, struct nlattr **tb,
 		NL_SET_ERR_MSG(extack, "net6's local table has the addresses of this host only");
 		return -EOPNOTSUPP;
 	}
+	if (rtm->rtm_tos) {
+		NL_SET_ERR_MSG(extack, "Invalid dsfield (tos); option not available for IPv6");
+		return -EINVAL;
+	}
 	if (!rtm->rtm_src_len && (!rtm->rtm_type || rtm->rtm_type == RTN_UNICAST ||
 				  net6_rt_request_refuses(rtm->rtm_type)))
 		return 0;
@@ -214,6 +218,16 @@ static int net6_rt_request_source(struct net6_rt_change *c, struct net6_rt_hop *
 	return 0;
 }
 
+static bool net6_rt_request_own(const struct net6_rt_hop *hop)
+{
+	bool own;
+
+	rcu_read_lock();
+	own = net6_accept_own_gateway(hop->iface, &hop->gateway);
+	rcu_read_unlock();
+	return own;
+}
+
 /* Check what is said of a next hop of a route that is to be added. */
 static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change *c,
 				     struct net6_rt_hop *hop, struct netlink_ext_ack *extack)
@@ -233,6 +247,10 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 	}
 	if (ipv6_addr_is_multicast(&hop->gateway)) {
 		NL_SET_ERR_MSG(extack, "Invalid gateway address");
+		return -EINVAL;
+	}
+	if (!direct && net6_rt_request_own(hop)) {
+		NL_SET_ERR_MSG(extack, "Gateway can not be a local address");
 		return -EINVAL;
 	}
 	if ((!direct || c->attrs.refuses) && c->plen &&

@@ -25,6 +25,8 @@ static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
 	rtm->rtm_protocol = route->attrs.protocol;
 	rtm->rtm_scope = RT_SCOPE_UNIVERSE;
 	rtm->rtm_type = route->type;
+	if (route->type == RTN_UNICAST && net6_rt_hops_count(route) == 1)
+		rtm->rtm_flags = net6_rt_dev_flags(route->dev);
 	return nlh;
 }
 
@@ -189,8 +191,8 @@ static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
 	return 0;
 }
 
-/* The decision about a destination as a route; RCU read lock held. */
-static void net6_rt_route_of_dest(const struct net6_dest *dest, struct net6_rt_route *route)
+/* The route by which a destination was decided; RCU read lock held. */
+static void net6_rt_route_matched(const struct net6_dest *dest, struct net6_rt_route *route)
 {
 	struct net6_rt_best best = { .dev = dest->iface->dev };
 
@@ -207,17 +209,39 @@ static void net6_rt_route_of_dest(const struct net6_dest *dest, struct net6_rt_r
 			.attrs.metric	= IP6_RT_PRIO_ADDRCONF,
 			.attrs.protocol	= RTPROT_REDIRECT,
 			.expires	= NET6_LIFETIME_INFINITE,
+			.dst		= dest->key.daddr,
+			.plen		= 128,
 			.table		= dest->table,
 			.type		= RTN_UNICAST,
 		};
 	*route = best.route;
+	route->dev = dest->iface->dev;
+}
+
+/* The decision about a destination as a route; RCU read lock held. */
+static void net6_rt_route_of_dest(const struct net6_dest *dest, struct net6_rt_route *route)
+{
+	net6_rt_route_matched(dest, route);
 	route->self = NULL;			/* the one that was chosen */
 	route->attrs.nexthop = 0;		/* and no object */
 	route->attrs.metrics = dest->metrics;	/* which has a reference, the other has none */
 	route->attrs.source = NULL;		/* told as the source that was chosen */
-	route->dev = dest->iface->dev;
 	route->dst = dest->key.daddr;
 	route->plen = 128;
+}
+
+/* RTM_F_FIB_MATCH asks for the whole route. RTNL keeps the device. */
+static int net6_rt_route_write_match(struct sk_buff *msg, const struct net6_dest *dest, u32 portid,
+				     u32 seq)
+{
+	struct net6_rt_route route;
+	int err;
+
+	rcu_read_lock();
+	net6_rt_route_matched(dest, &route);
+	err = net6_rt_route_fill(msg, &route, portid, seq, RTM_NEWROUTE, 0);
+	rcu_read_unlock();
+	return err;
 }
 
 /* Who asks as for a packet that comes in is told by which interface, others by which source. */
@@ -231,29 +255,47 @@ static int net6_rt_route_asked(struct sk_buff *msg, const struct in6_addr *from,
 	return nla_put_in6_addr(msg, RTA_PREFSRC, saddr);
 }
 
-static int net6_rt_route_reply(struct sk_buff *request, const struct nlmsghdr *nlh,
-			       const struct net6_rt_route *route, const struct in6_addr *from,
-			       const struct net6_flow *flow, const struct in6_addr *saddr)
+/* The path MTU that was learned of it stands among the metrics, as on native. */
+static void net6_rt_route_learned(const struct net6_dest *dest, struct net6_rt_route *route,
+				  struct net6_metrics *told)
 {
-	u32 portid = NETLINK_CB(request).portid;
-	struct net *net = sock_net(request->sk);
+	unsigned long expires = READ_ONCE(dest->pmtu_expires), now = jiffies;
+
+	if (!expires || !time_before(now, expires))
+		return;
+	memset(told, 0, sizeof(*told));
+	if (dest->metrics) {
+		strscpy(told->congctl_name, dest->metrics->congctl_name,
+			sizeof(told->congctl_name));
+		memcpy(told->val, dest->metrics->val, sizeof(told->val));
+	}
+	told->val[RTAX_MTU - 1] = READ_ONCE(dest->pmtu);
+	route->attrs.metrics = told;
+	route->expires = (expires - now) / HZ;
+}
+
+static int net6_rt_route_write_dest(struct sk_buff *msg, struct net6_dest *dest, u32 portid,
+				    u32 seq, const struct in6_addr *from,
+				    const struct net6_flow *flow)
+{
+	struct in6_addr saddr = net6_dest_choose_saddr(dest) ? *from : dest->saddr;
+	struct net6_metrics told;
+	struct net6_rt_route route;
 	struct nlmsghdr *reply;
-	struct sk_buff *msg;
 	struct rtmsg *rtm;
 
-	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!msg)
-		return -ENOBUFS;
-	reply = net6_rt_route_header(msg, route, portid, nlh->nlmsg_seq, RTM_NEWROUTE, 0);
-	if (!reply || net6_rt_route_attrs(msg, route) ||
-	    net6_rt_route_asked(msg, from, flow, saddr)) {
-		nlmsg_free(msg);
+	rcu_read_lock();
+	net6_rt_route_of_dest(dest, &route);
+	rcu_read_unlock();
+	net6_rt_route_learned(dest, &route, &told);
+	reply = net6_rt_route_header(msg, &route, portid, seq, RTM_NEWROUTE, 0);
+	if (!reply || net6_rt_route_attrs(msg, &route) ||
+	    net6_rt_route_asked(msg, from, flow, &saddr))
 		return -EMSGSIZE;
-	}
 	rtm = nlmsg_data(reply);
 	rtm->rtm_src_len = 128;
 	nlmsg_end(msg, reply);
-	return rtnl_unicast(msg, net, portid);
+	return 0;
 }
 
 /* Whose packet, and which one. RTNL held. */
@@ -288,15 +330,17 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
 	struct nlattr *tb[RTA_MAX + 1];
-	struct in6_addr daddr, from, saddr;
-	struct net6_rt_route route;
+	const struct rtmsg *rtm = nlmsg_data(nlh);
+	u32 portid = NETLINK_CB(skb).portid;
+	struct in6_addr daddr, from;
 	struct net6_dest *dest;
 	struct net6_flow flow;
+	struct sk_buff *msg;
 	int err;
 
 	err = nlmsg_parse_deprecated(nlh, sizeof(struct rtmsg), tb, RTA_MAX,
 				     net6_rt_route_policy, extack) ?:
-	      net6_rt_route_flow(nn->net, nlmsg_data(nlh), tb, &flow);
+	      net6_rt_route_flow(nn->net, rtm, tb, &flow);
 	if (err)
 		return err;
 	daddr = tb[RTA_DST] ? nla_get_in6_addr(tb[RTA_DST]) : in6addr_any;
@@ -305,13 +349,16 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 				     tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0, &flow);
 	if (IS_ERR(dest))
 		return PTR_ERR(dest);
-	rcu_read_lock();
-	net6_rt_route_of_dest(dest, &route);
-	rcu_read_unlock();
-	saddr = net6_dest_choose_saddr(dest) ? from : dest->saddr;
-	/* RTNL keeps the device. */
-	err = net6_rt_route_reply(skb, nlh, &route, &from, &flow, &saddr);
+	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	err = -ENOBUFS;
+	if (msg && (rtm->rtm_flags & RTM_F_FIB_MATCH))
+		err = net6_rt_route_write_match(msg, dest, portid, nlh->nlmsg_seq);
+	else if (msg)
+		err = net6_rt_route_write_dest(msg, dest, portid, nlh->nlmsg_seq, &from, &flow);
 	net6_dest_put(dest);
+	if (!err)
+		return rtnl_unicast(msg, nn->net, portid);
+	nlmsg_free(msg);
 	return err;
 }
 

@@ -123,6 +123,20 @@ void net6_rt_of_own(struct net6_rt_route *to, const struct in6_addr *addr,
 	};
 }
 
+/* An address without a prefix is a route of main's, too. net6 has no use for it. */
+static bool net6_rt_of_single(struct net6_rt_route *to, const struct net6_addr *from)
+{
+	if (from->origin != NET6_ADDR_MANUAL || from->plen < 128 ||
+	    (from->flags & IFA_F_NOPREFIXROUTE))
+		return false;
+	net6_rt_of_own(to, &from->addr, from->iface->dev);
+	to->rtf_flags = RTF_UP;
+	to->table = RT_TABLE_MAIN;
+	to->type = RTN_UNICAST;
+	to->attrs.metric = from->metric ?: IP6_RT_PRIO_ADDRCONF;
+	return true;
+}
+
 /* What is on the link without an entry. */
 static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *from, bool group)
 {
@@ -171,6 +185,8 @@ static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
 	int err = 0;
 
 	list_for_each_entry_rcu(prefix, &iface->prefixes, life.list) {
+		if (!netif_running(iface->dev))		/* kept for when it is set up again */
+			break;
 		net6_rt_of_prefix(&route, prefix);
 		err = err ?: net6_rt_walk_one(w, &route);
 	}
@@ -187,6 +203,8 @@ static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
 			continue;
 		net6_rt_of_own(&route, &addr->addr, iface->dev);
 		err = err ?: net6_rt_walk_one(w, &route);
+		if (net6_rt_of_single(&route, addr))
+			err = err ?: net6_rt_walk_one(w, &route);
 	}
 	if (usable) {
 		net6_rt_of_iface(&route, iface, true);

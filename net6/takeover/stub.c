@@ -65,22 +65,23 @@ static int net6_stub_get_saddr(struct net *net, const struct net_device *dst_dev
 static int net6_stub_nexthop_check(struct net *net, const struct net_device *dev,
 				   const struct fib6_config *cfg, struct netlink_ext_ack *extack)
 {
-	struct net6_net *nn = net6_pernet(net);
-	bool own = false;
+	struct net6_iface *iface;
+	bool own;
 
 	if (!dev)
 		return -ENODEV;
+	iface = net6_iface_find(net6_pernet(net), dev->ifindex);
 	if (cfg->fc_encap) {
 		NL_SET_ERR_MSG(extack, "net6 has no next hops with encapsulation");
 		return -EOPNOTSUPP;
 	}
-	if (!(dev->flags & IFF_LOOPBACK) && !net6_iface_find(nn, dev->ifindex)) {
+	if (!(dev->flags & IFF_LOOPBACK) && !iface) {
 		NL_SET_ERR_MSG(extack, "IPv6 is disabled on nexthop device");
 		return -EACCES;
 	}
 	if (cfg->fc_flags & RTF_GATEWAY) {
 		rcu_read_lock();
-		own = net6_accept_assigned(nn, &cfg->fc_gateway);
+		own = iface && net6_accept_own_gateway(iface, &cfg->fc_gateway);
 		rcu_read_unlock();
 		if (own || !(ipv6_addr_type(&cfg->fc_gateway) & IPV6_ADDR_UNICAST)) {
 			NL_SET_ERR_MSG(extack, "Invalid gateway address");

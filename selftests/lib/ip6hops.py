@@ -97,6 +97,90 @@ def refused():
         ktap.equal(hops("fd62::/64"), ([], 0), "none is left")
 
 
+def own():
+    """This host is no router to itself. A link-local address is its own on one link only."""
+    cables()
+
+    def assigned():
+        shown = json.loads(P.run("ip", "-j", "-6", "addr", "show", "dev", "g0", "scope", "link"))
+        return [a["local"] for entry in shown for a in entry.get("addr_info", ())
+                if "local" in a and not a.get("tentative")]
+    ktap.wait_for(15, "a link-local address", assigned)
+    linklocal = assigned()[0]
+    for words in (("via", "fd60::1"), ("via", "fd60::1", "dev", "g0"),
+                  ("via", "fd61::1", "dev", "g0"), ("via", linklocal, "dev", "g0")):
+        out = said("add", "fd62::/64", *words)
+        ktap.true("local address" in out or "Invalid" in out, f"{' '.join(words)}: {out}")
+    out = said("add", "fd62::/64", "dsfield", "0x04", "via", "fd60::2")
+    ktap.true("dsfield" in out, f"dsfield: {out}")
+    ktap.equal(hops("fd62::/64"), ([], 0), "none is left")
+    ktap.equal(said("add", "fd62::/64", "via", linklocal, "dev", "g1"), "", "another link's")
+    said("del", "fd62::/64")
+
+
+def matched():
+    """The whole route to an address, which a program asks for (fibmatch)."""
+    with by(*BY_BOTH):
+        found = json.loads(P.run("ip", "-6", "-j", "route", "get", "fibmatch", "fd62::7"))
+        ktap.equal([(r["dst"], len(r["nexthops"])) for r in found], [("fd62::/64", 2)], "by two")
+    for target, wanted in (("fd60::7", ("fd60::/64", "g0", 256)),
+                           ("fe80::7", ("fe80::/64", "g1", 256))):
+        found = json.loads(P.run("ip", "-6", "-j", "route", "get", "fibmatch", target, "oif",
+                                 wanted[1]))
+        ktap.equal([(r["dst"], r["dev"], r["metric"]) for r in found], [wanted], target)
+    with by("via", "fd61::2", dst=("default",)):
+        found = json.loads(P.run("ip", "-6", "-j", "route", "get", "fibmatch", "2001:db8::1"))
+        ktap.equal([(r["dst"], r["gateway"], r["dev"]) for r in found],
+                   [("default", "fd61::2", "g1")], "the default route")
+
+
+def single():
+    """Addresses without a prefix are routes of main's as well; peers, too."""
+    cables()
+    for words, wanted in ((("fd6a::1/128", "metric", "300"), [("fd6a::1", "g0", 300)]),
+                          (("fd6a::1", "peer", "fd6a::2"), [("fd6a::1", "g0", 256),
+                                                           ("fd6a::2", "g0", 256)])):
+        P.ip("-6", "addr", "add", *words, "dev", "g0", "nodad")
+        shown = json.loads(P.run("ip", "-6", "-j", "route", "show", "root", "fd6a::/16"))
+        ktap.equal(sorted((r["dst"], r["dev"], r["metric"]) for r in shown), wanted, f"{words}")
+        P.ip("-6", "addr", "del", words[0] if len(words) < 3 or words[1] == "metric" else
+             "fd6a::1/128", "dev", "g0")
+
+
+def waiting():
+    """A next hop whose device goes down is dead, and there again when the device is set up."""
+    cables()
+    P.run("sysctl", "-qw", "net.ipv6.conf.all.keep_addr_on_down=0")
+    for i in (8, 9):
+        ktap.veth(P, f"g{i}", Q, f"h{i}")
+        P.ip("-6", "addr", "add", f"fd6b:{i}::1/64", "dev", f"g{i}", "nodad")
+
+    def flags(dst):
+        out = P.run("ip", "-6", "-j", "route", "show", dst)
+        shown = json.loads(out) if out.strip() else []
+        return [(hop["dev"], "dead" in hop["flags"]) for r in shown for hop in r["nexthops"]]
+    routes = "fd6c::/64", "default"
+    for dst in routes:
+        said("add", dst, "nexthop", "via", "fd6b:8::2", "dev", "g8",
+             "nexthop", "via", "fd6b:9::2", "dev", "g9")
+    for _ in range(2):
+        P.down("g8")
+        for dst in routes:
+            ktap.equal(flags(dst), [("g8", True), ("g9", False)], f"{dst}: one is down")
+        P.up("g8")
+        for dst in routes:
+            ktap.equal(flags(dst), [("g8", False), ("g9", False)], f"{dst}: it is up again")
+    P.down("g8")
+    P.down("g9")
+    for dst in routes:
+        ktap.equal(flags(dst), [], f"{dst}: both are down")
+    P.up("g8")
+    for dst in routes:
+        ktap.equal(flags(dst), [], f"{dst}: too late")
+    for i in (8, 9):
+        P.ip("link", "del", f"g{i}")
+
+
 def policy(number):
     P.run("sysctl", "-qw", f"net.ipv6.fib_multipath_hash_policy={number}")
 
@@ -288,6 +372,10 @@ def numbers():
 def tests():
     ktap.test("several next hops are told")(told)
     ktap.test("next hops that are refused")(refused)
+    ktap.test("this host is no router to itself")(own)
+    ktap.test("the route that matches")(matched)
+    ktap.test("addresses without a prefix as routes")(single)
+    ktap.test("a next hop whose device is down waits")(waiting)
     ktap.test("flows take one of several next hops")(flows)
     ktap.test("each datagram of a socket takes its own")(unconnected)
     ktap.test("packets of others take one of several next hops")(forwarded)
