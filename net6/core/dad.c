@@ -29,19 +29,6 @@ static bool net6_dad_optimistic(const struct net6_addr *addr)
 	       !addr->dad_counter;
 }
 
-/* Is nobody asked for an address, so that one would wait for nothing? As native where a device
- * has IFF_NOARP; on those that carry IPv6 for net6 only that is about IPv4.
- */
-static bool net6_dad_asks_nobody(const struct net6_iface *iface)
-{
-	u32 flags = iface->ops->flags;
-
-	if (!(flags & NET6_LINK_ND))
-		return true;
-	return !(flags & (NET6_LINK_OWN | NET6_LINK_DIRECT)) &&
-	       (READ_ONCE(iface->dev->flags) & IFF_NOARP);
-}
-
 /* RFC 4862 5.4: not performed when DupAddrDetectTransmits is 0. */
 static u8 net6_dad_transmits(const struct net6_addr *addr)
 {
@@ -49,7 +36,7 @@ static u8 net6_dad_transmits(const struct net6_addr *addr)
 
 	if (addr->flags & IFA_F_NODAD)
 		return 0;
-	if (!net6_conf(iface, NET6_PARAM_ACCEPT_DAD) || net6_dad_asks_nobody(iface))
+	if (!net6_conf(iface, NET6_PARAM_ACCEPT_DAD) || net6_iface_asks_nobody(iface))
 		return 0;
 	return iface->dad_transmits;
 }

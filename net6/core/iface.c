@@ -395,6 +395,7 @@ static int net6_iface_event(struct notifier_block *nb, unsigned long event, void
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct net6_net *nn = net6_pernet(dev_net(dev));
+	const struct netdev_notifier_change_info *change;
 	struct net6_iface *iface;
 
 	switch (event) {
@@ -420,6 +421,9 @@ static int net6_iface_event(struct notifier_block *nb, unsigned long event, void
 		break;
 	case NETDEV_CHANGE:
 		net6_iface_follow(iface);
+		change = ptr;
+		if (change->flags_changed & IFF_NOARP)
+			net6_neigh_flush(iface);
 		/* It says so before its mode is another one. */
 		if (net6_link_is_ipvlan(dev))
 			queue_work(nn->wq, &nn->rescan);

@@ -245,6 +245,23 @@ static void net6_neigh_map(struct net6_neigh *neigh)
 		iface->ops->map_unicast(iface, &neigh->addr, neigh->lladdr);
 }
 
+/* Its state before anything is known of it. neigh->lock held. */
+static void net6_neigh_begin(struct net6_neigh *neigh)
+	__must_hold(&neigh->lock)
+{
+	const struct net6_iface *iface = neigh->iface;
+
+	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
+	if (!net6_neigh_resolves(iface, &neigh->addr))
+		net6_neigh_map(neigh);
+	else if (net6_iface_asks_nobody(iface))
+		memcpy(neigh->lladdr, iface->lladdr, iface->ops->addr_len);
+	else
+		return;
+	WRITE_ONCE(neigh->state, NET6_NEIGH_PERMANENT);
+	net6_neigh_write_header(neigh);
+}
+
 static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struct in6_addr *addr)
 {
 	struct net6_neigh *neigh = kzalloc(sizeof(*neigh), GFP_ATOMIC | __GFP_ACCOUNT);
@@ -253,7 +270,6 @@ static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struc
 		return NULL;
 	neigh->addr = *addr;
 	neigh->iface = net6_iface_get(iface);
-	neigh->state = NET6_NEIGH_NONE;
 	neigh->used = jiffies;
 	neigh->lru_stamp = jiffies;
 	INIT_LIST_HEAD(&neigh->unresolved);
@@ -263,13 +279,9 @@ static struct net6_neigh *net6_neigh_alloc(struct net6_iface *iface, const struc
 	timer_setup(&neigh->timer, net6_neigh_timer_fn, 0);
 	refcount_set(&neigh->ref, 2);		/* the table's and the caller's */
 
-	if (!net6_neigh_resolves(iface, addr)) {
-		net6_neigh_map(neigh);
-		neigh->state = NET6_NEIGH_PERMANENT;
-		spin_lock_bh(&neigh->lock);
-		net6_neigh_write_header(neigh);
-		spin_unlock_bh(&neigh->lock);
-	}
+	spin_lock_bh(&neigh->lock);
+	net6_neigh_begin(neigh);
+	spin_unlock_bh(&neigh->lock);
 	return neigh;
 }
 
@@ -423,7 +435,7 @@ static void net6_neigh_reset(struct net6_neigh *neigh, struct sk_buff_head *queu
 
 	spin_lock(&neigh->lock);
 	was = neigh->state;
-	WRITE_ONCE(neigh->state, NET6_NEIGH_NONE);
+	net6_neigh_begin(neigh);
 	neigh->flags &= ~(NET6_NEIGH_F_MANUAL | NET6_NEIGH_F_LOST | NET6_NEIGH_F_PROBE);
 	net6_note_neigh(neigh, was, NET6_NOTE_CHANGE);
 	net6_neigh_disarm(neigh);

@@ -30,9 +30,14 @@ static struct hlist_head *net6_proxy_bucket(const struct net6_iface *iface,
 	return &nn->proxy_hash[hash_32(hash, NET6_PROXY_HASH_BITS)];
 }
 
-/* RCU read lock or nn->lock held. */
-static struct net6_proxy *net6_proxy_lookup(const struct net6_iface *iface,
-					    const struct in6_addr *addr)
+/**
+ * net6_proxy_lookup() - is this address in the list, whether it is answered for or not?
+ * @iface: interface
+ * @addr: address
+ *
+ * Context: RCU read lock or nn->lock held. Return: the entry or NULL.
+ */
+struct net6_proxy *net6_proxy_lookup(const struct net6_iface *iface, const struct in6_addr *addr)
 {
 	struct net6_proxy *proxy;
 

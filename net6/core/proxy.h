@@ -27,6 +27,8 @@ int net6_proxy_del(struct net6_iface *iface, const struct in6_addr *addr);
 
 void net6_proxy_leave_all(struct net6_iface *iface);	/* nn->lock held */
 
+struct net6_proxy *net6_proxy_lookup(const struct net6_iface *iface, const struct in6_addr *addr);
+
 /* RCU read lock held. */
 const struct net6_proxy *net6_proxy_find_on(const struct net6_iface *iface,
 					    const struct in6_addr *addr);

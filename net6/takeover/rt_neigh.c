@@ -138,13 +138,13 @@ static const struct nla_policy net6_rt_neigh_policy[NDA_MAX + 1] = {
 	[NDA_IFINDEX]	= { .type = NLA_U32 },
 };
 
-static int net6_rt_proxy_fill(struct net6_rt_dump *d, const struct net6_proxy *proxy)
+static int net6_rt_proxy_fill(struct sk_buff *skb, const struct net6_proxy *proxy, u32 portid,
+			      u32 seq, unsigned int nl_flags)
 {
 	struct nlmsghdr *nlh;
 	struct ndmsg *ndm;
 
-	nlh = nlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
-			RTM_NEWNEIGH, sizeof(*ndm), NLM_F_MULTI);
+	nlh = nlmsg_put(skb, portid, seq, RTM_NEWNEIGH, sizeof(*ndm), nl_flags);
 	if (!nlh)
 		return -EMSGSIZE;
 	ndm = nlmsg_data(nlh);
@@ -154,11 +154,11 @@ static int net6_rt_proxy_fill(struct net6_rt_dump *d, const struct net6_proxy *p
 	ndm->ndm_ifindex = proxy->iface->ifindex;
 	ndm->ndm_type = RTN_UNICAST;
 	ndm->ndm_state = NUD_NONE;
-	if (nla_put_in6_addr(d->skb, NDA_DST, &proxy->addr)) {
-		nlmsg_cancel(d->skb, nlh);
+	if (nla_put_in6_addr(skb, NDA_DST, &proxy->addr)) {
+		nlmsg_cancel(skb, nlh);
 		return -EMSGSIZE;
 	}
-	nlmsg_end(d->skb, nlh);
+	nlmsg_end(skb, nlh);
 	return 0;
 }
 
@@ -170,7 +170,8 @@ static void net6_rt_proxy_dump(struct net6_rt_dump *d, struct net6_net *nn, int 
 	hash_for_each_rcu(nn->proxy_hash, bucket, proxy, hash_node) {
 		if ((only && proxy->iface->ifindex != only) || !net6_rt_dump_wants(d))
 			continue;
-		if (net6_rt_proxy_fill(d, proxy)) {
+		if (net6_rt_proxy_fill(d->skb, proxy, NETLINK_CB(d->cb->skb).portid,
+				       d->cb->nlh->nlmsg_seq, NLM_F_MULTI)) {
 			d->idx--;
 			return;
 		}
@@ -296,6 +297,53 @@ int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	else
 		net6_neigh_remove(neigh);
 	rcu_read_unlock_bh();
+	return err;
+}
+
+static int net6_rt_neigh_write(struct sk_buff *msg, struct net6_iface *iface,
+			       const struct in6_addr *addr, u32 portid, u32 seq)
+{
+	struct net6_neigh *neigh = net6_neigh_find(iface, addr);
+	int err;
+
+	if (!neigh)
+		return -ENOENT;
+	spin_lock_bh(&neigh->lock);
+	err = net6_rt_neigh_fill(msg, neigh, portid, seq, RTM_NEWNEIGH, 0);
+	spin_unlock_bh(&neigh->lock);
+	return err;
+}
+
+int net6_rt_neigh_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
+{
+	const struct ndmsg *ndm = nlmsg_data(nlh);
+	u32 portid = NETLINK_CB(skb).portid;
+	const struct net6_proxy *proxy;
+	struct nlattr *tb[NDA_MAX + 1];
+	struct net6_iface *iface;
+	struct in6_addr addr;
+	struct sk_buff *msg;
+	int err;
+
+	iface = net6_rt_neigh_parse(skb, nlh, tb, &addr, extack, &err);
+	if (!iface)
+		return err;
+	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOBUFS;
+	rcu_read_lock();
+	if (ndm->ndm_flags & NTF_PROXY) {
+		proxy = net6_proxy_lookup(iface, &addr);
+		err = proxy ? net6_rt_proxy_fill(msg, proxy, portid, nlh->nlmsg_seq, 0) : -ENOENT;
+	} else {
+		err = net6_rt_neigh_write(msg, iface, &addr, portid, nlh->nlmsg_seq);
+	}
+	rcu_read_unlock();
+	if (!err)
+		return rtnl_unicast(msg, sock_net(skb->sk), portid);
+	nlmsg_free(msg);
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG(extack, "Neighbour entry not found");
 	return err;
 }
 

@@ -18,7 +18,7 @@ static const struct rtnl_msg_handler net6_rt_handlers[] = {
 	{ THIS_MODULE, PF_INET6, RTM_GETROUTE, net6_rt_route_get, net6_rt_route_dump, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_NEWNEIGH, net6_rt_neigh_new, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_DELNEIGH, net6_rt_neigh_del, NULL, 0 },
-	{ THIS_MODULE, PF_INET6, RTM_GETNEIGH, NULL, net6_rt_neigh_dump, 0 },
+	{ THIS_MODULE, PF_INET6, RTM_GETNEIGH, net6_rt_neigh_get, net6_rt_neigh_dump, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_NEWADDRLABEL, net6_rt_label_new, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_DELADDRLABEL, net6_rt_label_del, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_GETADDRLABEL, net6_rt_label_get, net6_rt_label_dump, 0 },

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
 import ip6hops
+import ip6neighbors
 import ip6nexthops
 import ip6metrics
 import ip6source
@@ -24,6 +25,7 @@ ip6metrics.tests()
 ip6source.tests()
 ip6hops.tests()
 ip6nexthops.tests()
+ip6neighbors.tests()
 rawlinks.tests()
 udptunnels.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 import ktap
 import ip6asks
 import ip6hops
+import ip6neighbors
 import ip6nexthops
 import ip6metrics
 import ip6source
@@ -112,4 +113,5 @@ ip6metrics.tests()
 ip6source.tests()
 ip6hops.tests()
 ip6nexthops.tests()
+ip6neighbors.tests()
 ktap.main(setup=setup)
