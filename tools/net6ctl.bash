@@ -13,7 +13,7 @@ _net6ctl_dev="mtu hop-limit dad-transmits accept-ra autoconf reachable retrans
 	keep-addr-on-down force-tllao ndisc-tclass suppress-frag-ndisc drop-unsolicited-na
 	force-mld-version mldv1-unsolicited-report-interval mldv2-unsolicited-report-interval
 	mcast-solicit ucast-solicit delay-first-probe-time anycast-delay router-probe-interval
-	ra-defrtr-metric"
+	ra-defrtr-metric accept-untracked-na ndisc-evict-nocarrier ignore-routes-with-linkdown"
 _net6ctl_limits="max-addrs max-prefixes max-routers max-neighs max-dests neigh-queue
 	icmp-rate max-routes max-ra-routes max-exthdrs max-dst-options max-padding frag-memory
 	frag-timeout max-proxies max-hbh-options max-dst-length max-hbh-length
@@ -27,14 +27,16 @@ _net6ctl_values() {
 	autoconf|ndisc-notify|forwarding|optimistic-dad|proxy-ndp|accept-ra-defrtr|\
 	accept-ra-pinfo|accept-ra-mtu|accept-ra-rtr-pref|accept-ra-from-local|\
 	accept-redirects|disable-ipv6|enhanced-dad|use-optimistic|force-tllao|\
-	suppress-frag-ndisc|drop-unsolicited-na)
+	suppress-frag-ndisc|drop-unsolicited-na|ndisc-evict-nocarrier)
 		echo on off ;;
-	use-tempaddr|accept-dad|force-mld-version)
+	use-tempaddr|accept-dad|force-mld-version|accept-untracked-na)
 		echo 0 1 2 ;;
 	addr-gen-mode)
 		echo 0 1 2 3 ;;
 	keep-addr-on-down)
 		echo -1 0 1 ;;
+	ignore-routes-with-linkdown)
+		echo 1 ;;
 	unknown-dst-options|unknown-hbh-options)
 		echo 0 1 ;;
 	esac

@@ -101,7 +101,7 @@ static const struct nla_policy net6_nl_iface_get_policy[NET6_A_IFACE_IFINDEX + 1
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_RA_DEFRTR_METRIC + 1] = {
+static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_IGNORE_ROUTES_WITH_LINKDOWN + 1] = {
 	[NET6_A_IFACE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[NET6_A_IFACE_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_65535),
 	[NET6_A_IFACE_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
@@ -152,6 +152,9 @@ static const struct nla_policy net6_nl_iface_set_policy[NET6_A_IFACE_RA_DEFRTR_M
 	[NET6_A_IFACE_ANYCAST_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_0_60000),
 	[NET6_A_IFACE_ROUTER_PROBE_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_60_86400),
 	[NET6_A_IFACE_RA_DEFRTR_METRIC] = NLA_POLICY_FULL_RANGE(NLA_U32, &net6_range_1_2147483647),
+	[NET6_A_IFACE_ACCEPT_UNTRACKED_NA] = NLA_POLICY_MAX(NLA_U32, 2),
+	[NET6_A_IFACE_NDISC_EVICT_NOCARRIER] = NLA_POLICY_MAX(NLA_U32, 1),
+	[NET6_A_IFACE_IGNORE_ROUTES_WITH_LINKDOWN] = NLA_POLICY_RANGE(NLA_U32, 1, 1),
 };
 
 static const struct nla_policy net6_nl_iface_attach_policy[NET6_A_IFACE_IFINDEX + 1] = {
@@ -383,7 +386,7 @@ const struct genl_ops net6_nl_ops[NET6_NL_OPS] = {
 		.cmd		= NET6_CMD_IFACE_SET,
 		.doit		= net6_nl_iface_set,
 		.policy		= net6_nl_iface_set_policy,
-		.maxattr	= NET6_A_IFACE_RA_DEFRTR_METRIC,
+		.maxattr	= NET6_A_IFACE_IGNORE_ROUTES_WITH_LINKDOWN,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

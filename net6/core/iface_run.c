@@ -116,7 +116,8 @@ void net6_iface_stop(struct net6_iface *iface)
 	spin_lock_bh(&iface->nn->lock);
 	net6_mld_iface_down(iface);
 	spin_unlock_bh(&iface->nn->lock);
-	net6_neigh_purge(iface);
+	if (!keep || net6_conf(iface, NET6_PARAM_NDISC_EVICT_NOCARRIER))
+		net6_neigh_purge(iface);
 	net6_dest_flush(iface->nn);
 }
 

@@ -239,6 +239,30 @@ drop:
 	net6_nd_drop(iface, skb, reason);
 }
 
+/* RFC 9131 6.1.1: a router takes in what it has not asked for. As native: of whom. */
+static bool net6_nd_accepts_untracked(const struct net6_iface *iface, const struct sk_buff *skb)
+{
+	s32 accept = net6_conf(iface, NET6_PARAM_ACCEPT_UNTRACKED_NA);
+
+	if (likely(!accept) || !net6_forward_on(iface))
+		return false;
+	return accept == 1 ||
+	       net6_prefix_match(iface->nn, &ipv6_hdr(skb)->saddr, iface->ifindex);
+}
+
+static bool net6_nd_learn_untracked(struct net6_iface *iface, const struct sk_buff *skb,
+				    const struct in6_addr *target, const u8 *lladdr)
+{
+	const struct net6_neigh_news news = {
+		.event	= NET6_NEIGH_EV_LLADDR,
+		.lladdr	= lladdr,
+		.create	= true,
+	};
+
+	return lladdr && net6_nd_accepts_untracked(iface, skb) &&
+	       net6_neigh_learn(iface, target, &news);
+}
+
 static void net6_nd_na_rcv(struct net6_iface *iface, struct sk_buff *skb)
 {
 	struct net6_neigh_news news = { .event = NET6_NEIGH_EV_NA };
@@ -268,11 +292,12 @@ static void net6_nd_na_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	news.solicited = na->icmp.icmp6_solicited;
 	news.override = na->icmp.icmp6_override;
 	news.router = na->icmp.icmp6_router;
-	/* RFC 4861 7.2.5: no entry is made for an advertisement. */
+	/* RFC 4861 7.2.5: no entry is made for an advertisement, unless RFC 9131 is asked for. */
 	reason = NET6_DROP_ND_IGNORED;
 	if (net6_dad_na(iface, &na->target, net6_nd_looped(skb)) ||
 	    (!news.solicited && net6_conf(iface, NET6_PARAM_DROP_UNSOLICITED_NA)) ||
-	    !net6_neigh_learn(iface, &na->target, &news))
+	    (!net6_neigh_learn(iface, &na->target, &news) &&
+	     !net6_nd_learn_untracked(iface, skb, &na->target, news.lladdr)))
 		goto drop;
 	consume_skb(skb);
 	return;

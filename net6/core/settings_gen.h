@@ -103,7 +103,13 @@
 	/* Least time between two probes of a router that does not answer (RFC 4191 section 3.5, which has a minute and no less). */ \
 	X(ROUTER_PROBE_INTERVAL, 60, 86400, 60) \
 	/* Metric of default routes by routers that advertise themselves. */ \
-	X(RA_DEFRTR_METRIC, 1, 2147483647, 1024)
+	X(RA_DEFRTR_METRIC, 1, 2147483647, 1024) \
+	/* A router makes an entry for an advertisement of a neighbor that it does not know (RFC 9131 section 6.1.1). */ \
+	X(ACCEPT_UNTRACKED_NA, 0, 2, 0) \
+	/* Neighbors are forgotten when the carrier is lost. */ \
+	X(NDISC_EVICT_NOCARRIER, 0, 1, 1) \
+	/* Routes by a device without a carrier are not used. */ \
+	X(IGNORE_ROUTES_WITH_LINKDOWN, 1, 1, 1)
 
 /* X(file of net.net6.conf, parameter, its unit in the parameter's) */
 #define NET6_PARAM_CONF_FILES(X) \
@@ -149,7 +155,10 @@
 	X("mldv1_unsolicited_report_interval", MLDV1_UNSOLICITED_REPORT_INTERVAL, 1) \
 	X("mldv2_unsolicited_report_interval", MLDV2_UNSOLICITED_REPORT_INTERVAL, 1) \
 	X("router_probe_interval", ROUTER_PROBE_INTERVAL, 1) \
-	X("ra_defrtr_metric", RA_DEFRTR_METRIC, 1)
+	X("ra_defrtr_metric", RA_DEFRTR_METRIC, 1) \
+	X("accept_untracked_na", ACCEPT_UNTRACKED_NA, 1) \
+	X("ndisc_evict_nocarrier", NDISC_EVICT_NOCARRIER, 1) \
+	X("ignore_routes_with_linkdown", IGNORE_ROUTES_WITH_LINKDOWN, 1)
 
 /* X(file of net.net6.neigh, parameter, its unit in the parameter's) */
 #define NET6_PARAM_NEIGH_FILES(X) \

@@ -38,7 +38,8 @@ CONF.update({name: (name, value) for name, value in (
     ("force_tllao", 0), ("ndisc_tclass", 255), ("suppress_frag_ndisc", 0),
     ("drop_unsolicited_na", 1), ("force_mld_version", 2),
     ("mldv1_unsolicited_report_interval", 3600000), ("mldv2_unsolicited_report_interval", 0),
-    ("ra_defrtr_metric", 1))})
+    ("ra_defrtr_metric", 1), ("accept_untracked_na", 2), ("ndisc_evict_nocarrier", 0),
+    ("ignore_routes_with_linkdown", 1))})
 NEIGH = {"base_reachable_time_ms": ("base_reachable", 20000), "retrans_time_ms": ("retrans", 500),
          "mcast_solicit": ("mcast_solicit", 255), "ucast_solicit": ("ucast_solicit", 1),
          "delay_first_probe_time": ("delay_first_probe_time", 3600)}

@@ -9,6 +9,7 @@
 # guest-options: --virtual-time
 # timeout: 400
 
+import contextlib
 import os
 import socket
 import struct
@@ -305,6 +306,49 @@ def drop_unsolicited_na():
             wire.send(nd.na(other, other, tlla=new))
             barrier()
             ktap.equal(nd.find(A, "neighbors", other)["lladdr"], mac, f"its address, {value}")
+
+
+@ktap.test
+def accept_untracked_na():
+    """RFC 9131 6.1.1: a router makes an entry for who announces himself, with its address."""
+    with_address()
+
+    def known(other, source, **setting):
+        with conf.Set(**setting):
+            wire.send(nd.na(source, other, tlla=wire.mac))
+            barrier()
+            found = [n for n in nd.show(A, "neighbors") if nd.same(n["address"], other)]
+            return found[0]["state"] if found else None
+    ktap.equal([known("fd00:9::21", "fd00:9::21", accept_untracked_na=0, forwarding=1),
+                known("fd00:9::22", "fd00:9::22", accept_untracked_na=1, forwarding=0),
+                known("fd00:9::23", "fd00:9::23", accept_untracked_na=1, forwarding=1),
+                known("fd00:9::24", "fd00:9::24", accept_untracked_na=2, forwarding=1),
+                known("fd00:9::25", "fd00:77::25", accept_untracked_na=1, forwarding=1),
+                known("fd00:9::26", "fd00:77::26", accept_untracked_na=2, forwarding=1)],
+               [None, None, "stale", "stale", "stale", None], "states")
+
+
+@ktap.test
+def ndisc_evict_nocarrier():
+    with_address()
+    nd.net6ctl(A, "flush", "neighbors")
+
+    def left():
+        wire.send(nd.ns(wire.linklocal, OURS, slla=wire.mac))
+        barrier()
+        B.down("b0")
+        ktap.wait_for(10, "no carrier", lambda: "up" not in next(
+            i["flags"] for i in nd.show(A, "interfaces") if i["dev"] == "a0"))
+        found = any(nd.same(n["address"], wire.linklocal) for n in nd.show(A, "neighbors"))
+        B.up("b0")
+        ktap.wait_for(20, "a carrier", lambda: "up" in next(
+            i["flags"] for i in nd.show(A, "interfaces") if i["dev"] == "a0"))
+        with contextlib.suppress(OSError):
+            wire.sock.recv(1, socket.MSG_DONTWAIT)      # that the network was down
+        return found
+    ktap.equal(left(), False, "forgotten")
+    with conf.Set(ndisc_evict_nocarrier=0):
+        ktap.equal(left(), True, "kept")
 
 
 @ktap.test

@@ -54,7 +54,10 @@
 	{ "delay-first-probe-time", NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, 0, 0, 3600, 5 }, \
 	{ "anycast-delay", NET6_A_IFACE_ANYCAST_DELAY, 0, 0, 60000, 1000 }, \
 	{ "router-probe-interval", NET6_A_IFACE_ROUTER_PROBE_INTERVAL, 0, 60, 86400, 60 }, \
-	{ "ra-defrtr-metric", NET6_A_IFACE_RA_DEFRTR_METRIC, 0, 1, 2147483647, 1024 },
+	{ "ra-defrtr-metric", NET6_A_IFACE_RA_DEFRTR_METRIC, 0, 1, 2147483647, 1024 }, \
+	{ "accept-untracked-na", NET6_A_IFACE_ACCEPT_UNTRACKED_NA, 0, 0, 2, 0 }, \
+	{ "ndisc-evict-nocarrier", NET6_A_IFACE_NDISC_EVICT_NOCARRIER, 1, 0, 1, 1 }, \
+	{ "ignore-routes-with-linkdown", NET6_A_IFACE_IGNORE_ROUTES_WITH_LINKDOWN, 0, 1, 1, 1 },
 
 /* Its line of the usage. */
 #define IFACE_HELP \
@@ -76,7 +79,9 @@
 	"      [force-mld-version 0|1|2] [mldv1-unsolicited-report-interval MS]\n" \
 	"      [mldv2-unsolicited-report-interval MS] [mcast-solicit N] [ucast-solicit N]\n" \
 	"      [delay-first-probe-time SECONDS] [anycast-delay MS]\n" \
-	"      [router-probe-interval SECONDS] [ra-defrtr-metric N]\n"
+	"      [router-probe-interval SECONDS] [ra-defrtr-metric N]\n" \
+	"      [accept-untracked-na 0|1|2] [ndisc-evict-nocarrier on|off]\n" \
+	"      [ignore-routes-with-linkdown 1]\n"
 
 /* What is shown of it: struct column. */
 #define IFACE_COLUMNS \
@@ -129,7 +134,10 @@
 	{ NET6_A_IFACE_DELAY_FIRST_PROBE_TIME, KIND_U32, "delay_first_probe_time", NULL, NULL }, \
 	{ NET6_A_IFACE_ANYCAST_DELAY, KIND_U32, "anycast_delay", NULL, NULL }, \
 	{ NET6_A_IFACE_ROUTER_PROBE_INTERVAL, KIND_U32, "router_probe_interval", NULL, NULL }, \
-	{ NET6_A_IFACE_RA_DEFRTR_METRIC, KIND_U32, "ra_defrtr_metric", NULL, NULL },
+	{ NET6_A_IFACE_RA_DEFRTR_METRIC, KIND_U32, "ra_defrtr_metric", NULL, NULL }, \
+	{ NET6_A_IFACE_ACCEPT_UNTRACKED_NA, KIND_U32, "accept_untracked_na", NULL, NULL }, \
+	{ NET6_A_IFACE_NDISC_EVICT_NOCARRIER, KIND_BOOL, "ndisc_evict_nocarrier", NULL, NULL }, \
+	{ NET6_A_IFACE_IGNORE_ROUTES_WITH_LINKDOWN, KIND_U32, "ignore_routes_with_linkdown", NULL, NULL },
 
 /* What `set limits` takes: struct setting. */
 #define LIMITS_SETTINGS \
