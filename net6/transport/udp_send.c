@@ -16,7 +16,6 @@
 
 #define NET6_UDP_MAX	(IPV6_MAXPLEN - sizeof(struct udphdr))	/* bytes of payload */
 #define NET6_UDP_HEAD	(NET6_HEADROOM + sizeof(struct udphdr))
-#define NET6_UDP_MAX_SEGMENTS	64		/* of UDP_SEGMENT, as Linux */
 
 /* Payloads up to here are linear: one allocation of at most a page. */
 #define NET6_UDP_LINEAR	(SKB_WITH_OVERHEAD(PAGE_SIZE) - NET6_UDP_HEAD)
@@ -85,7 +84,7 @@ static int net6_udp_set_gso(struct sock *sk, struct sk_buff *skb, const struct n
 	if (sizeof(struct ipv6hdr) + room + sizeof(struct udphdr) + min(len, size) >
 	    net6_dgram_mtu(sk, dest))
 		return -EMSGSIZE;
-	if (len > size * NET6_UDP_MAX_SEGMENTS)
+	if (len > size * UDP_MAX_SEGMENTS)
 		return -EINVAL;
 	if (len > size) {
 		/* As Linux: such a checksum is made in software, once for all segments. */

@@ -77,6 +77,16 @@ def each_read_has_one():
 
 
 @ktap.test
+def so_many_are_joined_at_most():
+    def seen(make):
+        sender, receiver = pair(make)
+        sender.setsockopt(SOL_UDP, UDP_SEGMENT, 1)
+        out = [ktap.failing(sender.send, b"m" * n) for n in (64, 65, 128, 129)]
+        return out, [len(receiver.recv(9)) for _ in range(64)]
+    same(seen)
+
+
+@ktap.test
 def what_is_peeked_at_stays():
     def seen(make):
         sender, receiver = pair(make)
