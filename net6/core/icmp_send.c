@@ -9,6 +9,7 @@
 #include "dest.h"
 #include "icmp.h"
 #include "nfhook.h"
+#include "srcaddr_rules.h"
 
 /* RFC 4443 2.4 (f), a token bucket: errors at once to one destination, and how many
  * more each second. The namespace's rate is limits.icmp_rate, its burst a tenth of it.
@@ -128,17 +129,35 @@ static bool net6_icmp_may_answer(const struct sk_buff *skb, int nhoff, u8 type, 
 	return !net6_icmp_about_error(skb, nhoff);
 }
 
-/* RFC 4443 2.2: an error about a packet to an address of ours comes from that one. Returns NULL
- * when there is no source address.
+/* The packet's way and the error's are different ones: an address of the link that the packet came
+ * in by tells more, to traceroute say. As native; a route may have asked for another.
+ */
+static bool net6_icmp_source_of_link(const struct sk_buff *skb, const struct net6_dest *dest,
+				     struct in6_addr *own)
+{
+	const struct in6_addr *daddr = &dest->key.daddr;
+	struct net6_iface *iface = net6_iface_find(dest->nn, skb->skb_iif);
+
+	return iface && dest->iface != iface &&
+	       !(dest->flags & (NET6_DEST_SOURCED | NET6_DEST_LOCAL)) &&
+	       !net6_srcaddr_on(iface, daddr, own) &&
+	       net6_srcaddr_scope(own) >= net6_srcaddr_scope(daddr);
+}
+
+/* RFC 4443 2.2: an error about a packet to an address of ours comes from that one. Else it "MAY be
+ * selected [...] if this would lead to a more informative choice". Returns NULL when there is no
+ * source address. @own is room for one.
  */
 static const struct in6_addr *net6_icmp_source(struct net6_iface *iface, const struct sk_buff *skb,
-					       struct net6_dest *dest)
+					       struct net6_dest *dest, struct in6_addr *own)
 {
 	const struct net6_accept *accept;
 
 	accept = net6_accept_find(iface->nn, &ipv6_hdr(skb)->daddr, iface);
 	if (accept && accept->type == NET6_ACCEPT_UNICAST)
 		return &accept->addr;
+	if (net6_icmp_source_of_link(skb, dest, own))
+		return own;
 	return net6_dest_choose_saddr(dest) ? NULL : &dest->saddr;
 }
 
@@ -265,6 +284,7 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 	struct net6_iface *iface = net6_iface_find(nn, skb->dev->ifindex);
 	struct in6_addr daddr = ipv6_hdr(skb)->saddr;
 	const struct in6_addr *saddr;
+	struct in6_addr own;
 	/* RFC 4443 2.4 (f) is for "the bandwidth and forwarding costs", which this has not. */
 	bool looped = skb->pkt_type == PACKET_LOOPBACK;
 	int nhoff = skb_network_offset(skb);
@@ -286,7 +306,7 @@ void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)
 		NET6_INC_IFACE(iface, Icmp6OutRateLimited);
 		goto put;
 	}
-	saddr = net6_icmp_source(iface, skb, dest);
+	saddr = net6_icmp_source(iface, skb, dest, &own);
 	if (!saddr)
 		goto put;
 	error = net6_icmp_make_error(skb, nhoff, type, code, info);

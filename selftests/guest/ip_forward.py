@@ -135,6 +135,13 @@ def hop_limit_is_over():
 
 
 @ktap.test
+def an_error_says_by_which_link_the_packet_came():
+    """Also if it goes by another one (RFC 4443 2.2): traceroute shows the packet's way."""
+    nd.ping(far, HOST_B, "2001:db8:e::5", hlim=1)
+    error(TIME_EXCEEDED, 0, source=RD)
+
+
+@ktap.test
 def no_route():
     before = nd.drops(A)
     ping(dest="2001:db8:ffff::1")
