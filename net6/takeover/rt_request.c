@@ -24,6 +24,20 @@ static struct net6_iface *net6_rt_request_direct(const struct net6_table *table,
 	return entry->iface;
 }
 
+/* Without a carrier a prefix leads nowhere now. Who sets routes then means its interface. */
+static struct net6_iface *net6_rt_request_waiting(struct net6_net *nn, const struct in6_addr *addr)
+{
+	struct net6_trie_node *node;
+	const struct net6_prefix *prefix;
+	struct net6_iface *iface = NULL;
+
+	net6_trie_for_each_match(node, &nn->onlink, addr)
+		list_for_each_entry_rcu(prefix, &node->items, item)
+			if (net6_iface_set_up(prefix->iface))
+				iface = prefix->iface;
+	return iface;
+}
+
 /* A gateway tells its interface, if it is on one of ours: by the route's table, else by main. */
 static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, u32 id,
 						const struct in6_addr *addr)
@@ -38,8 +52,8 @@ static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, u32 id,
 	prefix = net6_prefix_match(nn, addr, 0);
 	if (!iface)
 		iface = net6_rt_request_direct(&nn->main, addr, prefix ? prefix->plen : -1);
-	if (!iface && prefix)
-		iface = prefix->iface;
+	if (!iface)
+		iface = prefix ? prefix->iface : net6_rt_request_waiting(nn, addr);
 	rcu_read_unlock();
 	return iface;
 }

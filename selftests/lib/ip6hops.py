@@ -118,6 +118,21 @@ def own():
     said("del", "fd62::/64")
 
 
+def early():
+    """A gateway names its link before that has a carrier."""
+    cables()
+    P.ip("link", "add", "g7", "type", "veth", "peer", "name", "h7", "netns", Q.name)
+    P.up("g7")
+    P.ip("-6", "addr", "add", "fd6e::1/64", "dev", "g7", "nodad")
+    ktap.equal(said("add", "fd62::/64", "via", "fd6e::2"), "", "without a carrier")
+    Q.up("h7")
+    Q.ip("-6", "addr", "add", "fd6e::2/64", "dev", "h7", "nodad")
+    ktap.wait_for(10, "a carrier", lambda: "linkdown" not in said("show", "fd62::/64"))
+    ktap.equal(hops("fd62::/64"), ([("fd6e::2", "g7", None)], 1), "the route")
+    ktap.true("dev g7" in said("get", "fd62::1"), "it is taken")
+    P.ip("link", "del", "g7")
+
+
 def matched():
     """The whole route to an address, which a program asks for (fibmatch)."""
     with by(*BY_BOTH):
@@ -373,6 +388,7 @@ def tests():
     ktap.test("several next hops are told")(told)
     ktap.test("next hops that are refused")(refused)
     ktap.test("this host is no router to itself")(own)
+    ktap.test("a gateway of a link without a carrier")(early)
     ktap.test("the route that matches")(matched)
     ktap.test("addresses without a prefix as routes")(single)
     ktap.test("a next hop whose device is down waits")(waiting)
