@@ -53,12 +53,14 @@ struct net6_rt_route {
  * @iface: by which interface; NULL: by the one that the address is on
  * @source: the source that packets by it are to have, NULL if nothing is said
  * @hops: its weight, less 1
+ * @onlink: whoever asks for it says that the gateway is on the link
  */
 struct net6_rt_hop {
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
 	struct net6_source	*source;
 	u8			hops;
+	bool			onlink;
 };
 
 /* What is called for each route of several. */

@@ -41,6 +41,23 @@ static int net6_rt_follow_move_one(struct net6_net *nn, struct net6_rt_change *c
 	return net6_rt_route_remake(nn, c);
 }
 
+static int net6_rt_follow_any(const struct net6_rt_route *route, void *arg)
+{
+	const struct net6_rt_nexthop *nh = arg;
+
+	return route->attrs.nexthop == nh->handle;
+}
+
+/* Does a route still go by it? Of @used it is known only that one did. */
+static bool net6_rt_follow_used(struct net *net, struct net6_rt_nexthop *nh)
+{
+	struct net6_rt_pos pos = {};
+
+	if (nh->used)
+		nh->used = net6_rt_routes_walk(net6_pernet(net), 0, &pos, net6_rt_follow_any, nh);
+	return nh->used;
+}
+
 /* All routes by an object that is no more. RTNL keeps others from being added. */
 static void net6_rt_follow_move(struct net *net, const struct net6_rt_nexthop *old,
 				const struct net6_rt_nexthop *nh)
@@ -124,7 +141,7 @@ static int net6_rt_follow_replace(struct net6_rt_nexthop_net *pn,
 	if (!nh)
 		return -ENOMEM;
 	err = -EINVAL;
-	if (old && old->used && nh->lacks) {
+	if (old && nh->lacks && net6_rt_follow_used(pn->net, old)) {
 		NL_SET_ERR_MSG(info->extack, "IPv6 routes go by it, and cannot go by the new one");
 		goto free;
 	}

@@ -189,6 +189,7 @@ static int net6_rt_hops_read_one(struct net6_net *nn, const struct rtnexthop *rt
 	}
 	hop->gateway = nla_get_in6_addr(gateway);
 	hop->hops = rtnh->rtnh_hops;
+	hop->onlink = rtnh->rtnh_flags & RTNH_F_ONLINK;
 	hop->iface = rtnh->rtnh_ifindex ? net6_iface_find(nn, rtnh->rtnh_ifindex) : NULL;
 	if (rtnh->rtnh_ifindex && !hop->iface) {
 		NL_SET_ERR_MSG(extack, "net6 has no such interface");

@@ -9,14 +9,14 @@
 
 /* Does a table's longest route that is longer than another prefix lead to this address directly? */
 static struct net6_iface *net6_rt_request_direct(const struct net6_table *table,
-						 const struct in6_addr *addr, int plen)
+						 const struct in6_addr *addr, int oif, int plen)
 {
 	const struct net6_fib_route *entry;
 	struct net6_fib_match match;
 
 	if (!table)
 		return NULL;
-	net6_fib_lookup(table, addr, 0, &match);
+	net6_fib_lookup(table, addr, oif, &match);
 	entry = match.route;
 	if (!entry || entry->plen <= plen || entry->attrs.refuses ||
 	    !ipv6_addr_any(&entry->gateway))
@@ -25,7 +25,8 @@ static struct net6_iface *net6_rt_request_direct(const struct net6_table *table,
 }
 
 /* Without a carrier a prefix leads nowhere now. Who sets routes then means its interface. */
-static struct net6_iface *net6_rt_request_waiting(struct net6_net *nn, const struct in6_addr *addr)
+static struct net6_iface *net6_rt_request_waiting(struct net6_net *nn, const struct in6_addr *addr,
+						  int oif)
 {
 	struct net6_trie_node *node;
 	const struct net6_prefix *prefix;
@@ -33,14 +34,17 @@ static struct net6_iface *net6_rt_request_waiting(struct net6_net *nn, const str
 
 	net6_trie_for_each_match(node, &nn->onlink, addr)
 		list_for_each_entry_rcu(prefix, &node->items, item)
-			if (net6_iface_set_up(prefix->iface))
+			if (net6_iface_set_up(prefix->iface) &&
+			    (!oif || prefix->iface->ifindex == oif))
 				iface = prefix->iface;
 	return iface;
 }
 
-/* A gateway tells its interface, if it is on one of ours: by the route's table, else by main. */
+/* A gateway tells its interface, if it is on one of ours, or on that of index @oif if it is not 0:
+ * by the route's table, else by main.
+ */
 static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, u32 id,
-						const struct in6_addr *addr)
+						const struct in6_addr *addr, int oif)
 {
 	const struct net6_prefix *prefix;
 	struct net6_iface *iface = NULL;
@@ -48,12 +52,12 @@ static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, u32 id,
 	rcu_read_lock();
 	/* RTNL keeps the interface, not the prefix. */
 	if (id != RT_TABLE_MAIN)
-		iface = net6_rt_request_direct(net6_table_find(nn, id), addr, -1);
-	prefix = net6_prefix_match(nn, addr, 0);
+		iface = net6_rt_request_direct(net6_table_find(nn, id), addr, oif, -1);
+	prefix = net6_prefix_match(nn, addr, oif);
 	if (!iface)
-		iface = net6_rt_request_direct(&nn->main, addr, prefix ? prefix->plen : -1);
+		iface = net6_rt_request_direct(&nn->main, addr, oif, prefix ? prefix->plen : -1);
 	if (!iface)
-		iface = prefix ? prefix->iface : net6_rt_request_waiting(nn, addr);
+		iface = prefix ? prefix->iface : net6_rt_request_waiting(nn, addr, oif);
 	rcu_read_unlock();
 	return iface;
 }
@@ -203,6 +207,7 @@ int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh,
 		return err;
 	c->plen = rtm->rtm_dst_len;
 	c->attrs.protocol = rtm->rtm_protocol;
+	c->hop.onlink = rtm->rtm_flags & RTNH_F_ONLINK;
 	c->attrs.manual = true;
 	if (net6_rt_request_refuses(rtm->rtm_type))
 		c->attrs.refuses = rtm->rtm_type;
@@ -232,6 +237,14 @@ static int net6_rt_request_source(struct net6_rt_change *c, struct net6_rt_hop *
 	return 0;
 }
 
+/* As native: a gateway is link-local, or on-link where it is said to be. */
+static bool net6_rt_request_reaches(struct net6_net *nn, const struct net6_rt_change *c,
+				    const struct net6_rt_hop *hop)
+{
+	return ipv6_addr_type(&hop->gateway) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST) ||
+	       net6_rt_request_iface(nn, c->attrs.table, &hop->gateway, hop->iface->ifindex);
+}
+
 static bool net6_rt_request_own(const struct net6_rt_hop *hop)
 {
 	bool own;
@@ -254,7 +267,7 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 		hop->iface = READ_ONCE(nn->loopback);
 	}
 	if (!hop->iface && !direct)
-		hop->iface = net6_rt_request_iface(nn, c->attrs.table, &hop->gateway);
+		hop->iface = net6_rt_request_iface(nn, c->attrs.table, &hop->gateway, 0);
 	if (!hop->iface) {
 		NL_SET_ERR_MSG(extack, "no interface is named, and the gateway is on none");
 		return -EHOSTUNREACH;
@@ -266,6 +279,10 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 	if (!direct && net6_rt_request_own(hop)) {
 		NL_SET_ERR_MSG(extack, "Gateway can not be a local address");
 		return -EINVAL;
+	}
+	if (!direct && !hop->onlink && !c->nexthop && !net6_rt_request_reaches(nn, c, hop)) {
+		NL_SET_ERR_MSG(extack, "the gateway is not on the link of this interface (onlink?)");
+		return -EHOSTUNREACH;
 	}
 	if ((!direct || c->attrs.refuses) && c->plen &&
 	    (ipv6_addr_type(&c->dst) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
