@@ -281,7 +281,7 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 		return -EINVAL;
 	}
 	if (!direct && !hop->onlink && !c->nexthop && !net6_rt_request_reaches(nn, c, hop)) {
-		NL_SET_ERR_MSG(extack, "the gateway is not on the link of this interface (onlink?)");
+		NL_SET_ERR_MSG(extack, "the gateway is not on this interface's link (onlink?)");
 		return -EHOSTUNREACH;
 	}
 	if ((!direct || c->attrs.refuses) && c->plen &&
