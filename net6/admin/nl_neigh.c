@@ -147,7 +147,7 @@ static int net6_nl_neigh_add_to(struct net6_iface *iface, struct genl_info *info
 		return -EINVAL;
 	}
 	rcu_read_lock_bh();
-	err = net6_neigh_set_permanent(iface, &addr, nla_data(attr));
+	err = net6_neigh_set(iface, &addr, nla_data(attr), NET6_NEIGH_PERMANENT);
 	rcu_read_unlock_bh();
 	if (err == -EINVAL)
 		NL_SET_ERR_MSG(info->extack, "this link has no neighbors to resolve");

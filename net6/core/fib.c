@@ -224,10 +224,13 @@ static bool net6_fib_is_other_hop(const struct net6_fib_route *other,
 static struct net6_fib_route *net6_fib_other_hop(struct net6_fib_route *r, bool up)
 	__must_hold(&r->iface->nn->lock)
 {
-	struct net6_trie_node *node = net6_trie_find(&r->table->fib, &r->prefix, r->plen);
 	struct net6_fib_route *other = r;
+	struct net6_trie_node *node;
 	int left = NET6_SPREAD_MAX;
 
+	if (likely(r->item.next == r->item.prev))
+		return NULL;			/* it is alone */
+	node = net6_trie_find(&r->table->fib, &r->prefix, r->plen);
 	list_for_each_entry_continue(other, &node->items, item)
 		if (!left-- || net6_fib_is_other_hop(other, r, up))
 			break;

@@ -497,38 +497,69 @@ bool net6_neigh_learn(struct net6_iface *iface, const struct in6_addr *addr,
 	return true;
 }
 
+/* What is to be done for each state that the administrator can set. */
+static u32 net6_neigh_set_actions(enum net6_neigh_state state)
+{
+	switch (state) {
+	case NET6_NEIGH_REACHABLE:
+		return NET6_NEIGH_DO_CONFIRM | NET6_NEIGH_DO_REACHABLE | NET6_NEIGH_DO_FLUSH;
+	case NET6_NEIGH_DELAY:
+		return NET6_NEIGH_DO_DELAY | NET6_NEIGH_DO_FLUSH;
+	case NET6_NEIGH_PROBE:
+		return NET6_NEIGH_DO_RESTART | NET6_NEIGH_DO_UNICAST | NET6_NEIGH_DO_RETRANS |
+		       NET6_NEIGH_DO_FLUSH;
+	default:
+		return NET6_NEIGH_DO_STOP | NET6_NEIGH_DO_FLUSH;
+	}
+}
+
+/* Has it a link-layer address? */
+static bool net6_neigh_known(const struct net6_neigh *neigh)
+	__must_hold(&neigh->lock)
+{
+	return BIT(neigh->state) & (NET6_NEIGH_SENDABLE | BIT(NET6_NEIGH_STALE));
+}
+
 /**
- * net6_neigh_set_permanent() - the administrator's word on a neighbor
+ * net6_neigh_set() - the administrator's word on a neighbor
  * @iface: interface
  * @addr: unicast address
- * @lladdr: link-layer address, ops->addr_len bytes
+ * @lladdr: link-layer address, ops->addr_len bytes; NULL leaves what is known, then there must be
+ *	an entry
+ * @state: PERMANENT, which is never evicted, REACHABLE, STALE, DELAY or PROBE
  *
  * Context: RCU read lock held, BH disabled; no locks of net6 held.
- * Return: 0, -EINVAL if the link has no resolution or @addr is a group, -ENOBUFS.
+ * Return: 0, -EINVAL if the link has no resolution, @addr is a group or no address is known,
+ * -ENOENT, -ENOBUFS.
  */
-int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *addr,
-			     const u8 *lladdr)
+int net6_neigh_set(struct net6_iface *iface, const struct in6_addr *addr, const u8 *lladdr,
+		   enum net6_neigh_state state)
 {
+	struct net6_neigh_step step = {
+		.state		= state,
+		.actions	= net6_neigh_set_actions(state) |
+				  (lladdr ? NET6_NEIGH_DO_LLADDR : 0),
+	};
 	struct net6_neigh *neigh;
 	struct net6_neigh_todo todo;
 	int err = -ENOBUFS;
 
 	if (!net6_neigh_resolves(iface, addr))
 		return -EINVAL;
+	if (!lladdr && !net6_neigh_find(iface, addr))
+		return -ENOENT;
 	neigh = net6_neigh_get_or_create(iface, addr);
 	if (!neigh)
 		return err;
 	net6_neigh_todo_init(&todo);
 	spin_lock_bh(&neigh->lock);
+	if (!lladdr && !net6_neigh_known(neigh)) {
+		err = -EINVAL;
 	/* It may have been evicted meanwhile: the table is full. */
-	if (!neigh->dead) {
-		struct net6_neigh_step step = {
-			.state = NET6_NEIGH_PERMANENT,
-			.actions = NET6_NEIGH_DO_LLADDR | NET6_NEIGH_DO_STOP |
-				   NET6_NEIGH_DO_FLUSH,
-		};
-
-		neigh->flags |= NET6_NEIGH_F_MANUAL;
+	} else if (!neigh->dead) {
+		neigh->flags &= ~NET6_NEIGH_F_MANUAL;
+		if (state == NET6_NEIGH_PERMANENT)
+			neigh->flags |= NET6_NEIGH_F_MANUAL;
 		net6_neigh_apply(neigh, step, lladdr, false, &todo);
 		err = 0;
 	}
@@ -557,7 +588,7 @@ bool net6_neigh_lladdr(struct net6_neigh *neigh, u8 *lladdr)
 	bool known;
 
 	spin_lock_bh(&neigh->lock);
-	known = BIT(neigh->state) & (NET6_NEIGH_SENDABLE | BIT(NET6_NEIGH_STALE));
+	known = net6_neigh_known(neigh);
 	memcpy(lladdr, neigh->lladdr, sizeof(neigh->lladdr));
 	spin_unlock_bh(&neigh->lock);
 	return known;

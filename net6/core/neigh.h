@@ -98,8 +98,8 @@ struct list_head *net6_neigh_list(struct net6_iface *iface);	/* its neigh_lock h
 void net6_neigh_flush(struct net6_iface *iface);	/* all but MANUAL; routers start over */
 void net6_neigh_purge(struct net6_iface *iface);	/* really all */
 void net6_neigh_set_nexthop(struct net6_neigh *neigh);	/* others are reached through it */
-int net6_neigh_set_permanent(struct net6_iface *iface, const struct in6_addr *addr,
-			     const u8 *lladdr);
+int net6_neigh_set(struct net6_iface *iface, const struct in6_addr *addr, const u8 *lladdr,
+		   enum net6_neigh_state state);
 
 /**
  * struct net6_neigh_news - what an ND message says about a neighbor

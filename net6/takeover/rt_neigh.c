@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: neighbors and proxied addresses (ip -6 neighbor, ip monitor). Only permanent
- * entries can be made.
- */
+/* rtnetlink: neighbors and proxied addresses (ip -6 neighbor, ip monitor). */
 #include <linux/neighbour.h>
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>
@@ -241,12 +239,47 @@ static struct net6_iface *net6_rt_neigh_parse(struct sk_buff *skb, struct nlmsgh
 	return iface;
 }
 
+/* The state that is asked for; NONE: none in which a neighbor has an address. */
+static enum net6_neigh_state net6_rt_neigh_wanted(u16 nud)
+{
+	if (nud & (NUD_PERMANENT | NUD_NOARP))
+		return NET6_NEIGH_PERMANENT;
+	if (nud & NUD_REACHABLE)
+		return NET6_NEIGH_REACHABLE;
+	if (nud & NUD_STALE)
+		return NET6_NEIGH_STALE;
+	if (nud & NUD_DELAY)
+		return NET6_NEIGH_DELAY;
+	return nud & NUD_PROBE ? NET6_NEIGH_PROBE : NET6_NEIGH_NONE;
+}
+
+/* RCU read lock held, BH disabled. */
+static int net6_rt_neigh_set(struct net6_iface *iface, const struct in6_addr *addr,
+			     const u8 *lladdr, u16 nud, u16 flags,
+			     struct netlink_ext_ack *extack)
+{
+	enum net6_neigh_state state = net6_rt_neigh_wanted(nud);
+	struct net6_neigh *old = net6_neigh_find(iface, addr);
+
+	if (old && (flags & NLM_F_EXCL))
+		return -EEXIST;
+	if (!old && !(flags & NLM_F_CREATE))
+		return -ENOENT;
+	if (state != NET6_NEIGH_NONE)
+		return old || lladdr ? net6_neigh_set(iface, addr, lladdr, state) : -EINVAL;
+	if (!old) {
+		NL_SET_ERR_MSG(extack, "net6 makes no neighbor without a state");
+		return -EOPNOTSUPP;
+	}
+	net6_neigh_remove(old);
+	return 0;
+}
+
 int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
 	const struct ndmsg *ndm = nlmsg_data(nlh);
 	struct nlattr *tb[NDA_MAX + 1];
 	struct net6_iface *iface;
-	struct net6_neigh *old;
 	struct in6_addr addr;
 	int err;
 
@@ -256,20 +289,11 @@ int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	/* Native: created or changed, whatever the message's flags say. */
 	if (ndm->ndm_flags & NTF_PROXY)
 		return net6_proxy_add(iface, &addr, ndm->ndm_flags & NTF_ROUTER);
-	if (!tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != iface->ops->addr_len)
+	if (tb[NDA_LLADDR] && nla_len(tb[NDA_LLADDR]) != iface->ops->addr_len)
 		return -EINVAL;
-	if (!(ndm->ndm_state & NUD_PERMANENT)) {
-		NL_SET_ERR_MSG(extack, "net6 takes permanent neighbors only");
-		return -EOPNOTSUPP;
-	}
 	rcu_read_lock_bh();
-	old = net6_neigh_find(iface, &addr);
-	if (old && (nlh->nlmsg_flags & NLM_F_EXCL))
-		err = -EEXIST;
-	else if (!old && !(nlh->nlmsg_flags & NLM_F_CREATE))
-		err = -ENOENT;
-	else
-		err = net6_neigh_set_permanent(iface, &addr, nla_data(tb[NDA_LLADDR]));
+	err = net6_rt_neigh_set(iface, &addr, tb[NDA_LLADDR] ? nla_data(tb[NDA_LLADDR]) : NULL,
+				ndm->ndm_state, nlh->nlmsg_flags, extack);
 	rcu_read_unlock_bh();
 	return err;
 }

@@ -77,6 +77,36 @@ def asked():
         S.ip("-6", "neigh", "del", *kinds, "fd6d::7", "dev", "n0")
 
 
+def states():
+    """A neighbor is made in a state, and is changed; what it turns to by itself."""
+    setup()
+    S.ip("link", "set", "n0", "arp", "on")
+
+    def now():
+        found = [n for n in shown("neigh", "show", "dev", "n0") if n["dst"] == "fd6d::8"]
+        return (found[0]["state"], found[0].get("lladdr")) if found else None
+
+    def said(*words):
+        return S.run("ip", "-6", "neigh", *words, "fd6d::8", "dev", "n0", check=False)
+    S.ip("-6", "neigh", "add", "fd6d::8", "lladdr", OTHER, "nud", "stale", "dev", "n0")
+    ktap.equal(now(), (["STALE"], OTHER), "added")
+    ktap.true("File exists" in S.run("ip", "-6", "neigh", "add", "fd6d::8", "lladdr", OTHER, "dev",
+                                     "n0", check=False), "added again")
+    for nud, state in (("reachable", "REACHABLE"), ("permanent", "PERMANENT"),
+                       ("stale", "STALE"), ("reachable", "REACHABLE")):
+        S.ip("-6", "neigh", "change", "fd6d::8", "dev", "n0", "nud", nud)
+        ktap.equal(now(), ([state], OTHER), f"changed to {nud}")
+    S.ip("-6", "neigh", "replace", "fd6d::8", "lladdr", "02:00:00:00:00:98", "dev", "n0", "nud",
+         "probe")
+    ktap.equal(now()[1], "02:00:00:00:00:98", "another address")
+    ktap.wait_for(15, "nobody has answered", lambda: now() is None or now()[0] == ["FAILED"])
+    ktap.true("No such file" in S.run("ip", "-6", "neigh", "change", "fd6d::88", "dev", "n0", "nud",
+                                      "stale", check=False), "there is no such neighbor")
+    said("del")
+    S.ip("link", "set", "n0", "arp", "off")
+
+
 def tests():
     ktap.test("who has no arp is not asked")(without_arp)
     ktap.test("a neighbor that a program asks about")(asked)
+    ktap.test("a neighbor in each state")(states)
