@@ -32,6 +32,14 @@ static void net6_fib_free(struct net6_fib_route *r)
 	kfree_rcu(r, rcu);
 }
 
+/* As somebody asks for. */
+static void net6_fib_remove(struct net6_fib_route *r, const struct net6_route_attrs *attrs)
+	__must_hold(&r->iface->nn->lock)
+{
+	r->attrs.untold = attrs->untold;
+	net6_fib_free(r);
+}
+
 /* Its lifetime is over. */
 void net6_fib_end(struct net6_life *life)
 {
@@ -147,8 +155,9 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	if (!attrs->manual)
 		iface->n_routes++;
 	if (old)
-		net6_fib_free(old);
+		net6_fib_remove(old, attrs);
 	net6_note_route(r, NET6_NOTE_NEW);
+	r->attrs.untold = false;
 	net6_dest_flush(nn);
 	return 0;
 }
@@ -184,7 +193,7 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 	else if (lifetime)
 		err = net6_fib_new(iface, prefix, plen, gateway, attrs, lifetime, r);
 	else
-		net6_fib_free(r);
+		net6_fib_remove(r, attrs);
 	net6_nd_await_end(iface, lifetime);
 unlock:
 	spin_unlock_bh(&iface->nn->lock);

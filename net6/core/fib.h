@@ -28,6 +28,7 @@
  * @preference: RFC 4191: 1 high, 0 medium, -1 low
  * @manual: set by the administrator: no advertisement changes it
  * @hops: its weight among those that share its destinations, less 1
+ * @untold: whoever changes it tells rtnetlink's listeners, of several next hops at once
  */
 struct net6_route_attrs {
 	struct net6_metrics	*metrics;
@@ -39,6 +40,7 @@ struct net6_route_attrs {
 	s8			preference;
 	u8			refuses : 4;
 	bool			manual : 1;
+	bool			untold : 1;
 	u8			hops;
 };
 

@@ -102,6 +102,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
 	net6_neigh_set_router(neigh, true);
 	list_add_tail_rcu(&router->life.list, &iface->routers);
 	net6_note_router(router, NET6_NOTE_NEW);
+	router->attrs.untold = false;
 	iface->n_routers += !manual;
 	iface->n_manual += manual;
 	WRITE_ONCE(iface->nn->n_routers, iface->nn->n_routers + 1);
@@ -136,6 +137,7 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	if (router->attrs.manual && !attrs->manual)
 		return 0;
 	if (!lifetime) {
+		router->attrs.untold = attrs->untold;
 		net6_router_free(router);
 		return 0;
 	}
@@ -154,7 +156,9 @@ static int net6_router_renew(struct net6_router *router, const struct net6_route
 	net6_life_set(&router->iface->ends, &router->life, lifetime);
 	if (changed) {
 		net6_dest_flush(router->iface->nn);
+		router->attrs.untold = attrs->untold;
 		net6_note_router(router, NET6_NOTE_CHANGE);
+		router->attrs.untold = false;
 	}
 	net6_metrics_put(metrics);
 	net6_source_put(source);

@@ -90,6 +90,9 @@ void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from)
 void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from);
 void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from);
 
+void net6_rt_route_tell(struct net *net, const struct net6_rt_route *route, int type,
+			unsigned int nl_flags);
+
 /* RTNH_F_* of a next hop by this device: why no packets go there now. */
 static inline unsigned int net6_rt_dev_flags(const struct net_device *dev)
 {

@@ -96,6 +96,16 @@ static bool net6_rt_route_find(struct net6_net *nn, struct net6_rt_change *c, ne
 	return c->found;
 }
 
+/* What is found, with all of its next hops. */
+static void net6_rt_route_tell_found(struct net6_net *nn, struct net6_rt_change *c, net6_rt_fn fn,
+				     int type, unsigned int nl_flags)
+{
+	rcu_read_lock();
+	if (net6_rt_route_find(nn, c, fn))
+		net6_rt_route_tell(nn->net, &c->route, type, nl_flags);
+	rcu_read_unlock();
+}
+
 /* By the next hop at hand. */
 static int net6_rt_route_set(const struct net6_rt_change *c, const struct net6_route_attrs *attrs,
 			     u32 lifetime)
@@ -116,6 +126,7 @@ static int net6_rt_route_remove_found(struct net6_net *nn, const struct net6_rt_
 		.metric	= r->attrs.metric,
 		.table	= r->table,
 		.manual	= true,
+		.untold	= c->attrs.untold,
 	};
 
 	switch (iface ? r->kind : NET6_RT_IMPLIED) {
@@ -182,9 +193,18 @@ static int net6_rt_route_put_hops(struct net6_net *nn, struct net6_rt_change *c,
  */
 int net6_rt_route_remake(struct net6_net *nn, struct net6_rt_change *c)
 {
+	bool tell = READ_ONCE(nn->net->ipv4.sysctl_nexthop_compat_mode);
+
+	c->attrs.untold = true;
+	if (tell && !c->n_hops)
+		net6_rt_route_tell_found(nn, c, net6_rt_route_former, RTM_DELROUTE, 0);
 	net6_rt_route_put_hops(nn, c, true);
 	net6_rt_route_remove_all(nn, c, net6_rt_route_former);
-	return c->found ? -ENOMEM : 0;
+	if (c->found)
+		return -ENOMEM;
+	if (tell && c->n_hops)
+		net6_rt_route_tell_found(nn, c, net6_rt_route_same, RTM_NEWROUTE, NLM_F_REPLACE);
+	return 0;
 }
 
 static int net6_rt_route_put(struct net6_net *nn, struct net6_rt_change *c, u16 flags)
@@ -197,9 +217,14 @@ static int net6_rt_route_put(struct net6_net *nn, struct net6_rt_change *c, u16 
 		return -EEXIST;
 	if (!there && replace && !(flags & NLM_F_CREATE))
 		return -ENOENT;
+	/* Told when all is done. */
+	c->attrs.untold = c->n_hops > 1 || (there && replace);
 	err = net6_rt_route_put_hops(nn, c, replace);
 	if (!err && replace)
 		net6_rt_route_remove_all(nn, c, net6_rt_route_other);
+	if (!err && c->attrs.untold)
+		net6_rt_route_tell_found(nn, c, net6_rt_route_same, RTM_NEWROUTE,
+					 there && replace ? NLM_F_REPLACE : 0);
 	return err;
 }
 
@@ -234,14 +259,18 @@ int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 /* The one that is meant. If no gateway was named, all of its next hops. */
 static int net6_rt_route_remove(struct net6_net *nn, struct net6_rt_change *c)
 {
+	bool all;
 	int err;
 
 	if (!net6_rt_route_find(nn, c, net6_rt_route_meant))
 		return -ESRCH;
 	c->former = c->route.attrs.nexthop;
+	all = c->former || (ipv6_addr_any(&c->hop.gateway) && !ipv6_addr_any(&c->route.gateway));
+	c->attrs.untold = all;
+	if (all)
+		net6_rt_route_tell_found(nn, c, net6_rt_route_meant, RTM_DELROUTE, 0);
 	err = net6_rt_route_remove_found(nn, c);
-	if (err || (!c->former && (!ipv6_addr_any(&c->hop.gateway) ||
-				   ipv6_addr_any(&c->route.gateway))))
+	if (err || !all)
 		return err == -ENOENT ? -ESRCH : err;
 	c->attrs.metric = c->route.attrs.metric;
 	net6_rt_route_remove_all(nn, c, c->former ? net6_rt_route_former : net6_rt_route_sibling);

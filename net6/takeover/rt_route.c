@@ -362,21 +362,38 @@ int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 	return err;
 }
 
-static void net6_rt_note_route(struct net *net, const struct net6_rt_route *route,
-			       enum net6_note_event event)
+/**
+ * net6_rt_route_tell() - tell RTNLGRP_IPV6_ROUTE of a route, with all of its next hops
+ * @net: namespace
+ * @route: as it was made of what net6 decides by, under the RCU read lock or nn->lock held since
+ * @type: RTM_NEWROUTE or RTM_DELROUTE
+ * @nl_flags: NLM_F_REPLACE, or 0
+ *
+ * Context: any, does not sleep.
+ */
+void net6_rt_route_tell(struct net *net, const struct net6_rt_route *route, int type,
+			unsigned int nl_flags)
 {
-	struct sk_buff *msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	struct sk_buff *msg;
 
+	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
+		return;
+	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!msg) {
 		rtnl_set_sk_err(net, RTNLGRP_IPV6_ROUTE, -ENOBUFS);
 		return;
 	}
-	if (net6_rt_route_fill(msg, route, 0, 0,
-			       event == NET6_NOTE_DEL ? RTM_DELROUTE : RTM_NEWROUTE, 0)) {
+	if (net6_rt_route_fill(msg, route, 0, 0, type, nl_flags)) {
 		nlmsg_free(msg);
 		return;
 	}
 	rtnl_notify(msg, net, 0, RTNLGRP_IPV6_ROUTE, NULL, GFP_ATOMIC);
+}
+
+static void net6_rt_note_route(struct net *net, const struct net6_rt_route *route,
+			       enum net6_note_event event)
+{
+	net6_rt_route_tell(net, route, event == NET6_NOTE_DEL ? RTM_DELROUTE : RTM_NEWROUTE, 0);
 }
 
 /**
@@ -392,7 +409,7 @@ void net6_rt_note_router(const struct net6_router *router, enum net6_note_event 
 	struct net *net = router->iface->nn->net;
 	struct net6_rt_route route;
 
-	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
+	if (router->attrs.untold || !rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
 		return;
 	net6_rt_of_router(&route, router);
 	if (event == NET6_NOTE_DEL)
@@ -413,7 +430,7 @@ void net6_rt_note_fib(const struct net6_fib_route *entry, enum net6_note_event e
 	struct net *net = entry->iface->nn->net;
 	struct net6_rt_route route;
 
-	if (!rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
+	if (entry->attrs.untold || !rtnl_has_listeners(net, RTNLGRP_IPV6_ROUTE))
 		return;
 	net6_rt_of_fib(&route, entry);
 	if (event == NET6_NOTE_DEL)

@@ -4,6 +4,8 @@ stack, ip6_takeover.py on net6: both are to give the same answers. Namespaces ar
 """
 import contextlib
 import json
+import socket
+import struct
 
 import ip6hops
 import ktap
@@ -92,6 +94,72 @@ def refused():
     ktap.equal(P.run("ip", "nexthop"), "", "none of them is there")
 
 
+class Monitor:
+    """What is told of routes to a destination: (comes or goes, how many next hops) of each."""
+
+    def __init__(self, ns, dst, plen):
+        self.dst, self.plen = socket.inet_pton(socket.AF_INET6, dst), plen
+        with ns:
+            self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        self.sock.bind((0, 0))
+        self.sock.setsockopt(270, 1, 11)                # SOL_NETLINK, RTNLGRP_IPV6_ROUTE
+        self.sock.setblocking(False)
+
+    @staticmethod
+    def attributes(data):
+        while len(data) >= 4:
+            size, kind = struct.unpack_from("=HH", data)
+            yield kind, data[4:size]
+            data = data[size + 3 & ~3:]
+
+    def message(self, kind, data):
+        attributes = dict(self.attributes(data[12:]))
+        if data[1] != self.plen or (self.plen and attributes.get(1) != self.dst):
+            return []
+        hops, n = attributes.get(9, b""), 0             # RTA_MULTIPATH
+        while len(hops) >= 8:
+            hops, n = hops[struct.unpack_from("=H", hops)[0] + 3 & ~3:], n + 1
+        return [("new" if kind == 24 else "del", n or 1)]
+
+    def heard(self):
+        """What has come since the last time."""
+        out = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                data = self.sock.recv(65536)
+                while len(data) >= 16:
+                    size, kind = struct.unpack_from("=IH", data)
+                    out += self.message(kind, data[16:size])
+                    data = data[size + 3 & ~3:]
+        return out
+
+
+def told_at_once():
+    """Who listens hears of a route with all of its next hops, once for each change."""
+    one, both = ("via", "fd60::2", "dev", "g0"), ip6hops.BY_BOTH
+    seen = []
+    with objects():
+        for dst, prefix, plen in ((DST, "fd62::", 64), ("default", "::", 0)):
+            monitor = Monitor(P, prefix, plen)
+            for words in (("add", dst, *both), ("replace", dst, *one), ("replace", dst, *both),
+                          ("del", dst), ("add", dst, "nhid", "10"), ("del", dst),
+                          ("add", dst, "nhid", "10")):
+                seen.append((words[0], said(*words), monitor.heard()))
+            for compat in "1", "0":
+                P.run("sysctl", "-qw", f"net.ipv4.nexthop_compat_mode={compat}")
+                for group in "1", "1/2":
+                    nexthop("replace", "id", "10", "group", group)
+                    seen.append((group, "", monitor.heard()))
+            P.run("sysctl", "-qw", "net.ipv4.nexthop_compat_mode=1")
+            said("del", dst)
+    new, gone = [("new", 2)], [("del", 2)]
+    ktap.equal(seen, [("add", "", new), ("replace", "", [("new", 1)]), ("replace", "", new),
+                      ("del", "", gone), ("add", "", new), ("del", "", gone), ("add", "", new),
+                      ("1", "", [("new", 1)]), ("1/2", "", new),
+                      # Who knows of objects need not be told.
+                      ("1", "", []), ("1/2", "", [])] * 2, "what was told")
+
+
 def links():
     return set(ways(P, datagrams("fd68::1", to_many())))
 
@@ -162,6 +230,7 @@ def downed():
 
 
 def tests():
+    ktap.test("several next hops are told at once")(told_at_once)
     ktap.test("routes by next hop objects are told")(told)
     ktap.test("next hop objects that are refused")(refused)
     ktap.test("routes follow next hop objects")(changed)
