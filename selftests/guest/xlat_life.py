@@ -19,6 +19,7 @@ import nd  # pylint: disable=wrong-import-position
 import xlat  # pylint: disable=wrong-import-position
 from xlat import A, B, P, Q, ctl, ipv4  # pylint: disable=wrong-import-position
 
+S = ktap.later("xlat-S")
 ROUNDS = 3 if ktap.CHECKING else 6
 ADD = "xlat", "add", "siit"
 
@@ -80,6 +81,60 @@ def as_many_mappings_as_there_may_be():
     ktap.equal([m["map4"] for m in found["maps"]], words[1::4], "mappings")
     ctl(P, "xlat", "del", "many0")
     refused(*ADD, "x", *words, "map4", "11.0.0.0/24", "map6", "2001:db8:d::/120", says="1024")
+
+
+def saved():
+    return ctl(S, "save")
+
+
+def load(text, *options):
+    with S:
+        return subprocess.run((xlat.CTL, "load", *options, "-"), input=text, text=True,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+
+def index(dev):
+    with S:
+        return socket.if_nametoindex(dev)
+
+
+@ktap.test
+def saved_and_loaded():
+    """One of each kind, and one with all mappings there may be. Twice is as once."""
+    many = [word for i in range(1024) for word in
+            ("map4", f"10.{i // 256}.{i % 256}.0/24", "map6", f"2001:db8:c:{i:x}::/120")]
+    ctl(S, *ADD, "s0", "prefix64", "2001:db8:64::/96", "pool4", xlat.POOL, *xlat.MAPS)
+    ctl(S, "xlat", "add", "nat64", "n0", "prefix64", "64:ff9b::/96", "inside4", "10.64.0.0/16",
+        "idle", "77")
+    ctl(S, *ADD, "m0", *many)
+    for dev in "s0", "n0", "m0":
+        S.up(dev)
+    ctl(S, "add", "address", "2001:db8:77::1/64", "dev", "s0")
+    ctl(S, "add", "route", "64:ff9b::/96", "dev", "n0")
+    text, indexes = saved(), [index(dev) for dev in ("s0", "n0", "m0")]
+    ktap.true("xlat add nat64 n0 prefix64 64:ff9b::/96 inside4 10.64.0.0/16 per64" in text, text)
+    ktap.equal(load(text), "", "what load says")
+    ktap.equal([index(dev) for dev in ("s0", "n0", "m0")], indexes, "nothing was made anew")
+    for dev in "s0", "n0", "m0":
+        ctl(S, "xlat", "del", dev)
+    ktap.true("xlat add" not in saved(), "none is left")
+    ktap.equal(load(text), "", "what load says without them")
+    ktap.equal(saved(), text, "the same again")
+    # Another one of that name takes its place, and is the only one that changes.
+    others = [index("n0"), index("m0")]
+    ktap.equal(load("xlat add siit s0 prefix64 2001:db8:65::/96\n"), "", "another s0")
+    ktap.equal([x["prefix64"] for x in xlat.translators(S, "s0")], ["2001:db8:65::/96"], "s0")
+    ktap.equal([index("n0"), index("m0")], others, "the others")
+    S.ip("link", "add", "d0", "type", "dummy")
+    before = saved()
+    for line, says in (("xlat add siit d0 prefix64 2001:db8::/96", "no translator"),
+                       ("xlat add nat46 x prefix64 2001:db8::/96", "kind"),
+                       ("xlat add siit x prefix64 nonsense/96", "IPv6 address")):
+        said = load(f"xlat del s0\n{line}\n")
+        ktap.true(says in said and "nothing was changed" in said, f"{line}: {said}")
+        ktap.equal(saved(), before, "nothing was changed")
+    ktap.equal(load("xlat del s0\nxlat del s0\nxlat del n0\nxlat del m0\n"), "", "removed")
+    ktap.true("xlat add" not in saved(), "none is left")
 
 
 class Traffic:
@@ -165,7 +220,7 @@ def a_namespace_goes_with_its_translators():
 
 @ktap.test
 def memory_comes_back():
-    """A hundred translators, one after the other. The checking kernel keeps what was freed for a
+    """Three hundred translators, one after the other. The checking kernel keeps what was freed for a
     while; what leaks it finds itself."""
     def rounds(n):
         for _ in range(n):
@@ -175,10 +230,10 @@ def memory_comes_back():
     if ktap.CHECKING:
         return
     before = ktap.slabs()
-    rounds(100)
+    rounds(300)
     more = ktap.slabs() - before
-    ktap.diag(f"{more} bytes more after 100 translators")
-    ktap.true(more < 100 * 1024, "their memory came back")
+    ktap.diag(f"{more} bytes more after 300 translators")
+    ktap.true(more < 300 * 1024, "their memory came back")
 
 
 ktap.main(setup=xlat.setup)

@@ -27,6 +27,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* nl.c */
 void ctl_open(void);
 /* From now on requests go to another family than that of net6: that of @module. */
+bool ctl_find(const char *name, const char *module);	/* false: there is no such family */
 void ctl_use(const char *name, const char *module);
 struct nlmsghdr *ctl_request(uint8_t cmd, uint16_t flags);
 /* Sends the request; @fn gets each answer's attributes. Ends the program with the
@@ -136,6 +137,8 @@ void tunnel(int argc, char **argv);
 /* xlat.c */
 void xlat(int argc, char **argv);
 void show_xlat(int argc, char **argv, bool json);
+/* A line that makes it, for each translator. Ends with the family of net6. */
+void save_xlats(void (*put)(char *line));
 
 /* load.c */
 enum loading {
@@ -162,8 +165,10 @@ void judge_start(void);
 uint32_t judge_dev(const char *name);
 void judge_attach(uint32_t index, bool attach);
 void judge_tunnel_add(const char *name, uint32_t remote, uint32_t local);
+void judge_xlat_add(const char *name, bool is_there);
 void judge_tunnel_set(uint32_t index);
 void judge_tunnel_del(uint32_t index);
+void judge_gone(uint32_t index);
 void judge_runs(uint32_t index);
 void judge_routers(uint32_t index);
 void judge_lladdr(uint32_t index, unsigned int len);

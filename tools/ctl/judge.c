@@ -20,6 +20,7 @@
  * @index: its index, or one from MADE on
  * @runs: net6 runs on it
  * @tunnel: a configured tunnel
+ * @xlat: a translator that a line has made
  * @remote: the tunnel's far end, in this machine's order, or 0
  * @local: its near end, 0 if the route chooses it
  * @nd: has neighbors, and routers
@@ -30,6 +31,7 @@ struct dev {
 	uint32_t	index;
 	bool		runs;
 	bool		tunnel;
+	bool		xlat;
 	uint32_t	remote;
 	uint32_t	local;
 	bool		nd;
@@ -157,6 +159,21 @@ void judge_tunnel_add(const char *name, uint32_t remote, uint32_t local)
 	dev->tunnel = true;
 }
 
+void judge_xlat_add(const char *name, bool is_there)
+{
+	struct dev *dev;
+
+	if (loading != LOADING_JUDGE)
+		return;
+	dev = by_name(name);
+	if (!is_there && !(dev && dev->xlat) && (dev || if_nametoindex(name)))
+		die("there is a device %s that is no translator", name);
+	if (!dev)
+		dev = add(name, MADE + n_made++);
+	dev->runs = true;
+	dev->xlat = true;
+}
+
 void judge_tunnel_set(uint32_t index)
 {
 	const struct dev *dev = loading == LOADING_JUDGE ? find(index) : NULL;
@@ -165,13 +182,18 @@ void judge_tunnel_set(uint32_t index)
 		die("%s is no configured tunnel", dev->name);
 }
 
-void judge_tunnel_del(uint32_t index)
+void judge_gone(uint32_t index)
 {
 	struct dev *dev = loading == LOADING_JUDGE ? find(index) : NULL;
 
-	judge_tunnel_set(index);
 	if (dev)
 		*dev = devs[--n_devs];
+}
+
+void judge_tunnel_del(uint32_t index)
+{
+	judge_tunnel_set(index);
+	judge_gone(index);
 }
 
 void judge_runs(uint32_t index)

@@ -12,7 +12,7 @@
 
 #include "ctl.h"
 
-#define WORDS_MAX	256	/* of a line */
+#define WORDS_MAX	4200	/* of a line; a translator has 1024 mappings of four */
 
 struct line {
 	char		*text;

@@ -635,7 +635,7 @@ void run(const char *verb, int argc, char **argv, bool json)
 {
 	if (loading && !matches(verb, "set") && !matches(verb, "add") && !matches(verb, "attach") &&
 	    !matches(verb, "del") && !matches(verb, "delete") && !matches(verb, "detach") &&
-	    !matches(verb, "flush") && !matches(verb, "tunnel"))
+	    !matches(verb, "flush") && !matches(verb, "tunnel") && !matches(verb, "xlat"))
 		die("'%s' is nothing for a file", verb);
 	if (matches(verb, "show") || matches(verb, "list"))
 		show(argc, argv, json);

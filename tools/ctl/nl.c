@@ -244,7 +244,7 @@ static void on_family(uint8_t cmd, const struct nlattr **attrs)
 			on_group(group);
 }
 
-void ctl_use(const char *name, const char *module)
+bool ctl_find(const char *name, const char *module)
 {
 	struct nlmsghdr *nlh;
 
@@ -263,13 +263,18 @@ void ctl_use(const char *name, const char *module)
 						     on_message, &receiver);
 
 		if (more < 0 && errno == ENOENT)
-			die("%s is not loaded (modprobe %s)", module, module);
+			return false;
 		if (more < 0)
 			die("cannot find the netlink family of %s: %s", module, strerror(errno));
 		if (!more)
 			break;
 	}
-	if (!family)
+	return family;
+}
+
+void ctl_use(const char *name, const char *module)
+{
+	if (!ctl_find(name, module))
 		die("%s is not loaded (modprobe %s)", module, module);
 }
 

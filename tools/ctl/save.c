@@ -415,6 +415,12 @@ static bool by_hand(void)
 	return manual;
 }
 
+static void put_line(char *line)
+{
+	lines = grown(lines, n_lines, sizeof(*lines));
+	lines[n_lines++] = line;
+}
+
 /* In the order in which they can be loaded. */
 static void save_all(FILE *to)
 {
@@ -442,6 +448,9 @@ static void save_all(FILE *to)
 	flush_lines(to);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		ctl_dump(kinds[i].cmd, kinds[i].fn);
+		flush_lines(to);
+		if (kinds[i].cmd == NET6_CMD_TUNNEL_GET)
+			save_xlats(put_line);
 		flush_lines(to);
 	}
 	save_rules(to);
