@@ -516,13 +516,15 @@ def write(*lines):
 
 
 def unlike_the_beginning():
-    """Words and values of all parameters, and of all limits, none as in the beginning."""
+    """Words and values of all parameters that have several, and of all limits, none as in the
+    beginning.
+    """
     with open(f"{TOP}/tools/ctl/settings_gen.h", encoding="ascii") as file:
         found = re.findall(r'{ "([\w-]+)", NET6_A_(\w+?)_\w+, \w+, (-?\d+), (\d+), (-?\d+) }',
                            file.read())
     words = {"IFACE": [], "LIMITS": []}
-    for word, kind, _, most, initial in found:
-        if word not in ("mtu", "disable-ipv6"):
+    for word, kind, least, most, initial in found:
+        if word not in ("mtu", "disable-ipv6") and least != most:
             value = int(initial) + (1 if int(initial) < int(most) else -1)
             words[kind] += [word, str(value)]
     return words["IFACE"] + ["mtu", "1400"], words["LIMITS"]
