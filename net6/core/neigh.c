@@ -564,6 +564,8 @@ int net6_neigh_set(struct net6_iface *iface, const struct in6_addr *addr, const 
 		err = 0;
 	}
 	spin_unlock_bh(&neigh->lock);
+	if (!err && state != NET6_NEIGH_PERMANENT)
+		net6_neigh_let_go(neigh);
 	net6_neigh_finish(neigh, &todo);
 	net6_neigh_put(neigh);
 	return err;

@@ -124,6 +124,19 @@ static void net6_neigh_release(struct net6_neigh *neigh)
 }
 
 /**
+ * net6_neigh_let_go() - an entry that the administrator had set may be evicted
+ * @neigh: entry, its flags changed already
+ *
+ * Context: BH disabled; takes neigh_lock.
+ */
+void net6_neigh_let_go(struct net6_neigh *neigh)
+{
+	spin_lock_bh(&neigh->iface->neigh_lock);
+	net6_neigh_release(neigh);
+	spin_unlock_bh(&neigh->iface->neigh_lock);
+}
+
+/**
  * net6_neigh_list() - all entries of an interface
  * @iface: interface, its neigh_lock held
  *

@@ -30,6 +30,7 @@ static inline void net6_neigh_take_queue(struct net6_neigh *neigh, struct sk_buf
 }
 
 void net6_neigh_write_header(struct net6_neigh *neigh);		/* neigh->lock held */
+void net6_neigh_let_go(struct net6_neigh *neigh);
 
 /* neigh.c */
 void net6_neigh_timer_fn(struct timer_list *t);

@@ -177,6 +177,7 @@ static int net6_rt_route_put_hops(struct net6_net *nn, struct net6_rt_change *c,
 		if (err)
 			break;
 	}
+	c->attrs.untold &= !err;	/* who listens may know of them */
 	while (err && i-- > 0) {
 		c->hop = c->hops[i];
 		net6_rt_route_set(c, &c->attrs, 0);
@@ -194,15 +195,17 @@ static int net6_rt_route_put_hops(struct net6_net *nn, struct net6_rt_change *c,
 int net6_rt_route_remake(struct net6_net *nn, struct net6_rt_change *c)
 {
 	bool tell = READ_ONCE(nn->net->ipv4.sysctl_nexthop_compat_mode);
+	bool goes;
 
 	c->attrs.untold = true;
-	if (tell && !c->n_hops)
+	goes = net6_rt_route_put_hops(nn, c, true) || !c->n_hops;
+	c->attrs.untold = true;
+	if (tell && goes)
 		net6_rt_route_tell_found(nn, c, net6_rt_route_former, RTM_DELROUTE, 0);
-	net6_rt_route_put_hops(nn, c, true);
 	net6_rt_route_remove_all(nn, c, net6_rt_route_former);
 	if (c->found)
 		return -ENOMEM;
-	if (tell && c->n_hops)
+	if (tell && !goes)
 		net6_rt_route_tell_found(nn, c, net6_rt_route_same, RTM_NEWROUTE, NLM_F_REPLACE);
 	return 0;
 }

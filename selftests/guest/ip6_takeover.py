@@ -111,6 +111,27 @@ ip6views.tests()
 ip6asks.tests()
 ip6metrics.tests()
 ip6source.tests()
+@ktap.test
+def a_neighbor_that_need_not_stay_any_more_gives_way():
+    """The table is full of permanent entries. One is made stale: the next one takes its place."""
+    ns = ktap.Netns("full")
+    ns.ip("link", "add", "n0", "type", "dummy")
+    ns.up("n0")
+
+    def said(verb, number, nud):
+        return ns.run("ip", "-6", "neigh", verb, f"fd6d::{number}", "lladdr", "02:00:00:00:00:01",
+                      "nud", nud, "dev", "n0", check=False)
+    with ns, open("/proc/sys/net/net6/limits/max_neighs", "w", encoding="ascii") as file:
+        file.write("16")
+    for number in range(10, 26):
+        ktap.equal(said("add", number, "permanent"), "", f"{number}")
+    ktap.true("buffer" in said("add", 26, "permanent"), "there is room for sixteen")
+    ktap.equal(said("change", 12, "stale"), "", "changed")
+    ktap.equal(said("add", 26, "permanent"), "", "one more")
+    left = {n["dst"] for n in json.loads(ns.ip("-6", "-j", "neigh", "show", "dev", "n0"))}
+    ktap.true("fd6d::26" in left and "fd6d::12" not in left, f"who is left: {left}")
+
+
 ip6hops.tests()
 ip6nexthops.tests()
 ip6neighbors.tests()

@@ -155,4 +155,24 @@ def to_another_namespace_and_back_under_traffic():
     nd.linklocal(A)
 
 
+@ktap.test
+def ports_go_with_their_namespace_and_with_the_module():
+    """A device in a bridge has an interface that does not run."""
+    ktap.kmod("bridge") if not ktap.CHECKING else None
+    for _ in range(ROUNDS):
+        ports = ktap.Netns("ports")
+        ports.ip("link", "add", "br0", "type", "bridge")
+        ports.ip("link", "add", "d0", "master", "br0", "type", "dummy")
+        ports.up("d0")
+        ktap.unload("net6")
+        ktap.net6_load()
+        flags = next(i["flags"] for i in nd.show(ports, "interfaces") if i["dev"] == "d0")
+        ktap.true("up" not in flags and "hooked" not in flags, f"{flags}")
+        ports.ip("link", "set", "d0", "nomaster")
+        ktap.wait_for(10, "it runs", lambda: "up" in next(
+            i["flags"] for i in nd.show(ports, "interfaces") if i["dev"] == "d0"))
+        ports.ip("link", "set", "d0", "master", "br0")
+        ports.delete()
+
+
 ktap.main(setup=setup)

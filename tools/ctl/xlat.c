@@ -8,7 +8,6 @@
 
 #include "xlat.h"
 
-#define XLAT_MAP		24	/* bytes of a mapping: both prefixes, both lengths, zeros */
 #define MAPS_MAX	1024	/* of a translator, as in the kernel */
 #define XLATS_MAX	256
 
