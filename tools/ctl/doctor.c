@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <linux/ethtool.h>
 #include <linux/inet_diag.h>
 #include <linux/net6.h>
 #include <linux/sock_diag.h>
@@ -346,20 +345,6 @@ static bool has_link(const char *dev, const char *beginning)
 	return found;
 }
 
-static bool is_vrf(const char *dev)
-{
-	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq request = { .ifr_data = (void *)&info };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool is;
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", dev);
-	is = fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request) && !strcmp(info.driver, "vrf");
-	if (fd >= 0)
-		close(fd);
-	return is;
-}
-
 /* Why net6 does not run on this Ethernet device that is up. */
 static void check_bare(const char *dev)
 {
@@ -371,8 +356,6 @@ static void check_bare(const char *dev)
 		note("device", "%s is a port of a bridge: net6 runs on the bridge", dev);
 	else if (has_link(dev, "master"))
 		note("device", "%s has a master (a bond or the like): net6 runs on that", dev);
-	else if (is_vrf(dev))
-		note("device", "%s is a VRF's: without native IPv6 there is none on it", dev);
 	else if (has_link(dev, "upper_"))
 		note("device", "%s serves other devices (macvlan or the like): net6 runs on those",
 		     dev);

@@ -228,10 +228,15 @@ static bool put_option(struct nlmsghdr *nlh, struct fib_rule_hdr *frh, const cha
 }
 
 /* A word alone: what is done with a packet, or that the rule is for all others. */
-static bool put_word(struct fib_rule_hdr *frh, const char *word)
+static bool put_word(struct nlmsghdr *nlh, struct fib_rule_hdr *frh, const char *word)
 {
 	const struct rule_word *action;
 
+	if (!strcmp(word, "l3mdev")) {
+		frh->action = FR_ACT_TO_TBL;
+		mnl_attr_put_u8(nlh, FRA_L3MDEV, 1);
+		return true;
+	}
 	if (!strcmp(word, "not")) {
 		frh->flags |= FIB_RULE_INVERT;
 		return true;
@@ -250,7 +255,7 @@ static void put_words(struct nlmsghdr *nlh, struct fib_rule_hdr *frh, int argc, 
 
 	for (; argc; argc--, argv++) {
 		before = frh->action;
-		if (!put_word(frh, *argv)) {
+		if (!put_word(nlh, frh, *argv)) {
 			if (argc < 2)
 				die("'%s' does not belong here, or its value is missing", *argv);
 			if (!put_option(nlh, frh, *argv, argv[1]))

@@ -69,6 +69,18 @@ static void tell_users(FILE *to, const struct nlattr *attr)
 		word(to, "uidrange %u-%u", range.start, range.end);
 }
 
+static void tell_table(FILE *to, uint32_t id)
+{
+	const struct rule_word *known;
+
+	for (known = rule_tables; known->name && known->value != id; known++)
+		;
+	if (known->name)
+		word(to, "lookup %s", known->name);
+	else
+		word(to, "lookup %u", id);
+}
+
 static void tell_action(FILE *to, const struct told *t)
 {
 	uint32_t id = t->attrs[FRA_TABLE] ? ctl_u32(t->attrs[FRA_TABLE]) : t->frh->table;
@@ -79,14 +91,10 @@ static void tell_action(FILE *to, const struct told *t)
 	for (known = rule_actions; known->name; known++)
 		if (t->frh->action == known->value)
 			word(to, "%s", known->name);
-	if (t->frh->action != FR_ACT_TO_TBL)
-		return;
-	for (known = rule_tables; known->name && known->value != id; known++)
-		;
-	if (known->name)
-		word(to, "lookup %s", known->name);
-	else
-		word(to, "lookup %u", id);
+	if (t->attrs[FRA_L3MDEV] && mnl_attr_get_u8(t->attrs[FRA_L3MDEV]))
+		word(to, "l3mdev");
+	else if (t->frh->action == FR_ACT_TO_TBL)
+		tell_table(to, id);
 }
 
 static void tell_names(FILE *to, const struct told *t)
