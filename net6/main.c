@@ -128,7 +128,7 @@ err_chain:
 err_addr:
 	net6_addr_net_exit(nn);
 err_iface:
-	net6_iface_net_free(nn);
+	net6_iface_find_net_free(nn);
 err_wq:
 	destroy_workqueue(nn->wq);
 err_mib:
@@ -165,7 +165,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	net6_accept_net_exit(nn);
 	net6_addr_chain_net_exit(nn);
 	net6_addr_net_exit(nn);
-	net6_iface_net_free(nn);
+	net6_iface_find_net_free(nn);
 	rcu_barrier();
 	free_percpu(nn->mib);
 }
@@ -199,6 +199,7 @@ static const struct {
 	{ "netfilter",		net6_nf_init,		net6_nf_exit },
 	{ "namespaces",		NULL,			NULL },
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },
+	{ "rules",		net6_rules_init,	net6_rules_exit },
 	{ "tunnels",		net6_tunnel_init,	net6_tunnel_exit },
 	{ "netlink",		net6_genl_init,		net6_genl_exit },
 	{ "notifications",	net6_notify_init,	net6_notify_exit },

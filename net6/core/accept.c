@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Is it ours? The addresses that we receive for [ADE] are in two tables. One knows each entry by
- * address and interface. The other has each unicast and anycast address once, whatever the number
- * of its interfaces. Groups among them are mcast.c's to join.
+ * address and interface. The other has each unicast and anycast address once for each routing
+ * table that interfaces are at home in, whatever the number of its interfaces. Groups among them
+ * are mcast.c's to join.
  */
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>
-#include <net/l3mdev.h>
 
 #include "addr.h"
 
@@ -38,17 +38,50 @@ static const struct rhashtable_params net6_accept_own_params = {
 	.automatic_shrinking	= true,
 };
 
+/**
+ * struct net6_accept_any_key - what an address is found by that any interface may have
+ * @addr: address
+ * @table: number of the routing table that these interfaces are at home in
+ */
+struct net6_accept_any_key {
+	struct in6_addr	addr;
+	u32		table;
+};
+
+static u32 net6_accept_any_hash_of(const struct in6_addr *addr, u32 table, u32 seed)
+{
+	return jhash2((__force const u32 *)addr->s6_addr32, ARRAY_SIZE(addr->s6_addr32),
+		      seed ^ table);
+}
+
+static u32 net6_accept_any_hash(const void *data, u32 len, u32 seed)
+{
+	const struct net6_accept_any_key *key = data;
+
+	return net6_accept_any_hash_of(&key->addr, key->table, seed);
+}
+
+static u32 net6_accept_any_obj_hash(const void *data, u32 len, u32 seed)
+{
+	const struct net6_accept *accept = data;
+
+	return net6_accept_any_hash_of(&accept->addr, accept->table, seed);
+}
+
 static int net6_accept_any_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
+	const struct net6_accept_any_key *key = arg->key;
 	const struct net6_accept *accept = obj;
 
-	return !ipv6_addr_equal(&accept->addr, arg->key);
+	return READ_ONCE(accept->table) != key->table ||
+	       !ipv6_addr_equal(&accept->addr, &key->addr);
 }
 
 static const struct rhashtable_params net6_accept_any_params = {
-	.key_len		= sizeof(struct in6_addr),
-	.key_offset		= offsetof(struct net6_accept, addr),
+	.key_len		= sizeof(struct net6_accept_any_key),
 	.head_offset		= offsetof(struct net6_accept, any_node),
+	.hashfn			= net6_accept_any_hash,
+	.obj_hashfn		= net6_accept_any_obj_hash,
 	.obj_cmpfn		= net6_accept_any_cmp,
 	.automatic_shrinking	= true,
 };
@@ -57,13 +90,13 @@ static const struct rhashtable_params net6_accept_any_params = {
 
 /**
  * struct net6_accept_recent - an answer that a processor had for a packet
- * @nn: namespace that was asked about
+ * @table: routing table whose interfaces were asked about
  * @generation: net6_accept_generation before the look-up. The answer holds while it is the same
  * @accept: the entry, NULL if packets to @addr are not for us
  * @addr: address, not a scoped one
  */
 struct net6_accept_recent {
-	const struct net6_net		*nn;
+	const struct net6_table		*table;
 	s64				generation;
 	const struct net6_accept	*accept;
 	struct in6_addr			addr;
@@ -122,23 +155,48 @@ static const struct net6_accept *net6_accept_scoped(const struct in6_addr *addr,
 	       net6_accept_lookup(iface, addr, NET6_ACCEPT_ANYCAST);
 }
 
+/* The entry that stands for an address in the second table. It is on each packet's way, so the hash
+ * is computed here, for keys of one length. RCU read lock, BH disabled, or nn->lock held.
+ */
+static noinline __flatten struct net6_accept *net6_accept_lead(struct net6_net *nn,
+							       const struct in6_addr *addr,
+							       u32 table)
+{
+	const struct net6_accept_any_key key = { .addr = *addr, .table = table };
+
+	return rhashtable_lookup_fast(&nn->accept_any, &key, net6_accept_any_params);
+}
+
+/**
+ * net6_accept_in() - do we receive packets to an address that no interface has for itself?
+ * @nn: namespace
+ * @addr: address
+ * @table: number of the routing table that has it
+ *
+ * Context: RCU read lock held. Return: as net6_accept_find().
+ */
+const struct net6_accept *net6_accept_in(struct net6_net *nn, const struct in6_addr *addr,
+					 u32 table)
+{
+	return net6_accept_lead(nn, addr, table);
+}
+
 /**
  * net6_accept_find() - do we receive packets to this address?
  * @nn: namespace
  * @addr: destination address
- * @iface: interface the packet came in on; NULL is for addresses that no interface has for itself
+ * @iface: interface the packet came in on; NULL is for addresses that no interface has for itself,
+ *	and none of a VRF's
  *
- * One look-up, whatever the number of interfaces and groups. It is on each packet's way, so the
- * hash is computed here, for keys of one length.
+ * One look-up, whatever the number of interfaces and groups.
  * Context: RCU read lock held. Return: the entry or NULL; a unicast one before an anycast one.
  */
-__flatten const struct net6_accept *net6_accept_find(struct net6_net *nn,
-						     const struct in6_addr *addr,
-						     const struct net6_iface *iface)
+const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6_addr *addr,
+					   const struct net6_iface *iface)
 {
-	if (likely(!net6_accept_is_scoped(addr, iface)))
-		return rhashtable_lookup_fast(&nn->accept_any, addr, net6_accept_any_params);
-	return net6_accept_scoped(addr, iface);
+	if (unlikely(net6_accept_is_scoped(addr, iface)))
+		return net6_accept_scoped(addr, iface);
+	return net6_accept_lead(nn, addr, iface ? net6_iface_table(iface)->id : RT_TABLE_MAIN);
 }
 
 /**
@@ -153,6 +211,7 @@ __flatten const struct net6_accept *net6_accept_find(struct net6_net *nn,
 const struct net6_accept *net6_accept_find_rcv(struct net6_net *nn, const struct in6_addr *addr,
 					       const struct net6_iface *iface)
 {
+	const struct net6_table *table = net6_iface_table(iface);
 	struct net6_accept_recent *recent;
 	s64 generation;
 
@@ -161,36 +220,29 @@ const struct net6_accept *net6_accept_find_rcv(struct net6_net *nn, const struct
 	recent = this_cpu_ptr(&accept_recent[addr->s6_addr[15] % NET6_ACCEPT_RECENT]);
 	/* Pairs with net6_accept_changed(). */
 	generation = atomic64_read_acquire(&net6_accept_generation);
-	if (unlikely(recent->generation != generation || recent->nn != nn ||
+	if (unlikely(recent->generation != generation || recent->table != table ||
 		     !ipv6_addr_equal(&recent->addr, addr))) {
-		recent->accept = net6_accept_find(nn, addr, iface);
+		recent->accept = net6_accept_lead(nn, addr, table->id);
 		recent->generation = generation;
-		recent->nn = nn;
+		recent->table = table;
 		recent->addr = *addr;
 	}
 	return recent->accept;
-}
-
-/* The entry that stands for an address in the second table. RCU read lock, BH disabled,
- * or nn->lock held.
- */
-static struct net6_accept *net6_accept_lead(struct net6_net *nn, const struct in6_addr *addr)
-{
-	return rhashtable_lookup_fast(&nn->accept_any, addr, net6_accept_any_params);
 }
 
 /**
  * net6_accept_assigned() - is it a unicast address of any interface?
  * @nn: namespace
  * @addr: address
+ * @table: number of the routing table that these interfaces are at home in
  *
  * Context: RCU read lock held. Return: true if one has it assigned, also as an optimistic one.
  */
-bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr)
+bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr, u32 table)
 {
 	const struct net6_accept *accept;
 
-	accept = net6_accept_lead(nn, addr);
+	accept = net6_accept_lead(nn, addr, table);
 	return accept && accept->type == NET6_ACCEPT_UNICAST;
 }
 
@@ -204,14 +256,9 @@ bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr)
  */
 bool net6_accept_own_gateway(const struct net6_iface *iface, const struct in6_addr *gateway)
 {
-	const struct net6_accept *accept;
-
 	if (ipv6_addr_type(gateway) & IPV6_ADDR_LINKLOCAL)
 		return net6_accept_on(iface, gateway, NET6_ACCEPT_UNICAST);
-	accept = net6_accept_lead(iface->nn, gateway);
-	return accept && accept->type == NET6_ACCEPT_UNICAST &&
-	       l3mdev_master_ifindex_rcu(accept->iface->dev) ==
-	       l3mdev_master_ifindex_rcu(iface->dev);
+	return net6_accept_assigned(iface->nn, gateway, net6_iface_table(iface)->id);
 }
 
 /**
@@ -244,15 +291,17 @@ struct net6_accept *net6_accept_own(struct net6_iface *iface, const struct in6_a
 	return net6_accept_lookup(iface, addr, type);
 }
 
-/* Entries of one address are in a ring, of which the first is in the table. Unicast ones are in
- * front, the newest first, then anycast ones. nn->lock held.
+/* Entries of one address and table are in a ring, of which the first is in the second table.
+ * Unicast ones are in front, the newest first, then anycast ones. nn->lock held.
  */
 static int net6_accept_enter(struct net6_net *nn, struct net6_accept *accept)
 	__must_hold(&nn->lock)
 {
-	struct net6_accept *lead = net6_accept_lead(nn, &accept->addr);
+	struct net6_accept *lead;
 	int err = 0;
 
+	WRITE_ONCE(accept->table, net6_iface_table(accept->iface)->id);
+	lead = net6_accept_lead(nn, &accept->addr, accept->table);
 	INIT_LIST_HEAD(&accept->same);
 	if (!lead)
 		err = rhashtable_insert_fast(&nn->accept_any, &accept->any_node,
@@ -272,7 +321,7 @@ static void net6_accept_leave(struct net6_net *nn, struct net6_accept *accept)
 {
 	struct net6_accept *next;
 
-	if (net6_accept_lead(nn, &accept->addr) != accept) {
+	if (net6_accept_lead(nn, &accept->addr, accept->table) != accept) {
 		list_del(&accept->same);
 		return;
 	}
@@ -285,6 +334,36 @@ static void net6_accept_leave(struct net6_net *nn, struct net6_accept *accept)
 					net6_accept_any_params);
 	}
 	net6_accept_changed();
+}
+
+/* Of one list: they were entered for a table that is not the interface's any more. Without memory
+ * nothing is received for an address until it is set again.
+ */
+static void net6_accept_move_list(struct net6_net *nn, struct list_head *list)
+	__must_hold(&nn->lock)
+{
+	struct net6_accept *accept;
+
+	list_for_each_entry(accept, list, list) {
+		net6_accept_leave(nn, accept);
+		if (net6_accept_enter(nn, accept))
+			net_warn_ratelimited("net6: no memory to receive for %pI6c\n",
+					     &accept->addr);
+	}
+}
+
+/**
+ * net6_accept_move() - an interface is at home in another routing table
+ * @iface: interface, on which no packets flow
+ *
+ * Context: nn->lock held.
+ */
+void net6_accept_move(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
+{
+	lockdep_assert_held(&iface->nn->lock);
+	net6_accept_move_list(iface->nn, &iface->unicast);
+	net6_accept_move_list(iface->nn, &iface->anycast);
 }
 
 static struct list_head *net6_accept_list(struct net6_iface *iface, enum net6_accept_type type)

@@ -9,6 +9,7 @@
 #include "../observe/note.h"
 #include "addr.h"
 #include "addr_chain.h"
+#include "l3mdev.h"
 #include "source.h"
 
 static int net6_addr_cmp(struct rhashtable_compare_arg *arg, const void *obj)
@@ -52,7 +53,8 @@ struct net6_addr *net6_addr_find_locked(struct net6_iface *iface, const struct i
  * net6_addr_usable() - may a socket have this source address?
  * @nn: namespace
  * @addr: address
- * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones and ::1
+ * @ifindex: interface it is to be used on, 0 for any; matters for link-local ones and ::1, and
+ *	says which VRF's it is to be
  *
  * Context: RCU read lock held. Return: true if it is assigned; optimistic ones are, too.
  */
@@ -63,7 +65,7 @@ bool net6_addr_usable(struct net6_net *nn, const struct in6_addr *addr, int ifin
 	const struct net6_addr *a;
 
 	if (!scoped || !ifindex)
-		return net6_accept_assigned(nn, addr);
+		return net6_accept_assigned(nn, addr, net6_l3mdev_scope(nn, &ifindex)->id);
 	iface = net6_iface_find(nn, ifindex);
 	a = iface ? net6_addr_find(iface, addr) : NULL;
 	return a && net6_addr_is_assigned(a);

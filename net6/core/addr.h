@@ -149,9 +149,10 @@ enum net6_accept_type {
  * struct net6_accept - an address that we receive packets for
  * @addr: unicast, anycast or multicast
  * @iface: interface it is received on. A unicast address is accepted on every
- *	interface of the namespace (weak host, as Linux), except link-local ones and
- *	groups, which only @iface takes. With @addr its key: struct net6_addr_key
+ *	interface of the namespace, or of the VRF (weak host, as Linux), except link-local
+ *	ones and groups, which only @iface takes. With @addr its key: struct net6_addr_key
  * @type: enum net6_accept_type
+ * @table: number of the routing table that it was entered for, @iface's; under nn->lock
  * @users: how many joined the group or anycast address; 1 for unicast. Under nn->lock
  * @mld: group: what routers are told of it, NULL for nothing; under nn->lock
  * @own_node: in nn->accept_own
@@ -164,6 +165,7 @@ struct net6_accept {
 	struct in6_addr		addr;
 	struct net6_iface	*iface;
 	u8			type;
+	u32			table;
 	u32			users;
 	struct net6_mld_group	*mld;
 	struct rhash_head	own_node;
@@ -178,7 +180,9 @@ const struct net6_accept *net6_accept_find(struct net6_net *nn, const struct in6
 					   const struct net6_iface *iface);
 const struct net6_accept *net6_accept_find_rcv(struct net6_net *nn, const struct in6_addr *addr,
 					       const struct net6_iface *iface);
-bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr);
+const struct net6_accept *net6_accept_in(struct net6_net *nn, const struct in6_addr *addr,
+					 u32 table);
+bool net6_accept_assigned(struct net6_net *nn, const struct in6_addr *addr, u32 table);
 bool net6_accept_own_gateway(const struct net6_iface *iface, const struct in6_addr *gateway);
 const struct net6_accept *net6_accept_on(const struct net6_iface *iface,
 					 const struct in6_addr *addr, enum net6_accept_type type);
@@ -227,6 +231,7 @@ int net6_addr_insert(struct net6_iface *iface, const struct in6_addr *addr, u8 p
 		     u8 dad_counter);
 void net6_addr_remove(struct net6_addr *addr);
 void net6_addr_end(struct net6_addr *addr);		/* and its on-link prefix */
+void net6_addr_onlink_again(struct net6_iface *iface);
 void net6_addr_form(const struct net6_iface *iface, const struct in6_addr *prefix,
 		    u8 dad_counter, struct in6_addr *addr);	/* RFC 7217; lock not wanted */
 struct net6_addr *net6_addr_of_prefix(struct net6_iface *iface, const struct in6_addr *prefix);
@@ -280,6 +285,7 @@ void net6_addr_net_exit(struct net6_net *nn);
 struct net6_accept *net6_accept_new(struct net6_iface *iface, const struct in6_addr *addr,
 				    enum net6_accept_type type);
 void net6_accept_free(struct net6_accept *accept);
+void net6_accept_move(struct net6_iface *iface);
 int net6_accept_add(struct net6_iface *iface, const struct in6_addr *addr,
 		    enum net6_accept_type type);
 void net6_accept_del(struct net6_iface *iface, const struct in6_addr *addr,

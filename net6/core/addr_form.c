@@ -201,7 +201,7 @@ void net6_addr_iface_up(struct net6_iface *iface)
 	struct net6_net *nn = iface->nn;
 	struct net6_addr *a, *next;
 
-	if (net6_iface_is_loopback(iface)) {
+	if (iface->dev->flags & IFF_LOOPBACK) {
 		net6_addr_add(iface, &in6addr_loopback, 128, NET6_ADDR_LOOPBACK,
 			      NET6_LIFETIME_INFINITE, NET6_LIFETIME_INFINITE);
 		return;
@@ -210,7 +210,8 @@ void net6_addr_iface_up(struct net6_iface *iface)
 	list_for_each_entry_safe(a, next, &iface->addrs, iface_list)
 		if (!net6_addr_is_assigned(a))
 			net6_dad_start(a, a->origin != NET6_ADDR_MANUAL);
-	net6_addr_form_linklocal(iface);
+	if (!net6_iface_is_loopback(iface))		/* as native: a VRF's has none */
+		net6_addr_form_linklocal(iface);
 	spin_unlock_bh(&nn->lock);
 }
 

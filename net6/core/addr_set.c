@@ -108,6 +108,25 @@ static int net6_addr_add_onlink(struct net6_addr *a)
 	return err;
 }
 
+/**
+ * net6_addr_onlink_again() - an interface's prefixes were forgotten, its addresses were not
+ * @iface: interface
+ *
+ * Without memory, or beyond a limit, an address is there without its prefix.
+ * Context: nn->lock held.
+ */
+void net6_addr_onlink_again(struct net6_iface *iface)
+	__must_hold(&iface->nn->lock)
+{
+	struct net6_addr *a;
+
+	lockdep_assert_held(&iface->nn->lock);
+	list_for_each_entry(a, &iface->addrs, iface_list)
+		if (net6_addr_add_onlink(a))
+			net_warn_ratelimited("%s: no on-link prefix for an address\n",
+					     iface->dev->name);
+}
+
 static int net6_addr_check(const struct net6_iface *iface, const struct in6_addr *addr,
 			   const struct net6_addr_wish *wish)
 {

@@ -13,6 +13,7 @@
 #include "dest.h"
 #include "forward.h"
 #include "ip.h"
+#include "l3mdev.h"
 #include "nd.h"
 
 /* How many entries eviction looks at before it takes the oldest, used or not. */
@@ -334,6 +335,8 @@ static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key
 			    struct net6_nexthop *nh, struct in6_addr *saddr)
 {
 	struct net6_dest_key from = *key;
+	const struct net6_table *table;
+	int oif = key->oif;
 	int err = net6_route_nexthop(nn, key, fl6, nh);
 
 	*saddr = in6addr_any;
@@ -343,7 +346,8 @@ static int net6_dest_decide(struct net6_net *nn, const struct net6_dest_key *key
 		err = net6_dest_source(nn, &key->daddr, nh, saddr);
 		if (err < 0)
 			return err;
-		from.first_hop = net6_first_hop(nn, saddr, key->oif);
+		table = net6_l3mdev_scope(nn, &oif);
+		from.first_hop = net6_first_hop(nn, table, saddr, oif);
 		if (from.first_hop)
 			err = net6_route_nexthop(nn, &from, fl6, nh);
 	}
@@ -563,13 +567,15 @@ int net6_dest_forward(struct net6_net *nn, const struct net6_dest_key *key,
  */
 u32 net6_dest_router(struct net6_net *nn, const struct in6_addr *saddr, int oif)
 {
+	const struct net6_table *table;
 	u32 id;
 
 	if (likely(READ_ONCE(nn->n_routers) < 2) || ipv6_addr_any(saddr) ||
 	    ipv6_addr_is_multicast(saddr))
 		return 0;
 	rcu_read_lock();
-	id = net6_first_hop(nn, saddr, oif);
+	table = net6_l3mdev_scope(nn, &oif);
+	id = net6_first_hop(nn, table, saddr, oif);
 	rcu_read_unlock();
 	return id ?: NET6_DEST_SETTLED;
 }

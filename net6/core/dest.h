@@ -38,7 +38,7 @@ struct net6_icmp_error;
 /**
  * struct net6_dest_key - what a destination is found by
  * @daddr: where packets go
- * @oif: interface, 0: any
+ * @oif: interface, 0: any; a VRF's device: any of the VRF
  * @first_hop: net6_router.id that the source wants, or that a flow has of several. 0: there is no
  *	source yet, or one router. Or NET6_DEST_SETTLED. Or NET6_DEST_WAY and so on: of several
  *	routes the one that a flow has

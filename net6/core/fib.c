@@ -168,7 +168,8 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
  * @prefix: prefix, bits beyond @plen zero
  * @plen: 0..128
  * @gateway: router on @iface, or :: if the prefix is on-link
- * @attrs: what else is said of it; what it refers to is kept by the caller
+ * @attrs: what else is said of it; what it refers to is kept by the caller. What routers tell is
+ *	of the interface's own table
  * @lifetime: seconds, NET6_LIFETIME_INFINITE
  *
  * Context: process or softirq; takes nn->lock.
@@ -179,10 +180,16 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 		    const struct in6_addr *gateway, const struct net6_route_attrs *attrs,
 		    u32 lifetime)
 {
+	struct net6_route_attrs told;
 	struct net6_fib_route *r;
 	int err = 0;
 
 	spin_lock_bh(&iface->nn->lock);
+	if (!attrs->manual) {
+		told = *attrs;
+		told.table = net6_iface_table(iface)->id;
+		attrs = &told;
+	}
 	r = net6_fib_find(iface, prefix, plen, gateway, attrs);
 	if (r && r->attrs.manual && !attrs->manual)
 		goto unlock;

@@ -149,19 +149,21 @@ bool net6_router_told(const struct net6_router *router, const struct in6_addr *a
 /**
  * net6_first_hop() - the default router for a source address
  * @nn: namespace
+ * @table: routing table that its interface is at home in
  * @saddr: source, :: if it is not known yet
  * @oif: interface the router must be on, 0 for any
  *
  * RFC 8028 3.2: "one of the routers advertising the prefix".
  * Context: RCU read lock held. Return: net6_router.id; 0 if it does not matter.
  */
-u32 net6_first_hop(struct net6_net *nn, const struct in6_addr *saddr, int oif)
+u32 net6_first_hop(struct net6_net *nn, const struct net6_table *table,
+		   const struct in6_addr *saddr, int oif)
 {
 	const struct net6_router *router;
 
 	if (likely(READ_ONCE(nn->n_routers) < 2) || ipv6_addr_any(saddr))
 		return 0;
-	router = net6_router_select(nn, oif, saddr);
+	router = net6_router_select(nn, table, oif, saddr);
 	return router && net6_router_told(router, saddr) ? router->id : 0;
 }
 

@@ -85,8 +85,9 @@ static int net6_hook_register_ingress(struct net6_iface *iface)
 {
 	struct net_device *dev = iface->dev;
 
-	/* A port's hook would see what is for its master. */
-	if (netdev_master_upper_dev_get(dev) || netdev_is_rx_handler_busy(dev))
+	/* A port's hook would see what is for its master. A VRF's port is for itself. */
+	if ((netdev_master_upper_dev_get(dev) && !netif_is_l3_slave(dev)) ||
+	    netdev_is_rx_handler_busy(dev))
 		return -EBUSY;
 	iface->hook = (struct nf_hook_ops) {
 		.hook		= net6_hook_ingress,

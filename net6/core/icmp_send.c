@@ -8,6 +8,7 @@
 #include "addr.h"
 #include "dest.h"
 #include "icmp.h"
+#include "l3mdev.h"
 #include "nfhook.h"
 #include "srcaddr_rules.h"
 
@@ -274,8 +275,9 @@ struct net6_dest *net6_icmp_reply_dest(struct net6_net *nn, int ifindex,
 				       const struct in6_addr *daddr)
 {
 	bool scoped = ipv6_addr_type(daddr) & IPV6_ADDR_LINKLOCAL;
+	int oif = scoped ? ifindex : net6_l3mdev_of_ifindex(nn, ifindex);
 
-	return net6_dest_lookup_flow(nn, saddr, daddr, scoped ? ifindex : 0, net6_icmp_flow(nn));
+	return net6_dest_lookup_flow(nn, saddr, daddr, oif, net6_icmp_flow(nn));
 }
 
 void net6_icmp_send(struct sk_buff *skb, u8 type, u8 code, u32 info)

@@ -7,7 +7,6 @@
 
 #include <linux/moduleparam.h>
 #include <linux/rculist.h>
-#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -16,6 +15,7 @@
 #include "addr_chain.h"
 #include "dest.h"
 #include "ip.h"
+#include "l3mdev.h"
 #include "loopback.h"
 #include "nd.h"
 #include "nfhook.h"
@@ -29,44 +29,6 @@ static bool net6_attach_auto __read_mostly;
 
 /* The module is being unloaded: no device gets an interface any more. Under RTNL. */
 static bool net6_iface_stopped;
-
-static const struct rhashtable_params net6_iface_params = {
-	.nelem_hint		= 2,
-	.key_len		= sizeof_field(struct net6_iface, ifindex),
-	.key_offset		= offsetof(struct net6_iface, ifindex),
-	.head_offset		= offsetof(struct net6_iface, index_node),
-	.automatic_shrinking	= true,
-};
-
-/**
- * net6_iface_find() - an interface by its index
- * @nn: namespace
- * @ifindex: index
- *
- * One look-up, however many interfaces there are. Flattened, so that the hash is computed here.
- * Context: RCU read lock or RTNL held. Return: borrowed interface or NULL.
- */
-__flatten struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex)
-{
-	return rhashtable_lookup_fast(&nn->by_index, &ifindex, net6_iface_params);
-}
-
-/**
- * net6_iface_first_multicast() - the default interface for packets to groups
- * @nn: namespace
- *
- * Context: RCU read lock held. Return: borrowed interface, usable and not the loopback, or NULL.
- */
-struct net6_iface *net6_iface_first_multicast(struct net6_net *nn)
-{
-	struct net6_iface *iface;
-
-	list_for_each_entry_rcu(iface, &nn->ifaces, list)
-		if (net6_iface_usable(iface) && (iface->ops->flags & NET6_LINK_MULTICAST) &&
-		    !net6_iface_is_loopback(iface))
-			return iface;
-	return NULL;
-}
 
 /**
  * net6_iface_get() - add a reference
@@ -156,13 +118,13 @@ static void net6_iface_keep_native_off(struct net_device *dev)
 		WRITE_ONCE(native->cnf.disable_ipv6, 1);
 }
 
-/* Do its frames belong to another device? Those of a bridge's or a bond's port do. On a device that
- * macvlan, ipvlan or macsec uses a packet handler sees what they leave, but an ingress hook sees
- * what is for them.
+/* Do its frames belong to another device? Those of a bridge's or a bond's port do, those of a VRF's
+ * not. On a device that macvlan, ipvlan or macsec uses a packet handler sees what they leave, but
+ * an ingress hook sees what is for them.
  */
 static bool net6_iface_is_owned(struct net_device *dev)
 {
-	return netdev_master_upper_dev_get(dev) ||
+	return (netdev_master_upper_dev_get(dev) && !netif_is_l3_slave(dev)) ||
 	       (ipv6_mod_enabled() && rtnl_dereference(dev->rx_handler));
 }
 
@@ -202,14 +164,17 @@ int net6_iface_attach(struct net_device *dev)
 	err = net6_nf_iface_init(iface);
 	if (err)
 		goto err_neigh;
+	err = net6_l3mdev_port_attach(iface);
+	if (err)
+		goto err_nf;
 	if (net6_iface_is_owned(dev)) {
 		set_bit(NET6_IFACE_OWNED, &iface->flags);
 	} else if (!net6_iface_is_loopback(iface)) {
 		err = net6_hook_register(iface);
 		if (err)
-			goto err_nf;
+			goto err_l3mdev;
 	}
-	err = rhashtable_insert_fast(&nn->by_index, &iface->index_node, net6_iface_params);
+	err = net6_iface_find_add(iface);
 	if (err)
 		goto err_hook;
 
@@ -217,7 +182,7 @@ int net6_iface_attach(struct net_device *dev)
 		net6_iface_keep_native_off(dev);
 	netdev_hold(dev, &iface->dev_tracker, GFP_KERNEL);
 	list_add_tail_rcu(&iface->list, &nn->ifaces);
-	if (net6_iface_is_loopback(iface))
+	if (dev->flags & IFF_LOOPBACK)
 		WRITE_ONCE(nn->loopback, iface);
 	net6_iface_join_allnodes(iface);
 	net6_param_iface_attached(iface);
@@ -228,6 +193,8 @@ int net6_iface_attach(struct net_device *dev)
 err_hook:
 	net6_hook_unregister(iface);
 	synchronize_net();
+err_l3mdev:
+	net6_l3mdev_port_detach(iface);
 err_nf:
 	net6_nf_iface_exit(iface);
 err_neigh:
@@ -261,7 +228,7 @@ void net6_iface_detach(struct net_device *dev)
 	spin_unlock_bh(&nn->lock);
 	net6_iface_tell_detached(iface);
 	net6_hook_unregister(iface);
-	rhashtable_remove_fast(&nn->by_index, &iface->index_node, net6_iface_params);
+	net6_iface_find_del(iface);
 	list_del_rcu(&iface->list);
 	if (nn->loopback == iface)
 		WRITE_ONCE(nn->loopback, NULL);
@@ -280,6 +247,7 @@ void net6_iface_detach(struct net_device *dev)
 	net6_loopback_purge(iface);	/* who queues looks under the queue's lock */
 	synchronize_net();
 
+	net6_l3mdev_port_detach(iface);
 	net6_neigh_iface_exit(iface);
 	net6_nf_iface_exit(iface);
 	netdev_put(dev, &iface->dev_tracker);
@@ -309,6 +277,36 @@ static int net6_iface_set_owned(struct net6_iface *iface, bool owned)
 	return 0;
 }
 
+/* A VRF takes or leaves the device. As on native its routes go, and addresses stay if
+ * keep_addr_on_down says so.
+ */
+static int net6_iface_set_l3mdev(struct net6_iface *iface)
+{
+	int err;
+
+	net6_iface_leave(iface);
+	err = net6_l3mdev_port_move(iface);
+	if (err) {
+		net6_iface_set_owned(iface, true);
+		return err;
+	}
+	spin_lock_bh(&iface->nn->lock);
+	net6_addr_onlink_again(iface);
+	spin_unlock_bh(&iface->nn->lock);
+	net6_addr_chain_run(iface->nn);
+	net6_dest_flush(iface->nn);
+	net6_iface_follow(iface);
+	return 0;
+}
+
+/* Another device has taken its device, or has let it go. */
+static int net6_iface_follow_upper(struct net6_iface *iface)
+{
+	int err = net6_l3mdev_port_changed(iface) ? net6_iface_set_l3mdev(iface) : 0;
+
+	return err ?: net6_iface_set_owned(iface, net6_iface_is_owned(iface->dev));
+}
+
 /* Does such a device get an interface unasked? Beside native IPv6 a raw one does not: what talks
  * there is native's affair until somebody says otherwise.
  */
@@ -333,12 +331,13 @@ void net6_iface_consider(struct net_device *dev)
 	int err;
 
 	if (iface)
-		err = net6_iface_set_owned(iface, net6_iface_is_owned(dev));
+		err = net6_iface_follow_upper(iface);
 	else if (ops && dev->reg_state == NETREG_REGISTERED && net6_iface_unasked(dev, ops))
 		err = net6_iface_attach(dev);
 	else
 		return;
-	if (err)
+	/* Whoever has a user namespace makes as many devices as he likes. */
+	if (err && net_ratelimit())
 		netdev_warn(dev, "net6: no interface for this device: error %d\n", err);
 }
 
@@ -463,7 +462,7 @@ int net6_iface_net_init(struct net6_net *nn)
 {
 	net6_param_net_init(nn);
 	INIT_WORK(&nn->rescan, net6_iface_rescan);
-	return rhashtable_init(&nn->by_index, &net6_iface_params);
+	return net6_iface_find_net_init(nn);
 }
 
 /**
@@ -476,17 +475,6 @@ void net6_iface_net_exit(struct net6_net *nn)
 {
 	cancel_work_sync(&nn->rescan);
 	WARN_ON_ONCE(!list_empty(&nn->ifaces));
-}
-
-/**
- * net6_iface_net_free() - end of the table
- * @nn: namespace; nobody looks any more
- *
- * Context: process, sleeps.
- */
-void net6_iface_net_free(struct net6_net *nn)
-{
-	rhashtable_destroy(&nn->by_index);
 }
 
 /**

@@ -45,6 +45,9 @@ enum {
  * @index_node: in nn->by_index; @list: in nn->ifaces (RTNL to write, RCU to read)
  * @flags: NET6_IFACE_* bits
  * @ifindex: dev->ifindex
+ * @l3mdev: index of the VRF's device that it belongs to, 0: of none; net6_l3mdev_index() reads
+ * @table: what its addresses and prefixes are in, a reference; written under RTNL and nn->lock,
+ *	read under RCU by net6_iface_table()
  * @lladdr: own link-layer address, @ops->addr_len bytes
  * @hook: netdev ingress hook; its priv points to this interface
  * @packet: packet handler, where there is no native stack; one of both is registered
@@ -110,6 +113,8 @@ struct net6_iface {
 	const struct net6_link_ops	*ops;
 	unsigned long			flags;
 	int				ifindex;
+	int				l3mdev;
+	struct net6_table		*table;
 	u32				mtu;
 	u8				cur_hop_limit;
 	u8				dad_transmits;
@@ -183,7 +188,8 @@ struct net6_iface {
 
 /* RCU read lock or RTNL held; borrowed. */
 struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex);
-struct net6_iface *net6_iface_first_multicast(struct net6_net *nn);	/* RCU only */
+struct net6_iface *net6_iface_find_multicast(struct net6_net *nn,
+					      const struct net6_table *table); /* RCU only */
 
 /* An interface found under RCU always has a reference left to add to. */
 struct net6_iface *net6_iface_get(struct net6_iface *iface);
@@ -196,6 +202,7 @@ void net6_iface_consider(struct net_device *dev);
 void net6_iface_join_allnodes(struct net6_iface *iface);
 void net6_iface_follow(struct net6_iface *iface);
 void net6_iface_stop(struct net6_iface *iface);
+void net6_iface_leave(struct net6_iface *iface);
 const struct net6_link_ops *net6_link_of(const struct net_device *dev);
 bool net6_link_is_ipvlan(const struct net_device *dev);
 bool net6_link_asks_native(const struct net_device *dev);	/* RTNL held, sleeps */
@@ -233,6 +240,12 @@ struct net6_iface_watcher {
 	void (*detached)(struct net6_iface *iface);
 };
 
+/* core/iface_find.c */
+int net6_iface_find_add(struct net6_iface *iface);
+void net6_iface_find_del(struct net6_iface *iface);
+int net6_iface_find_net_init(struct net6_net *nn);
+void net6_iface_find_net_free(struct net6_net *nn);
+
 /* core/iface_watch.c */
 void net6_iface_still(void (*fn)(void *arg), void *arg);
 void net6_iface_watch(struct net6_iface_watcher *watcher);
@@ -246,13 +259,23 @@ void net6_hook_unregister(struct net6_iface *iface);
 
 int net6_iface_net_init(struct net6_net *nn);
 void net6_iface_net_exit(struct net6_net *nn);
-void net6_iface_net_free(struct net6_net *nn);
 int net6_iface_init(void);
 void net6_iface_exit(void);
 
 static inline bool net6_iface_usable(const struct net6_iface *iface)
 {
 	return test_bit(NET6_IFACE_UP, &iface->flags);
+}
+
+/**
+ * net6_iface_table() - the routing table that has an interface's addresses and prefixes
+ * @iface: interface
+ *
+ * Context: RCU read lock or RTNL held, or no writer. Return: main or a VRF's.
+ */
+static inline struct net6_table *net6_iface_table(const struct net6_iface *iface)
+{
+	return READ_ONCE(iface->table);
 }
 
 /**

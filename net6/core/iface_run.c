@@ -36,7 +36,7 @@ static bool net6_iface_may_run(const struct net6_iface *iface)
 {
 	if (test_bit(NET6_IFACE_DISABLED, &iface->flags))
 		return false;
-	if (net6_iface_is_loopback(iface))
+	if (iface->dev->flags & IFF_LOOPBACK)
 		return true;
 	return netif_running(iface->dev) && netif_carrier_ok(iface->dev) &&
 	       !test_bit(NET6_IFACE_OWNED, &iface->flags) &&
@@ -98,6 +98,21 @@ bool net6_iface_keeps(const struct net6_iface *iface)
 	       !test_bit(NET6_IFACE_NOT_UNIQUE, &iface->flags);
 }
 
+/* @addrs, @routes: those that were set by hand go, too. @keep: net6_iface_keeps() */
+static void net6_iface_end(struct net6_iface *iface, bool addrs, bool routes, bool keep)
+{
+	clear_bit(NET6_IFACE_UP, &iface->flags);
+	assign_bit(NET6_IFACE_KEPT, &iface->flags, keep);
+	net6_addr_iface_down(iface, addrs, keep);
+	net6_nd_iface_down(iface, routes);
+	spin_lock_bh(&iface->nn->lock);
+	net6_mld_iface_down(iface);
+	spin_unlock_bh(&iface->nn->lock);
+	if (!keep || net6_conf(iface, NET6_PARAM_NDISC_EVICT_NOCARRIER))
+		net6_neigh_purge(iface);
+	net6_dest_flush(iface->nn);
+}
+
 /**
  * net6_iface_stop() - no packets flow any more
  * @iface: interface
@@ -107,18 +122,19 @@ bool net6_iface_keeps(const struct net6_iface *iface)
 void net6_iface_stop(struct net6_iface *iface)
 {
 	bool all = net6_iface_forgets_all(iface);
-	bool keep = net6_iface_keeps(iface);
 
-	clear_bit(NET6_IFACE_UP, &iface->flags);
-	assign_bit(NET6_IFACE_KEPT, &iface->flags, keep);
-	net6_addr_iface_down(iface, all, keep);
-	net6_nd_iface_down(iface, all);
-	spin_lock_bh(&iface->nn->lock);
-	net6_mld_iface_down(iface);
-	spin_unlock_bh(&iface->nn->lock);
-	if (!keep || net6_conf(iface, NET6_PARAM_NDISC_EVICT_NOCARRIER))
-		net6_neigh_purge(iface);
-	net6_dest_flush(iface->nn);
+	net6_iface_end(iface, all, all, net6_iface_keeps(iface));
+}
+
+/**
+ * net6_iface_leave() - no packets flow any more, and what there is of routes is for another table
+ * @iface: interface
+ *
+ * Context: process, RTNL held; sleeps.
+ */
+void net6_iface_leave(struct net6_iface *iface)
+{
+	net6_iface_end(iface, net6_conf(iface, NET6_PARAM_KEEP_ADDR_ON_DOWN) <= 0, true, false);
 }
 
 /* ipvlan waits for this before it changes its mode: nobody is sending there any more. */

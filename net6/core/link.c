@@ -10,6 +10,7 @@
 #include "../link/rawip.h"
 #include "ip.h"
 #include "loopback.h"
+#include "vrf.h"
 
 /* Links that others bring, the tunnels among them. Under RTNL. */
 static LIST_HEAD(net6_link_types);
@@ -19,9 +20,15 @@ static bool net6_link_match_loopback(const struct net_device *dev)
 	return dev->flags & IFF_LOOPBACK;
 }
 
+static bool net6_link_match_vrf(const struct net_device *dev)
+{
+	return netif_is_l3_master(dev);
+}
+
 /* Links that are built in. The first one that matches is a device's. */
 static const struct net6_link_type net6_link_built_in[] = {
 	{ .ops = &net6_loopback_ops,		.match = net6_link_match_loopback },
+	{ .ops = &net6_vrf_ops,			.match = net6_link_match_vrf },
 	{ .ops = &net6_ethernet_ops,		.match = net6_ethernet_match },
 	{ .ops = &net6_rawip_ppp_ops,		.match = net6_rawip_match_ppp },
 	{ .ops = &net6_rawip_wireguard_ops,	.match = net6_rawip_match_wireguard },
@@ -33,8 +40,6 @@ static const struct net6_link_type net6_link_built_in[] = {
  * net6_link_of() - the link that a device has
  * @dev: device
  *
- * A VRF's device has none where native IPv6 is off: it asks native's routing table, which is not
- * there.
  * Context: RTNL held. Return: NULL if there is none for it.
  */
 const struct net6_link_ops *net6_link_of(const struct net_device *dev)
@@ -42,8 +47,6 @@ const struct net6_link_ops *net6_link_of(const struct net_device *dev)
 	const struct net6_link_type *type;
 	size_t i;
 
-	if (!ipv6_mod_enabled() && netif_is_l3_master(dev))
-		return NULL;
 	list_for_each_entry(type, &net6_link_types, list)
 		if (type->match(dev))
 			return type->ops;

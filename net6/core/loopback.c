@@ -138,28 +138,29 @@ static int net6_loopback_send(struct net6_iface *iface, struct sk_buff *skb, con
 	return net6_loopback_queue(iface, iface->ifindex, skb);
 }
 
-static int net6_loopback_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join)
+/* A link without addresses and options: these are a VRF's, too (vrf.c). */
+int net6_loopback_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join)
 {
 	return 0;
 }
 
-static void net6_loopback_make_iid(const struct net6_iface *iface, u8 iid[8])
+void net6_loopback_make_iid(const struct net6_iface *iface, u8 iid[8])
 {
 	memset(iid, 0, 8);
 	iid[7] = 1;
 }
 
-static void net6_loopback_map_multicast(const struct net6_iface *iface,
-					const struct in6_addr *group, u8 *lladdr)
+void net6_loopback_map_multicast(const struct net6_iface *iface, const struct in6_addr *group,
+				 u8 *lladdr)
 {
 }
 
-static int net6_loopback_read_option(const u8 *body, unsigned int len, u8 *lladdr)
+int net6_loopback_read_option(const u8 *body, unsigned int len, u8 *lladdr)
 {
 	return -EINVAL;		/* the link has no addresses */
 }
 
-static unsigned int net6_loopback_write_option(u8 type, const u8 *lladdr, u8 *buf)
+unsigned int net6_loopback_write_option(u8 type, const u8 *lladdr, u8 *buf)
 {
 	return 0;
 }

@@ -22,6 +22,14 @@ extern const struct net6_link_ops net6_loopback_ops;
  */
 int net6_loopback_queue(struct net6_iface *iface, int ifindex, struct sk_buff *skb);
 
+/* Of its link, and of others without link-layer addresses. */
+int net6_loopback_set_multicast(struct net6_iface *iface, const u8 *maddr, bool join);
+void net6_loopback_make_iid(const struct net6_iface *iface, u8 iid[8]);
+void net6_loopback_map_multicast(const struct net6_iface *iface, const struct in6_addr *group,
+				 u8 *lladdr);
+int net6_loopback_read_option(const u8 *body, unsigned int len, u8 *lladdr);
+unsigned int net6_loopback_write_option(u8 type, const u8 *lladdr, u8 *buf);
+
 void net6_loopback_purge(struct net6_iface *iface);	/* forgets packets for it */
 int net6_loopback_init(void);
 void net6_loopback_exit(void);

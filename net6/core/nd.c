@@ -247,7 +247,7 @@ static bool net6_nd_accepts_untracked(const struct net6_iface *iface, const stru
 	if (likely(!accept) || !net6_forward_on(iface))
 		return false;
 	return accept == 1 ||
-	       net6_prefix_match(iface->nn, &ipv6_hdr(skb)->saddr, iface->ifindex);
+	       net6_prefix_match(net6_iface_table(iface), &ipv6_hdr(skb)->saddr, iface->ifindex);
 }
 
 static bool net6_nd_learn_untracked(struct net6_iface *iface, const struct sk_buff *skb,

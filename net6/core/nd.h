@@ -65,7 +65,7 @@ struct net6_prefix_claim {
  * @metric: of those of the same length on several interfaces the lower one wins
  * @claims: of each enum net6_prefix_owner; under nn->lock
  * @life: in iface->prefixes: the longest of @claims
- * @item: in nn->onlink, by prefix
+ * @item: in @iface's table, by prefix
  * @rcu: freed after a grace period
  */
 struct net6_prefix {
@@ -81,9 +81,10 @@ struct net6_prefix {
 };
 
 /* Look-ups: RCU read lock held. NULL when there is none. */
-struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif);
-struct net6_router *net6_router_select(struct net6_net *nn, int oif,
-				       const struct in6_addr *saddr);
+struct net6_prefix *net6_prefix_match(const struct net6_table *table, const struct in6_addr *addr,
+				      int oif);
+struct net6_router *net6_router_select(struct net6_net *nn, const struct net6_table *table,
+				       int oif, const struct in6_addr *saddr);
 struct net6_router *net6_router_by_id(struct net6_net *nn, u32 id, int oif);
 struct net6_router *net6_router_find(struct net6_iface *iface, const struct in6_addr *addr);
 
@@ -104,7 +105,8 @@ void net6_router_tells(struct net6_iface *iface, const struct in6_addr *addr,
 void net6_told_end(struct net6_life *life);
 void net6_told_forget(struct net6_router *router);
 bool net6_router_told(const struct net6_router *router, const struct in6_addr *addr);
-u32 net6_first_hop(struct net6_net *nn, const struct in6_addr *saddr, int oif);
+u32 net6_first_hop(struct net6_net *nn, const struct net6_table *table,
+		   const struct in6_addr *saddr, int oif);
 int net6_first_hop_of(const struct net6_iface *out, const struct in6_addr *hop,
 		      const struct in6_addr *addr);
 

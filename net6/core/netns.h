@@ -69,7 +69,7 @@ struct net6_settings {
  * @addrs: struct net6_addr by address and interface; written under @lock
  * @addr_chain: core/addr_chain.c's, NULL beside native IPv6
  * @accept_own: struct net6_accept by address and interface; same
- * @accept_any: of those that are no groups, one for each address; same
+ * @accept_any: of those that are no groups, one for each address and table; same
  * @claims: struct net6_claim, what users' sockets have joined; under @lock
  * @proxy_hash: struct net6_proxy by address; written under @lock
  * @n_proxies: its entries
@@ -81,7 +81,6 @@ struct net6_settings {
  * @dest_admitted: so many have they brought since the beginning of that tick
  * @n_routers: default routers of all interfaces; written under @lock
  * @router_id: of the last one that was made
- * @onlink: prefixes that are on-link, struct net6_prefix in its nodes; written under @lock
  * @main: routing table that there always is
  * @tables: others by number; written under @lock
  * @n_tables: so many
@@ -124,7 +123,6 @@ struct net6_net {
 	unsigned int		dest_admitted;
 	u32			n_routers;
 	u32			router_id;
-	struct net6_trie	onlink;
 	struct net6_table	main;
 	DECLARE_HASHTABLE(tables, NET6_TABLE_HASH_BITS);
 	u32			n_tables;

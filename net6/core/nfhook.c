@@ -16,6 +16,7 @@
 #include "dest.h"
 #include "exthdr.h"
 #include "forward.h"
+#include "l3mdev.h"
 #include "nfhook.h"
 #include "proxy.h"
 
@@ -76,6 +77,15 @@ static __always_inline int net6_nf_run(const unsigned int hook, struct net6_net 
 	if (verdict < 0)
 		this_cpu_inc(nn->mib->drop[NET6_DROP_NETFILTER]);
 	return verdict;
+}
+
+/* As native: what a VRF's port has received is the VRF's from routing on. */
+static struct net_device *net6_nf_in(const struct net6_iface *iface)
+{
+	int index = net6_l3mdev_index(iface);
+	const struct net6_iface *master = index ? net6_iface_find(iface->nn, index) : NULL;
+
+	return unlikely(master) ? master->dev : iface->dev;
 }
 
 /* ---- up ---- */
@@ -239,7 +249,7 @@ bool net6_nf_local_in(struct net6_iface *iface, struct sk_buff *skb, bool reasse
 {
 	net6_nf_cb_init(skb, iface->ifindex, reassembled);
 	skb_dst_set_noref(skb, &iface->rt->dst);
-	if (net6_nf_run(NF_INET_LOCAL_IN, iface->nn, skb, skb->dev, NULL,
+	if (net6_nf_run(NF_INET_LOCAL_IN, iface->nn, skb, net6_nf_in(iface), NULL,
 			net6_nf_local_in_ok) != 1)
 		return false;
 	skb_dst_drop(skb);
@@ -276,7 +286,7 @@ static struct net6_dest *net6_nf_dest(struct net6_net *nn, struct sk_buff *skb)
 	struct net6_dest *dest;
 
 	if (!(ipv6_addr_type(&h->daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
-		dest = net6_nf_lookup(nn, skb, 0);
+		dest = net6_nf_lookup(nn, skb, net6_l3mdev_of_ifindex(nn, out->ifindex));
 		if ((out->flags & IFF_LOOPBACK) ||
 		    (!IS_ERR(dest) && (dest->iface->dev == out || dest->flags & NET6_DEST_LOCAL)))
 			return dest;
@@ -445,7 +455,7 @@ static int net6_nf_forward_ok(struct net *net, struct sock *sk, struct sk_buff *
 bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_iface *out,
 		     bool reassembled)
 {
-	struct net_device *in = skb->dev;
+	struct net_device *in = net6_nf_in(iface);
 	int err;
 
 	net6_nf_cb_init(skb, iface->ifindex, reassembled);

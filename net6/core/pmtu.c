@@ -7,6 +7,7 @@
 
 #include "dest.h"
 #include "ip.h"
+#include "l3mdev.h"
 #include "proto.h"
 
 /**
@@ -105,16 +106,19 @@ static noinline void net6_dest_pmtu_ruled(struct net6_net *nn, const struct net6
 					  const struct net6_flow *flow)
 {
 	const struct in6_addr *const sources[] = { err->saddr, &in6addr_any };
-	const struct net6_dest_key key = { .daddr = *err->daddr };
+	const int oifs[] = { 0, err->ifindex, net6_l3mdev_of_ifindex(nn, err->ifindex) };
+	struct net6_dest_key key = { .daddr = *err->daddr };
 	struct flowi6 fl6;
-	unsigned int i;
-	u64 rule;
+	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(sources); i++) {
-		net6_rules_ask(nn, &key, sources[i], flow, &fl6);
-		rule = net6_rules_hash(nn, &fl6);
-		net6_dest_pmtu_by(nn, err, 0, rule);
-		net6_dest_pmtu_by(nn, err, err->ifindex, rule);
+		for (j = 0; j < ARRAY_SIZE(oifs); j++) {
+			if (j && !oifs[j])
+				continue;
+			key.oif = oifs[j];
+			net6_rules_ask(nn, &key, sources[i], flow, &fl6);
+			net6_dest_pmtu_by(nn, err, key.oif, net6_rules_hash(nn, &fl6));
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The Prefix List [PLE]: what is on-link, RFC 4861 6.3.4 and RFC 5942. A list per interface, and
- * all of a namespace by longest prefix. The link-local prefix is not in it.
+ * all of a routing table by longest prefix. The link-local prefix is not in it.
  */
 #include <linux/rculist.h>
 #include <net/ipv6.h>
@@ -12,7 +12,8 @@ static struct net6_prefix *net6_prefix_find(struct net6_iface *iface,
 					    const struct in6_addr *prefix, u8 plen)
 	__must_hold(&iface->nn->lock)
 {
-	struct net6_trie_node *node = net6_trie_find(&iface->nn->onlink, prefix, plen);
+	struct net6_trie *onlink = &net6_iface_table(iface)->onlink;
+	struct net6_trie_node *node = net6_trie_find(onlink, prefix, plen);
 	struct net6_prefix *p;
 
 	lockdep_assert_held(&iface->nn->lock);
@@ -31,7 +32,7 @@ static void net6_prefix_free(struct net6_prefix *p)
 	list_del_rcu(&p->life.list);
 	net6_life_forget(&p->iface->ends, &p->life);
 	list_del_rcu(&p->item);
-	net6_trie_prune(&p->iface->nn->onlink, &p->prefix, p->plen);
+	net6_trie_prune(&net6_iface_table(p->iface)->onlink, &p->prefix, p->plen);
 	net6_note_prefix(p, NET6_NOTE_DEL);
 	p->iface->n_prefixes -= !p->manual;
 	p->iface->n_manual -= p->manual;
@@ -105,7 +106,7 @@ static int net6_prefix_new(struct net6_iface *iface, const struct in6_addr *pref
 	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!p)
 		return -ENOMEM;
-	node = net6_trie_insert(&iface->nn->onlink, prefix, plen);
+	node = net6_trie_insert(&net6_iface_table(iface)->onlink, prefix, plen);
 	if (!node) {
 		kfree(p);
 		return -ENOMEM;
@@ -222,19 +223,20 @@ static struct net6_prefix *net6_prefix_best(const struct net6_trie_node *node, i
 
 /**
  * net6_prefix_match() - is an address on-link?
- * @nn: namespace
+ * @table: where to look
  * @addr: unicast address, not link-local
  * @oif: interface it must be on, 0 for any
  *
  * Context: RCU read lock held. Return: the longest match, of those the one of the lowest metric,
  * borrowed; NULL if none.
  */
-struct net6_prefix *net6_prefix_match(struct net6_net *nn, const struct in6_addr *addr, int oif)
+struct net6_prefix *net6_prefix_match(const struct net6_table *table, const struct in6_addr *addr,
+				      int oif)
 {
 	struct net6_prefix *best = NULL;
 	struct net6_trie_node *node;
 
-	net6_trie_for_each_match(node, &nn->onlink, addr)
+	net6_trie_for_each_match(node, &table->onlink, addr)
 		best = net6_prefix_best(node, oif) ?: best;
 	return best;
 }

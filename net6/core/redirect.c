@@ -7,6 +7,7 @@
 #include "addr.h"
 #include "forward.h"
 #include "icmp.h"
+#include "l3mdev.h"
 #include "nd.h"
 #include "nd_opts.h"
 
@@ -55,9 +56,9 @@ static u32 net6_redirect_router(struct net6_iface *iface, const struct in6_addr 
 }
 
 /* Where there are rules, it is for what they have nothing to say about. */
-static u64 net6_redirect_rule(const struct net6_net *nn)
+static u64 net6_redirect_rule(const struct net6_net *nn, int oif)
 {
-	const struct net6_dest_key key = {};
+	const struct net6_dest_key key = { .oif = oif };
 	struct flowi6 fl6;
 
 	if (!net6_rules_on(nn))
@@ -73,7 +74,7 @@ static bool net6_redirect_is_from_first_hop(struct net6_iface *iface, const stru
 	struct net6_dest_key key = {
 		.daddr	= *dest,
 		.oif	= iface->ifindex,
-		.rule	= net6_redirect_rule(iface->nn),
+		.rule	= net6_redirect_rule(iface->nn, iface->ifindex),
 	};
 
 	if (net6_redirect_is_first_hop(iface, &key, addr))
@@ -87,25 +88,29 @@ static bool net6_redirect_is_from_first_hop(struct net6_iface *iface, const stru
 	return net6_redirect_is_first_hop(iface, &key, addr);
 }
 
-/* For senders that insist on this interface or this router, and for others, if it is theirs. */
+/* For senders that insist on this interface or this router, and for others, if it is theirs. In a
+ * VRF the others insist on its device.
+ */
 static void net6_redirect_take(struct net6_iface *iface, const struct net6_redirect_msg *rd,
 			       const struct in6_addr *addr)
 {
 	const u32 id = net6_redirect_router(iface, addr);
+	const int any = net6_l3mdev_index(iface);
 	const struct {
 		u32	first_hop;
 		int	oif;
 	} senders[] = {
-		{ 0, 0 }, { 0, iface->ifindex }, { id, 0 }, { id, iface->ifindex },
-		{ NET6_DEST_SETTLED, 0 }, { NET6_DEST_SETTLED, iface->ifindex },
+		{ 0, any }, { 0, iface->ifindex }, { id, any }, { id, iface->ifindex },
+		{ NET6_DEST_SETTLED, any }, { NET6_DEST_SETTLED, iface->ifindex },
 	};
-	struct net6_dest_key key = { .daddr = rd->dest, .rule = net6_redirect_rule(iface->nn) };
+	struct net6_dest_key key = { .daddr = rd->dest };
 	struct net6_dest *d;
 	unsigned int i;
 
 	for (i = 0; i < (id ? ARRAY_SIZE(senders) : 2); i++) {
 		key.first_hop = senders[i].first_hop;
 		key.oif = senders[i].oif;
+		key.rule = net6_redirect_rule(iface->nn, key.oif);
 		d = net6_redirect_first_hop(iface, &key, addr);
 		if (!d)
 			continue;
@@ -195,7 +200,7 @@ static bool net6_redirect_from_neighbor(struct net6_iface *iface, const struct i
 
 	if (ipv6_addr_type(saddr) & IPV6_ADDR_LINKLOCAL)
 		return true;
-	prefix = net6_prefix_match(iface->nn, saddr, iface->ifindex);
+	prefix = net6_prefix_match(net6_iface_table(iface), saddr, iface->ifindex);
 	return prefix && prefix->iface == iface;
 }
 

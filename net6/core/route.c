@@ -2,15 +2,17 @@
 /* Next-hop determination, RFC 4861 section 5.2: ourselves, then on-link prefixes
  * and routes by the longest prefix, then default routers. A destination without any of
  * them is not taken to be on-link (RFC 5942 section 3). That is the table local, then main.
- * Where there are rules, they say which tables are looked at (rule.c).
+ * Where there are rules, they say which tables are looked at (rule.c). A VRF's table has what
+ * local and main have for the others.
  */
 #include <net/ipv6.h>
 
 #include "addr.h"
 #include "dest.h"
+#include "l3mdev.h"
 #include "nd.h"
 
-/* By an entry of the main table that is @plen bits long, or of none. */
+/* By an entry of its interface's table that is @plen bits long, or of none. */
 static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *daddr, u32 flags,
 			     int plen, struct net6_nexthop *nh)
 {
@@ -28,12 +30,19 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->source = NULL;
 	nh->several = NULL;
 	nh->plen = plen;
-	nh->table = RT_TABLE_MAIN;
+	nh->table = net6_iface_table(iface)->id;
 	return nh->flags;
 }
 
-static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *daddr,
-				struct net6_iface *iface, struct net6_nexthop *nh)
+/* What native has in local is in a VRF's own table. */
+static u32 net6_route_local_id(const struct net6_iface *iface)
+{
+	return net6_l3mdev_index(iface) ? net6_iface_table(iface)->id : RT_TABLE_LOCAL;
+}
+
+static int net6_route_multicast(struct net6_net *nn, const struct net6_table *table,
+				const struct in6_addr *daddr, struct net6_iface *iface,
+				struct net6_nexthop *nh)
 {
 	struct net6_router *router;
 	int flags;
@@ -44,38 +53,40 @@ static int net6_route_multicast(struct net6_net *nn, const struct in6_addr *dadd
 	 * on Linux, at the first interface.
 	 */
 	if (!iface) {
-		router = net6_router_select(nn, 0, NULL);
-		iface = router ? router->iface : net6_iface_first_multicast(nn);
+		router = net6_router_select(nn, table, 0, NULL);
+		iface = router ? router->iface : net6_iface_find_multicast(nn, table);
 		if (!iface)
 			return -ENETUNREACH;
 	}
 	flags = net6_route_direct(iface, daddr, NET6_DEST_MULTICAST, 8, nh);
-	nh->table = RT_TABLE_LOCAL;
+	nh->table = net6_route_local_id(iface);
 	return flags;
 }
 
-/* An address of ours; a link-local one only with the interface that it is on. */
-static const struct net6_accept *net6_route_own(struct net6_net *nn, const struct in6_addr *daddr,
+/* An address of ours that is in a table; a link-local one only with the interface that it is on. */
+static const struct net6_accept *net6_route_own(struct net6_net *nn, u32 table,
+						const struct in6_addr *daddr,
 						const struct net6_iface *iface)
 {
 	const struct net6_accept *accept;
 
 	if (!iface && (ipv6_addr_type(daddr) & IPV6_ADDR_LINKLOCAL))
 		return NULL;
-	accept = net6_accept_find(nn, daddr, iface);
+	accept = iface ? net6_accept_find(nn, daddr, iface) : net6_accept_in(nn, daddr, table);
 	return accept && accept->type != NET6_ACCEPT_MULTICAST ? accept : NULL;
 }
 
 /* RFC 4007 section 5: an address belongs to the zone of its interface. A packet to it belongs
  * there, too, wherever it was sent. If several interfaces have it, the one that was asked for.
  */
-static int net6_route_local(struct net6_net *nn, const struct net6_accept *accept,
-			    const struct net6_iface *iface, struct net6_nexthop *nh)
+static int net6_route_local(const struct net6_accept *accept, const struct net6_iface *iface,
+			    struct net6_nexthop *nh)
 {
 	const struct net6_addr *addr = iface ? net6_addr_find(iface, &accept->addr) : NULL;
-	int flags = net6_route_direct(nn->loopback, &accept->addr, NET6_DEST_LOCAL, 128, nh);
+	int flags = net6_route_direct(net6_l3mdev_loopback(accept->iface), &accept->addr,
+				      NET6_DEST_LOCAL, 128, nh);
 
-	nh->table = RT_TABLE_LOCAL;
+	nh->table = net6_route_local_id(accept->iface);
 	nh->ifindex = addr && net6_addr_is_assigned(addr) ? iface->ifindex :
 							    accept->iface->ifindex;
 	return flags;
@@ -170,26 +181,28 @@ static void net6_route_match(const struct net6_table *table, const struct net6_d
 		net6_spread_take(match, key->first_hop - NET6_DEST_WAY);
 }
 
-/* The longest of on-link prefix and route wins, the lower metric at the same length. A router that
- * is not known to be unreachable is preferred to one that is (RFC 4191 3.2).
+/* By main, or by a VRF's table. The longest of on-link prefix and route wins, the lower metric at
+ * the same length. A router that is not known to be unreachable is preferred to one that is (RFC
+ * 4191 3.2).
  */
-static int net6_route_main(struct net6_net *nn, const struct net6_dest_key *key,
-			   struct net6_nexthop *nh)
+static int net6_route_in(struct net6_net *nn, const struct net6_table *table,
+			 const struct net6_dest_key *key, struct net6_nexthop *nh)
 {
-	struct net6_prefix *prefix = net6_prefix_match(nn, &key->daddr, key->oif);
+	struct net6_prefix *prefix = net6_prefix_match(table, &key->daddr, key->oif);
 	const struct in6_addr *daddr = &key->daddr;
 	int oif = key->oif;
 	struct net6_fib_match match;
 	struct net6_fib_route *route;
 	struct net6_router *router;
 
-	net6_route_match(&nn->main, key, &match);
+	net6_route_match(table, key, &match);
 	route = match.route;
 	if (prefix && (!route || !match.reachable || net6_route_prefix_wins(prefix, route)))
 		return net6_route_direct(prefix->iface, daddr, NET6_DEST_ONLINK, prefix->plen, nh);
 	if (route && match.reachable && route->plen)
 		return net6_route_via(&match, key, nh);
-	router = net6_router_by_id(nn, key->first_hop, oif) ?: net6_router_select(nn, oif, NULL);
+	router = net6_router_by_id(nn, key->first_hop, oif) ?:
+		 net6_router_select(nn, table, oif, NULL);
 	if (router && (!route || net6_route_router_wins(router, route)))
 		return net6_route_default(router, key, nh);
 	return route ? net6_route_via(&match, key, nh) : -ENETUNREACH;
@@ -208,18 +221,28 @@ int net6_route_unicast(struct net6_net *nn, const struct net6_dest_key *key,
 		       const struct flowi6 *fl6, struct net6_nexthop *nh)
 {
 	return net6_rules_on(nn) ? net6_rules_nexthop(nn, key, fl6, nh) :
-				   net6_route_main(nn, key, nh);
+				   net6_route_in(nn, &nn->main, key, nh);
 }
 
-/* What is set for a table. */
-static int net6_route_of_table(const struct net6_table *table, const struct net6_dest_key *key,
-			       struct net6_nexthop *nh)
+/* Addresses and groups of ours: of interfaces that are at home in @table. */
+static int net6_route_ours(struct net6_net *nn, const struct net6_table *table,
+			   const struct in6_addr *daddr, struct net6_iface *iface,
+			   struct net6_nexthop *nh)
 {
-	struct net6_fib_match match = {};
+	const struct net6_accept *own;
 
-	if (table)
-		net6_route_match(table, key, &match);
-	return match.route ? net6_route_via(&match, key, nh) : -ENETUNREACH;
+	if (iface && net6_iface_table(iface) != table)
+		return -ENETUNREACH;
+	if (ipv6_addr_is_multicast(daddr))
+		return net6_route_multicast(nn, table, daddr, iface, nh);
+	own = net6_route_own(nn, table->id, daddr, iface);
+	return own ? net6_route_local(own, iface, nh) : -ENETUNREACH;
+}
+
+/* Is it the table of a VRF that has interfaces? */
+static bool net6_route_of_vrf(const struct net6_table *table)
+{
+	return static_branch_unlikely(&net6_l3mdev_key) && table->id != RT_TABLE_MAIN;
 }
 
 /**
@@ -229,7 +252,8 @@ static int net6_route_of_table(const struct net6_table *table, const struct net6
  * @id: number of the table
  * @nh: filled
  *
- * Local has our addresses and groups. What is link-local is on its link, whatever rules say.
+ * Local has our addresses and groups, but for those of VRFs, which are in the VRF's own table. What
+ * is link-local is on its link, whatever rules say.
  * Context: RCU read lock held. Return: as net6_route_nexthop(); -ENETUNREACH: the next rule is
  * asked.
  */
@@ -238,20 +262,33 @@ int net6_route_by_table(struct net6_net *nn, const struct net6_dest_key *key, u3
 {
 	struct net6_iface *iface = key->oif ? net6_iface_find(nn, key->oif) : NULL;
 	const struct in6_addr *daddr = &key->daddr;
-	int type = ipv6_addr_type(daddr);
-	const struct net6_accept *own;
+	const struct net6_table *table;
+	int flags;
 
-	if (id == RT_TABLE_LOCAL && type & IPV6_ADDR_MULTICAST)
-		return net6_route_multicast(nn, daddr, iface, nh);
-	if (id == RT_TABLE_LOCAL) {
-		own = net6_route_own(nn, daddr, iface);
-		return own ? net6_route_local(nn, own, iface, nh) : -ENETUNREACH;
-	}
-	if (type & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LOOPBACK))
+	if (id == RT_TABLE_LOCAL)
+		return net6_route_ours(nn, &nn->main, daddr, iface, nh);
+	table = net6_table_find(nn, id);
+	if (!table)
 		return -ENETUNREACH;
-	if (id != RT_TABLE_MAIN)
-		return net6_route_of_table(net6_table_find(nn, id), key, nh);
-	return net6_route_main(nn, key, nh);
+	if (net6_route_of_vrf(table)) {
+		flags = net6_route_ours(nn, table, daddr, iface, nh);
+		if (flags != -ENETUNREACH)
+			return flags;
+	}
+	if (ipv6_addr_type(daddr) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LOOPBACK))
+		return -ENETUNREACH;
+	return net6_route_in(nn, table, key, nh);
+}
+
+/* A VRF's device is no link, as on native. */
+static int net6_route_linklocal(const struct in6_addr *daddr, struct net6_iface *iface,
+				struct net6_nexthop *nh)
+{
+	if (!iface)
+		return -EINVAL;
+	if (net6_l3mdev_is_master(iface))
+		return -ENETUNREACH;
+	return net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh);
 }
 
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
@@ -270,14 +307,14 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 	if (net6_rules_on(nn) && !(type & IPV6_ADDR_LINKLOCAL))
 		return net6_rules_nexthop(nn, key, fl6, nh);
 	if (type & IPV6_ADDR_MULTICAST)
-		return net6_route_multicast(nn, daddr, iface, nh);
-	own = net6_route_own(nn, daddr, iface);
+		return net6_route_multicast(nn, &nn->main, daddr, iface, nh);
+	own = net6_route_own(nn, RT_TABLE_MAIN, daddr, iface);
 	if (own)
-		return net6_route_local(nn, own, iface, nh);
+		return net6_route_local(own, iface, nh);
 	if (type & IPV6_ADDR_LOOPBACK)
 		return -EADDRNOTAVAIL;
 	if (type & IPV6_ADDR_LINKLOCAL)
-		return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh) : -EINVAL;
+		return net6_route_linklocal(daddr, iface, nh);
 
-	return net6_route_main(nn, key, nh);
+	return net6_route_in(nn, &nn->main, key, nh);
 }

@@ -329,23 +329,26 @@ static s64 net6_router_score(const struct net6_router *router, const struct in6_
 	return score;
 }
 
-static bool net6_router_serves(const struct net6_iface *iface, int oif)
+static bool net6_router_serves(const struct net6_iface *iface, const struct net6_table *table,
+			       int oif)
 {
-	return net6_iface_usable(iface) && (!oif || iface->ifindex == oif);
+	return net6_iface_usable(iface) && net6_iface_table(iface) == table &&
+	       (!oif || iface->ifindex == oif);
 }
 
 /* When no router is known to be reachable, they are tried in turn (RFC 4861 6.3.6,
  * RFC 4191 3.2 within a preference).
  */
-static struct net6_router *net6_router_turn(struct net6_net *nn, int oif,
-					    const struct in6_addr *saddr, s64 score, int n)
+static struct net6_router *net6_router_turn(struct net6_net *nn, const struct net6_table *table,
+					    int oif, const struct in6_addr *saddr, s64 score,
+					    int n)
 {
 	unsigned int turn = (unsigned int)atomic_read(&nn->dest_gen) % n;
 	struct net6_router *router, *last = NULL;
 	struct net6_iface *iface;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (!net6_router_serves(iface, oif))
+		if (!net6_router_serves(iface, table, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			if (net6_router_score(router, saddr) != score)
@@ -359,8 +362,9 @@ static struct net6_router *net6_router_turn(struct net6_net *nn, int oif,
 }
 
 /* RFC 4191 3.5: each router that would be taken instead of @best if it answered is asked. */
-static void net6_router_probe(struct net6_net *nn, int oif, const struct in6_addr *saddr,
-			      const struct net6_router *best, s64 best_score)
+static void net6_router_probe(struct net6_net *nn, const struct net6_table *table, int oif,
+			      const struct in6_addr *saddr, const struct net6_router *best,
+			      s64 best_score)
 {
 	const struct net6_router *router;
 	struct net6_iface *iface;
@@ -368,7 +372,7 @@ static void net6_router_probe(struct net6_net *nn, int oif, const struct in6_add
 	s64 score;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (!net6_router_serves(iface, oif))
+		if (!net6_router_serves(iface, table, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			score = net6_router_score(router, saddr) |
@@ -383,12 +387,14 @@ static void net6_router_probe(struct net6_net *nn, int oif, const struct in6_add
 /**
  * net6_router_select() - a default router for a new destination
  * @nn: namespace
+ * @table: routing table that its interface is at home in
  * @oif: interface it must be on, 0 for any
  * @saddr: source that is used there, or NULL
  *
  * Context: RCU read lock held. Return: borrowed entry; NULL when there is none.
  */
-struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struct in6_addr *saddr)
+struct net6_router *net6_router_select(struct net6_net *nn, const struct net6_table *table,
+				       int oif, const struct in6_addr *saddr)
 {
 	struct net6_router *router, *best = NULL;
 	struct net6_iface *iface;
@@ -397,7 +403,7 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struc
 	int n = 0;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (!net6_router_serves(iface, oif))
+		if (!net6_router_serves(iface, table, oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			s64 score = net6_router_score(router, saddr);
@@ -413,9 +419,9 @@ struct net6_router *net6_router_select(struct net6_net *nn, int oif, const struc
 		}
 	}
 	if (n > 1 && !(best_score & NET6_ROUTER_REACHABLE))
-		return net6_router_turn(nn, oif, saddr, best_score, n);
+		return net6_router_turn(nn, table, oif, saddr, best_score, n);
 	if (unlikely(silent) && (best_score & NET6_ROUTER_REACHABLE))
-		net6_router_probe(nn, oif, saddr, best, best_score);
+		net6_router_probe(nn, table, oif, saddr, best, best_score);
 	return best;
 }
 
@@ -435,7 +441,7 @@ struct net6_router *net6_router_by_id(struct net6_net *nn, u32 id, int oif)
 	if (likely(!id) || id >= NET6_DEST_WAY)
 		return NULL;
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (!net6_router_serves(iface, oif))
+		if (!net6_iface_usable(iface) || (oif && iface->ifindex != oif))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list)
 			if (router->id == id)

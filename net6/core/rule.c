@@ -2,7 +2,8 @@
 /* Rules: which routing table a packet's destination is looked for in. Their list, and what programs
  * ask of it, is the kernel's (net/core/fib_rules.c): of AF_INET6 in native's place, else of
  * AF_NET6. Destinations that are remembered do not ask again: their key has a hash of all that
- * rules look at. Local delivery of what is received does not depend on rules.
+ * rules look at. Local delivery of what is received does not depend on rules: it is by the VRF of
+ * the interface, or by none.
  */
 #include <linux/bitops.h>
 #include <net/inet_dscp.h>
@@ -12,6 +13,7 @@
 
 #include "../compat/fib_rules.h"
 #include "dest.h"
+#include "l3mdev.h"
 #include "nd.h"
 #include "rule.h"
 
@@ -85,7 +87,8 @@ static int net6_rule_action(struct fib_rule *rule, struct flowi *fl, int flags,
 
 	switch (rule->action) {
 	case FR_ACT_TO_TBL:
-		err = net6_route_by_table(ask->nn, ask->key, rule->table, ask->nh);
+		err = net6_route_by_table(ask->nn, ask->key, fib_rule_get_table(rule, arg),
+					  ask->nh);
 		return err == -ENETUNREACH ? -EAGAIN : min(err, 0);
 	case FR_ACT_UNREACHABLE:
 		return -ENETUNREACH;
@@ -117,7 +120,8 @@ static bool net6_rule_suppress(struct fib_rule *rule, int flags, struct fib_look
 noinline int net6_rules_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 				const struct flowi6 *fl6, struct net6_nexthop *nh)
 {
-	struct net6_rule_ask ask = { .nn = nn, .key = key, .nh = nh };
+	struct net6_dest_key scope = *key;
+	struct net6_rule_ask ask = { .nn = nn, .key = &scope, .nh = nh };
 	struct fib_lookup_arg arg = { .result = &ask, .flags = FIB_LOOKUP_NOREF };
 	struct fib_rules_ops *ops = READ_ONCE(nn->rules.ops);
 	struct flowi6 fl;
@@ -129,6 +133,8 @@ noinline int net6_rules_nexthop(struct net6_net *nn, const struct net6_dest_key 
 		fl = *fl6;
 	else
 		net6_rules_ask(nn, key, &in6addr_any, NULL, &fl);
+	/* Who insists on a VRF's device insists on no interface. */
+	net6_l3mdev_scope(nn, &scope.oif);
 	err = fib_rules_lookup(ops, flowi6_to_flowi(&fl), 0, &arg);
 	if (err)
 		return err == -ESRCH ? -ENETUNREACH : err;
@@ -148,8 +154,8 @@ static int net6_rule_refuses(const struct fib_rule *rule, struct nlattr **tb,
 			NL_SET_ERR_MSG_ATTR(extack, tb[i], "net6 has no rules by this");
 			return -EOPNOTSUPP;
 		}
-	if (rule->l3mdev || rule->tun_id) {
-		NL_SET_ERR_MSG(extack, "net6 has no rules by VRF or tunnel");
+	if (rule->tun_id) {
+		NL_SET_ERR_MSG(extack, "net6 has no rules by tunnel");
 		return -EOPNOTSUPP;
 	}
 	if (rule->flags & FIB_RULE_FIND_SADDR) {
@@ -181,7 +187,7 @@ static int net6_rule_configure(struct fib_rule *rule, struct sk_buff *skb,
 		NL_SET_ERR_MSG(extack, "Invalid dsfield (tos): ECN bits must be 0");
 		return -EINVAL;
 	}
-	if (rule->action == FR_ACT_TO_TBL && rule->table == RT_TABLE_UNSPEC) {
+	if (rule->action == FR_ACT_TO_TBL && !rule->l3mdev && rule->table == RT_TABLE_UNSPEC) {
 		NL_SET_ERR_MSG(extack, "Invalid table");
 		return -EINVAL;
 	}
@@ -250,6 +256,8 @@ static u32 net6_rule_looks(const struct net6_rule *r)
 		looks |= NET6_RULES_DPORT;
 	if (r->dscp)
 		looks |= NET6_RULES_DSCP;
+	if (rule->l3mdev)
+		looks |= NET6_RULES_L3MDEV;
 	return looks;
 }
 
@@ -285,8 +293,87 @@ static void net6_rules_changed(struct fib_rules_ops *ops)
 	WRITE_ONCE(nn->rules.looks, seen.looks);
 	WRITE_ONCE(nn->rules.mark, seen.mark);
 	WRITE_ONCE(nn->rules.src_plen, seen.src_plen);
-	WRITE_ONCE(nn->rules.on, !plain || n < ARRAY_SIZE(begin));
+	WRITE_ONCE(nn->rules.on, !plain || n < ARRAY_SIZE(begin) || nn->rules.l3mdevs);
 	net6_dest_flush(nn);
+}
+
+/* ---- VRFs ---- */
+
+/* Where native's rule for VRFs is in the list. */
+#define NET6_RULE_L3MDEV_PREF	1000
+
+static struct sk_buff *net6_rule_l3mdev_request(const struct fib_rules_ops *ops)
+{
+	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	struct fib_rule_hdr *frh;
+	struct nlmsghdr *nlh;
+
+	if (!skb)
+		return NULL;
+	nlh = nlmsg_put(skb, 0, 0, RTM_NEWRULE, sizeof(*frh), NLM_F_EXCL);
+	frh = nlmsg_data(nlh);
+	memset(frh, 0, sizeof(*frh));
+	frh->family = ops->family;
+	frh->action = FR_ACT_TO_TBL;
+	if (nla_put_u8(skb, FRA_PROTOCOL, RTPROT_KERNEL) || nla_put_u8(skb, FRA_L3MDEV, 1) ||
+	    nla_put_u32(skb, FRA_PRIORITY, NET6_RULE_L3MDEV_PREF)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	nlmsg_end(skb, nlh);
+	return skb;
+}
+
+/* The kernel's VRFs add it for native, if that is on. As there once: who removes it means it. */
+static void net6_rule_l3mdev_add(struct net6_net *nn, struct fib_rules_ops *ops)
+{
+	struct sk_buff *skb = net6_rule_l3mdev_request(ops);
+	int err = skb ? net6_compat_newrule(nn->net, skb, nlmsg_hdr(skb)) : -ENOMEM;
+
+	kfree_skb(skb);
+	if (err && err != -EEXIST)
+		net_warn_ratelimited("net6: no rule for VRFs: error %d\n", err);
+	else
+		nn->rules.l3mdev_rule = true;
+}
+
+static void net6_rules_attached(struct net6_iface *iface)
+{
+	struct net6_net *nn = iface->nn;
+	struct fib_rules_ops *ops = nn->rules.ops;
+
+	if (ops && net6_l3mdev_is_master(iface) && !nn->rules.l3mdev_rule)
+		net6_rule_l3mdev_add(nn, ops);
+}
+
+static void net6_rules_detached(struct net6_iface *iface)
+{
+}
+
+static struct net6_iface_watcher net6_rules_watcher = {
+	.attached	= net6_rules_attached,
+	.detached	= net6_rules_detached,
+};
+
+/**
+ * net6_rules_init() - the first VRF of a namespace brings its rule
+ *
+ * Context: process, sleeps. Return: 0.
+ */
+int net6_rules_init(void)
+{
+	net6_iface_watch(&net6_rules_watcher);
+	return 0;
+}
+
+/**
+ * net6_rules_exit() - undo net6_rules_init()
+ *
+ * Context: process, sleeps.
+ */
+void net6_rules_exit(void)
+{
+	net6_iface_unwatch(&net6_rules_watcher);
 }
 
 /* ---- a namespace ---- */
@@ -355,6 +442,15 @@ void net6_rules_net_exit(struct net6_net *nn)
 int net6_rules_net_init(struct net6_net *nn)
 {
 	return 0;
+}
+
+int net6_rules_init(void)
+{
+	return 0;
+}
+
+void net6_rules_exit(void)
+{
 }
 
 void net6_rules_net_exit(struct net6_net *nn)

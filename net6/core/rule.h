@@ -23,22 +23,27 @@ struct sk_buff;
 #define NET6_RULES_SPORT	BIT(3)
 #define NET6_RULES_DPORT	BIT(4)
 #define NET6_RULES_DSCP		BIT(5)
+#define NET6_RULES_L3MDEV	BIT(6)
 
 /**
  * struct net6_rules - a namespace's rules
  * @ops: the kernel's list of them, written under RTNL; NULL without CONFIG_FIB_RULES
  * @count: how many there are; RTNL
- * @on: there are others than the two that a namespace begins with
+ * @l3mdevs: interfaces that belong to VRFs; under RTNL and nn->lock
+ * @l3mdev_rule: the rule that leads to VRFs' tables was added once; RTNL
+ * @on: there are others than the two that a namespace begins with, or VRFs
  * @src_plen: leading bits of the source that some rule looks at
  * @looks: NET6_RULES_*
  * @mark: bits of the mark that some rule looks at
  *
- * All but @ops follow from the list. But for @count they are read without a lock: whoever reads old
- * ones makes an entry that is stale.
+ * @count and what follows @l3mdev_rule go by the list. But for @count they are read without a lock:
+ * whoever reads old ones makes an entry that is stale.
  */
 struct net6_rules {
 	struct fib_rules_ops	*ops;
 	u32			count;
+	u32			l3mdevs;
+	bool			l3mdev_rule;
 	bool			on;
 	u8			src_plen;
 	u32			looks;
@@ -47,6 +52,8 @@ struct net6_rules {
 
 int net6_rules_net_init(struct net6_net *nn);
 void net6_rules_net_exit(struct net6_net *nn);
+int net6_rules_init(void);
+void net6_rules_exit(void);
 
 void net6_rules_ask(const struct net6_net *nn, const struct net6_dest_key *key,
 		    const struct in6_addr *saddr, const struct net6_flow *flow,

@@ -6,8 +6,10 @@
 #include <linux/siphash.h>
 #include <net/flow_dissector.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 
 #include "dest.h"
+#include "l3mdev.h"
 #include "netns.h"
 #include "rule.h"
 
@@ -17,6 +19,7 @@
  * @mark: alike
  * @uid: owner of the socket
  * @iif: interface that it came in on
+ * @l3mdev: device of the VRF that it belongs to
  * @sport: port
  * @dport: port
  * @protocol: IPPROTO_*
@@ -28,12 +31,23 @@ struct net6_rule_seen {
 	u32		mark;
 	u32		uid;
 	u32		iif;
+	u32		l3mdev;
 	__be16		sport;
 	__be16		dport;
-	u32		protocol;
-	u16		dscp;
+	u8		protocol;
+	u8		dscp;
 	u16		sourced;
 } __aligned(SIPHASH_ALIGNMENT);
+
+/* A VRF's device as the sender's interface says no more than that. */
+static void net6_rules_l3mdev_of(const struct net6_net *nn, struct flowi6 *fl6)
+{
+	if (!static_branch_unlikely(&net6_l3mdev_key))
+		return;
+	rcu_read_lock();
+	l3mdev_update_flow(nn->net, flowi6_to_flowi(fl6));
+	rcu_read_unlock();
+}
 
 /**
  * net6_rules_ask() - the question of a sender here
@@ -55,8 +69,10 @@ void net6_rules_ask(const struct net6_net *nn, const struct net6_dest_key *key,
 	fl6->flowi6_oif = key->oif;
 	fl6->flowi6_iif = LOOPBACK_IFINDEX;
 	fl6->flowi6_uid = sock_net_uid(nn->net, NULL);
-	if (!flow)
+	if (!flow) {
+		net6_rules_l3mdev_of(nn, fl6);
 		return;
+	}
 	fl6->flowi6_iif = flow->iif ?: LOOPBACK_IFINDEX;
 	fl6->flowi6_mark = flow->mark;
 	fl6->flowi6_proto = flow->protocol;
@@ -65,6 +81,7 @@ void net6_rules_ask(const struct net6_net *nn, const struct net6_dest_key *key,
 	fl6->flowlabel = flow->label;
 	if (flow->owned)
 		fl6->flowi6_uid = flow->uid;
+	net6_rules_l3mdev_of(nn, fl6);
 }
 
 /* As native dissects them: behind extension headers, but not within a tunnel. */
@@ -150,6 +167,8 @@ u64 net6_rules_hash(const struct net6_net *nn, const struct flowi6 *fl6)
 		seen.uid = __kuid_val(fl6->flowi6_uid);
 	if (looks & NET6_RULES_IIF)
 		seen.iif = fl6->flowi6_iif;
+	if (looks & NET6_RULES_L3MDEV)
+		seen.l3mdev = fl6->flowi6_l3mdev;
 	if (looks & NET6_RULES_PROTOCOL)
 		seen.protocol = fl6->flowi6_proto;
 	if (looks & NET6_RULES_SPORT)

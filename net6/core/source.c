@@ -17,6 +17,8 @@ static struct net6_addr *net6_source_probed(const struct net6_iface *iface,
 	if (scoped || (a && net6_addr_in_dad(a)))
 		return a && net6_addr_in_dad(a) ? a : NULL;
 	list_for_each_entry_rcu(other, &iface->nn->ifaces, list) {
+		if (net6_iface_table(other) != net6_iface_table(iface))
+			continue;
 		a = net6_addr_find(other, addr);
 		if (a && net6_addr_in_dad(a))
 			return a;
@@ -33,7 +35,7 @@ static struct net6_addr *net6_source_find(const struct net6_iface *iface,
 	const struct net6_accept *accept;
 
 	if ((!a || !net6_addr_is_assigned(a)) && !scoped) {
-		accept = net6_accept_find(iface->nn, addr, NULL);
+		accept = net6_accept_in(iface->nn, addr, net6_iface_table(iface)->id);
 		a = accept && accept->type == NET6_ACCEPT_UNICAST ?
 		    net6_addr_find(accept->iface, addr) : NULL;
 	}

@@ -56,7 +56,8 @@ static void net6_spread_routers(struct net6_net *nn, const struct net6_nexthop *
 	struct net6_iface *iface;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
-		if (!net6_iface_usable(iface))
+		if (!net6_iface_usable(iface) ||
+		    net6_iface_table(iface) != net6_iface_table(nh->iface))
 			continue;
 		list_for_each_entry_rcu(router, &iface->routers, life.list) {
 			if (!router->attrs.manual ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Source address selection, RFC 6724 sections 4 and 5. Candidates are the unicast addresses of
  * the outgoing interface. If it has none of the destination's wider scope, those of the other
- * interfaces are, too.
+ * interfaces are, too: of the same VRF, or of none.
  */
 #include <net/ipv6.h>
 
@@ -97,7 +97,7 @@ int net6_srcaddr_select(struct net6_net *nn, const struct net6_iface *out,
 	if (want.scope > IPV6_ADDR_SCOPE_LINKLOCAL && !ipv6_addr_is_multicast(daddr) &&
 	    (!found || best.scope < want.scope)) {
 		list_for_each_entry_rcu(iface, &nn->ifaces, list)
-			if (iface != out)
+			if (iface != out && net6_iface_table(iface) == net6_iface_table(out))
 				found = net6_srcaddr_better(iface, out, hop, &want, prefs, found,
 							    &best);
 	}

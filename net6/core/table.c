@@ -30,7 +30,7 @@ void net6_table_net_init(struct net6_net *nn)
  * @nn: namespace
  * @id: its number; main's is RT_TABLE_UNSPEC, too
  *
- * Context: RCU read lock or nn->lock held. Return: borrowed; NULL if it has no routes.
+ * Context: RCU read lock or nn->lock held. Return: borrowed; NULL if it has nothing.
  */
 struct net6_table *net6_table_find(struct net6_net *nn, u32 id)
 {
@@ -64,7 +64,7 @@ struct net6_table *net6_table_from(struct net6_net *nn, u32 id)
 }
 
 /**
- * net6_table_get() - a table that is to have one more route
+ * net6_table_get() - a table that is to have one more route, or interface
  * @nn: namespace
  * @id: its number, as for net6_table_find()
  *
@@ -94,9 +94,9 @@ struct net6_table *net6_table_get(struct net6_net *nn, u32 id)
 }
 
 /**
- * net6_table_put() - a table has one route less
+ * net6_table_put() - a table has one route or interface less
  * @nn: namespace
- * @table: the table; the route is in its trie no more
+ * @table: the table; its tries do not have it any more
  *
  * Context: nn->lock held.
  */

@@ -8,6 +8,7 @@
 
 #include "../compat/inet_sock.h"
 #include "../core/addr.h"
+#include "../core/l3mdev.h"
 #include "sock.h"
 
 static int net6_cmsg_int(const struct cmsghdr *cmsg, int min, int max, int *val)
@@ -33,13 +34,13 @@ static int net6_cmsg_pktinfo(struct sock *sk, const struct cmsghdr *cmsg, struct
 	if (cmsg->cmsg_len < CMSG_LEN(sizeof(*info)))
 		return -EINVAL;
 	ifindex = info->ipi6_ifindex;
-	if (ifindex) {
-		if (tx->oif && tx->oif != ifindex)
-			return -EINVAL;
-		tx->oif = ifindex;
-	}
 	type = ipv6_addr_type(&info->ipi6_addr);
 	rcu_read_lock();
+	if (!net6_l3mdev_reaches(net6_pernet(net), tx->oif, ifindex)) {
+		rcu_read_unlock();
+		return -EINVAL;
+	}
+	tx->oif = ifindex ?: tx->oif;
 	if (tx->oif && !dev_get_by_index_rcu(net, tx->oif))
 		err = -ENODEV;
 	else if (!tx->oif && (type & IPV6_ADDR_LINKLOCAL))

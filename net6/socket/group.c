@@ -18,7 +18,7 @@ static int net6_group_ifindex(struct net6_net *nn, const struct in6_addr *addr)
 
 	if (net6_route_nexthop(nn, &key, NULL, &nh) >= 0)
 		return nh.iface->ifindex;
-	iface = net6_iface_first_multicast(nn);
+	iface = net6_iface_find_multicast(nn, &nn->main);
 	return iface ? iface->ifindex : 0;
 }
 

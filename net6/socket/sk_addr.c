@@ -9,6 +9,7 @@
 #include "../compat/inet_sock.h"
 #include "../compat/tcp.h"
 #include "../core/addr.h"
+#include "../core/l3mdev.h"
 #include "mapped.h"
 #include "sock.h"
 
@@ -72,7 +73,13 @@ int net6_sk_check_addr(struct sock *sk, const struct sockaddr_in6 *addr, int len
 
 	if (!err)
 		err = net6_sk_default_oif(sk, &addr->sin6_addr, oif);
-	return !err && bound && *oif != bound ? -EINVAL : err;
+	if (!err && unlikely(bound && *oif != bound)) {
+		rcu_read_lock();
+		if (!net6_l3mdev_reaches(net6_pernet(sock_net(sk)), bound, *oif))
+			err = -EINVAL;
+		rcu_read_unlock();
+	}
+	return err;
 }
 
 /**

@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 
 #include "../compat/inet_sock.h"
+#include "../core/l3mdev.h"
 #include "mapped.h"
 
 /* What bit of rxopt does an option switch? 0 if it is not one of those. */
@@ -72,6 +73,17 @@ static int net6_set_unicast_if(struct sock *sk, int val, unsigned int optlen)
 	return 0;
 }
 
+/* May it name an interface, bound to a device as it is? */
+static bool net6_sk_reaches(const struct sock *sk, int ifindex)
+{
+	bool reaches;
+
+	rcu_read_lock();
+	reaches = net6_l3mdev_reaches(net6_pernet(sock_net(sk)), sk->sk_bound_dev_if, ifindex);
+	rcu_read_unlock();
+	return reaches;
+}
+
 static int net6_set_multicast_if(struct sock *sk, int val)
 {
 	struct net_device *dev;
@@ -81,7 +93,7 @@ static int net6_set_multicast_if(struct sock *sk, int val)
 		if (!dev)
 			return -ENODEV;
 		dev_put(dev);
-		if (sk->sk_bound_dev_if && sk->sk_bound_dev_if != val)
+		if (!net6_sk_reaches(sk, val))
 			return -EINVAL;
 	}
 	net6_np(sk)->mcast_oif = val;
@@ -96,7 +108,7 @@ static int net6_set_pktinfo(struct sock *sk, sockptr_t optval, unsigned int optl
 		return -EINVAL;
 	if (copy_from_sockptr(&pkt, optval, sizeof(pkt)))
 		return -EFAULT;
-	if (pkt.ipi6_ifindex && sk->sk_bound_dev_if && sk->sk_bound_dev_if != pkt.ipi6_ifindex)
+	if (!net6_sk_reaches(sk, pkt.ipi6_ifindex))
 		return -EINVAL;
 	net6_np(sk)->sticky_pktinfo = pkt;
 	return 0;

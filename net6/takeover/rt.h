@@ -85,7 +85,7 @@ int net6_rt_routes_at(struct net6_net *nn, u32 id, const struct in6_addr *dst, u
 int net6_rt_routes_over(const struct net6_iface *iface, u32 id, const struct in6_addr *addr,
 			net6_rt_fn fn, void *arg);
 void net6_rt_of_own(struct net6_rt_route *to, const struct in6_addr *addr,
-		    const struct net_device *dev);
+		    const struct net_device *dev, u32 table);
 void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from);
 void net6_rt_of_router(struct net6_rt_route *to, const struct net6_router *from);
 void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from);

@@ -112,7 +112,9 @@ static int net6_rt_route_set(const struct net6_rt_change *c, const struct net6_r
 {
 	const struct net6_rt_hop *hop = &c->hop;
 
-	if (!c->plen && !ipv6_addr_any(&hop->gateway) && attrs->table == RT_TABLE_MAIN)
+	/* A default router is one in its interface's own table. */
+	if (!c->plen && !ipv6_addr_any(&hop->gateway) &&
+	    attrs->table == net6_iface_table(hop->iface)->id)
 		return net6_router_update(hop->iface, &hop->gateway, attrs, lifetime);
 	return net6_fib_update(hop->iface, &c->dst, c->plen, &hop->gateway, attrs, lifetime);
 }

@@ -5,6 +5,7 @@
  */
 #include <net/ip6_route.h>
 
+#include "../core/l3mdev.h"
 #include "rt_change.h"
 
 /* Does a table's longest route that is longer than another prefix lead to this address directly? */
@@ -14,8 +15,6 @@ static struct net6_iface *net6_rt_request_direct(const struct net6_table *table,
 	const struct net6_fib_route *entry;
 	struct net6_fib_match match;
 
-	if (!table)
-		return NULL;
 	net6_fib_lookup(table, addr, oif, &match);
 	entry = match.route;
 	if (!entry || entry->plen <= plen || entry->attrs.refuses ||
@@ -25,14 +24,14 @@ static struct net6_iface *net6_rt_request_direct(const struct net6_table *table,
 }
 
 /* Without a carrier a prefix leads nowhere now. Who sets routes then means its interface. */
-static struct net6_iface *net6_rt_request_waiting(struct net6_net *nn, const struct in6_addr *addr,
-						  int oif)
+static struct net6_iface *net6_rt_request_waiting(const struct net6_table *table,
+						  const struct in6_addr *addr, int oif)
 {
 	struct net6_trie_node *node;
 	const struct net6_prefix *prefix;
 	struct net6_iface *iface = NULL;
 
-	net6_trie_for_each_match(node, &nn->onlink, addr)
+	net6_trie_for_each_match(node, &table->onlink, addr)
 		list_for_each_entry_rcu(prefix, &node->items, item)
 			if (net6_iface_set_up(prefix->iface) &&
 			    (!oif || prefix->iface->ifindex == oif))
@@ -40,24 +39,35 @@ static struct net6_iface *net6_rt_request_waiting(struct net6_net *nn, const str
 	return iface;
 }
 
+static struct net6_iface *net6_rt_request_in(const struct net6_table *table,
+					     const struct in6_addr *addr, int oif)
+{
+	const struct net6_prefix *prefix = net6_prefix_match(table, addr, oif);
+	struct net6_iface *iface;
+
+	iface = net6_rt_request_direct(table, addr, oif, prefix ? prefix->plen : -1);
+	if (iface)
+		return iface;
+	return prefix ? prefix->iface : net6_rt_request_waiting(table, addr, oif);
+}
+
 /* A gateway tells its interface, if it is on one of ours, or on that of index @oif if it is not 0:
- * by the route's table, else by main.
+ * by the route's table, else by the interface's, or main.
  */
 static struct net6_iface *net6_rt_request_iface(struct net6_net *nn, u32 id,
 						const struct in6_addr *addr, int oif)
 {
-	const struct net6_prefix *prefix;
-	struct net6_iface *iface = NULL;
+	const struct net6_table *table;
+	struct net6_iface *iface;
 
 	rcu_read_lock();
 	/* RTNL keeps the interface, not the prefix. */
-	if (id != RT_TABLE_MAIN)
-		iface = net6_rt_request_direct(net6_table_find(nn, id), addr, oif, -1);
-	prefix = net6_prefix_match(nn, addr, oif);
-	if (!iface)
-		iface = net6_rt_request_direct(&nn->main, addr, oif, prefix ? prefix->plen : -1);
-	if (!iface)
-		iface = prefix ? prefix->iface : net6_rt_request_waiting(nn, addr, oif);
+	table = net6_table_find(nn, id);
+	iface = table ? net6_rt_request_in(table, addr, oif) : NULL;
+	if (!iface) {
+		table = net6_l3mdev_scope(nn, &oif);
+		iface = net6_rt_request_in(table, addr, oif);
+	}
 	rcu_read_unlock();
 	return iface;
 }
@@ -149,13 +159,15 @@ static int net6_rt_request_read(struct net6_net *nn, struct net6_rt_change *c, s
 static int net6_rt_request_read_hops(struct net6_net *nn, struct net6_rt_change *c,
 				     const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	int n;
+	int n, i;
 
 	if (!attr || c->attrs.refuses)
 		return 0;
 	c->hops = NULL;
 	c->several = true;
 	n = net6_rt_hops_read(nn, attr, &c->hops, extack);
+	for (i = 0; i < n; i++)
+		c->hops[i].onlink |= c->hop.onlink;
 	c->n_hops = max(n, 0);
 	return min(n, 0);
 }
@@ -245,6 +257,33 @@ static bool net6_rt_request_reaches(struct net6_net *nn, const struct net6_rt_ch
 	       net6_rt_request_iface(nn, c->attrs.table, &hop->gateway, hop->iface->ifindex);
 }
 
+/* Length of what an address is on the link by, on an interface or on any; 0: nothing, or by a
+ * default route.
+ */
+static int net6_rt_request_plen(const struct net6_table *table, const struct in6_addr *addr,
+				int oif)
+{
+	const struct net6_prefix *prefix = net6_prefix_match(table, addr, oif);
+	struct net6_fib_match match;
+
+	net6_fib_lookup(table, addr, oif, &match);
+	return max(prefix ? prefix->plen : 0,
+		   match.route && !match.route->attrs.refuses ? match.route->plen : 0);
+}
+
+/* As native: one that is said to be on-link is not to be on another interface's. */
+static bool net6_rt_request_elsewhere(const struct net6_rt_hop *hop)
+{
+	const struct net6_iface *iface = hop->iface;
+	bool elsewhere;
+
+	rcu_read_lock();
+	elsewhere = net6_rt_request_plen(net6_iface_table(iface), &hop->gateway, 0) >
+		    net6_rt_request_plen(net6_iface_table(iface), &hop->gateway, iface->ifindex);
+	rcu_read_unlock();
+	return elsewhere;
+}
+
 static bool net6_rt_request_own(const struct net6_rt_hop *hop)
 {
 	bool own;
@@ -278,6 +317,10 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 	}
 	if (!direct && net6_rt_request_own(hop)) {
 		NL_SET_ERR_MSG(extack, "Gateway can not be a local address");
+		return -EINVAL;
+	}
+	if (!direct && hop->onlink && !c->nexthop && net6_rt_request_elsewhere(hop)) {
+		NL_SET_ERR_MSG(extack, "Nexthop has invalid gateway or device mismatch");
 		return -EINVAL;
 	}
 	if (!direct && !hop->onlink && !c->nexthop && !net6_rt_request_reaches(nn, c, hop)) {

@@ -199,7 +199,7 @@ static void net6_rt_route_matched(const struct net6_dest *dest, struct net6_rt_r
 	if (dest->neigh && !(dest->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
 		best.gateway = dest->neigh->addr;
 	if (dest->flags & NET6_DEST_LOCAL)
-		net6_rt_of_own(&best.route, &dest->key.daddr, best.dev);
+		net6_rt_of_own(&best.route, &dest->key.daddr, best.dev, dest->table);
 	else
 		net6_rt_routes_over(dest->iface, dest->table, &dest->key.daddr,
 				    net6_rt_route_better, &best);

@@ -5,6 +5,7 @@
  */
 #include <net/ip6_route.h>
 
+#include "../core/l3mdev.h"
 #include "rt.h"
 
 static const struct in6_addr net6_rt_linklocal = { { .u6_addr8 = { 0xfe, 0x80 } } };
@@ -36,7 +37,7 @@ void net6_rt_of_prefix(struct net6_rt_route *to, const struct net6_prefix *from)
 		.attrs.protocol	= added ? RTPROT_BOOT : RTPROT_KERNEL,
 		.expires	= net6_life_left(&from->life),
 		.rtf_flags	= RTF_UP,
-		.table		= RT_TABLE_MAIN,
+		.table		= net6_iface_table(from->iface)->id,
 		.type		= RTN_UNICAST,
 		.kind		= NET6_RT_PREFIX,
 	};
@@ -53,7 +54,7 @@ static void net6_rt_via(struct net6_rt_route *to, const struct net6_iface *iface
 		.attrs		= *attrs,
 		.expires	= net6_life_left(life),
 		.rtf_flags	= RTF_UP,
-		.table		= RT_TABLE_MAIN,
+		.table		= net6_iface_table(iface)->id,
 		.type		= attrs->refuses ?: RTN_UNICAST,
 		.kind		= NET6_RT_ENTRY,
 	};
@@ -105,11 +106,12 @@ void net6_rt_of_fib(struct net6_rt_route *to, const struct net6_fib_route *from)
  * @to: filled in
  * @addr: the address
  * @dev: device that it is shown on
+ * @table: number of the table that it is in
  *
  * Context: RCU read lock held.
  */
 void net6_rt_of_own(struct net6_rt_route *to, const struct in6_addr *addr,
-		    const struct net_device *dev)
+		    const struct net_device *dev, u32 table)
 {
 	*to = (struct net6_rt_route) {
 		.dst		= *addr,
@@ -117,7 +119,7 @@ void net6_rt_of_own(struct net6_rt_route *to, const struct in6_addr *addr,
 		.dev		= dev,
 		.expires	= NET6_LIFETIME_INFINITE,
 		.rtf_flags	= RTF_UP | RTF_LOCAL | RTF_NONEXTHOP,
-		.table		= RT_TABLE_LOCAL,
+		.table		= table,
 		.type		= RTN_LOCAL,
 		.attrs.protocol	= RTPROT_KERNEL,
 	};
@@ -129,12 +131,17 @@ static bool net6_rt_of_single(struct net6_rt_route *to, const struct net6_addr *
 	if (from->origin != NET6_ADDR_MANUAL || from->plen < 128 ||
 	    (from->flags & IFA_F_NOPREFIXROUTE))
 		return false;
-	net6_rt_of_own(to, &from->addr, from->iface->dev);
+	net6_rt_of_own(to, &from->addr, from->iface->dev, net6_iface_table(from->iface)->id);
 	to->rtf_flags = RTF_UP;
-	to->table = RT_TABLE_MAIN;
 	to->type = RTN_UNICAST;
 	to->attrs.metric = from->metric ?: IP6_RT_PRIO_ADDRCONF;
 	return true;
+}
+
+/* What is in local of an interface of no VRF. */
+static u32 net6_rt_local_id(const struct net6_iface *iface)
+{
+	return net6_l3mdev_index(iface) ? net6_iface_table(iface)->id : RT_TABLE_LOCAL;
 }
 
 /* What is on the link without an entry. */
@@ -148,7 +155,7 @@ static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *
 		.attrs.protocol	= RTPROT_KERNEL,
 		.expires	= NET6_LIFETIME_INFINITE,
 		.rtf_flags	= RTF_UP,
-		.table		= group ? RT_TABLE_LOCAL : RT_TABLE_MAIN,
+		.table		= group ? net6_rt_local_id(from) : net6_iface_table(from)->id,
 		.type		= group ? RTN_MULTICAST : RTN_UNICAST,
 	};
 }
@@ -201,7 +208,7 @@ static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
 	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
 		if (!net6_addr_is_assigned(addr))
 			continue;
-		net6_rt_of_own(&route, &addr->addr, iface->dev);
+		net6_rt_of_own(&route, &addr->addr, iface->dev, net6_rt_local_id(iface));
 		err = err ?: net6_rt_walk_one(w, &route);
 		if (net6_rt_of_single(&route, addr))
 			err = err ?: net6_rt_walk_one(w, &route);
@@ -213,7 +220,13 @@ static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
 	return err;
 }
 
-static int net6_rt_walk_ifaces(struct net6_rt_walk *w, struct net6_net *nn)
+/* Is it the table of an interface: its VRF's, or main and local? 0: of any. */
+static bool net6_rt_walk_wants(const struct net6_iface *iface, u32 only)
+{
+	return !only || only == net6_iface_table(iface)->id || only == net6_rt_local_id(iface);
+}
+
+static int net6_rt_walk_ifaces(struct net6_rt_walk *w, struct net6_net *nn, u32 only)
 {
 	struct net6_iface *iface;
 	u32 done = 0;
@@ -225,7 +238,7 @@ static int net6_rt_walk_ifaces(struct net6_rt_walk *w, struct net6_net *nn)
 		if (done++ < w->pos->ifaces)
 			continue;
 		w->n = 0;
-		err = net6_rt_walk_iface(w, iface);
+		err = net6_rt_walk_wants(iface, only) ? net6_rt_walk_iface(w, iface) : 0;
 		if (err)
 			return err;
 		w->pos->ifaces++;
@@ -260,11 +273,10 @@ int net6_rt_routes_walk(struct net6_net *nn, u32 only, struct net6_rt_pos *pos, 
 			void *arg)
 {
 	struct net6_rt_walk w = { .fn = fn, .arg = arg, .pos = pos };
-	int err = 0;
+	int err;
 
 	rcu_read_lock();
-	if (!only || only == RT_TABLE_MAIN || only == RT_TABLE_LOCAL)
-		err = net6_rt_walk_ifaces(&w, nn);
+	err = net6_rt_walk_ifaces(&w, nn, only);
 	err = err ?: net6_fib_walk(nn, only, &pos->fib, net6_rt_walk_entry, &w);
 	rcu_read_unlock();
 	return err;
@@ -322,14 +334,17 @@ static int net6_rt_of_routers(const struct net6_iface *iface, net6_rt_fn fn, voi
 	return err;
 }
 
-/* What each interface has in main: the prefix of link-local addresses, and default routers. */
-static int net6_rt_of_ifaces(struct net6_net *nn, bool linklocal, net6_rt_fn fn, void *arg)
+/* What each interface has in its table: the prefix of link-local addresses, and default routers. */
+static int net6_rt_of_ifaces(struct net6_net *nn, const struct net6_table *table, bool linklocal,
+			     net6_rt_fn fn, void *arg)
 {
 	struct net6_rt_route route;
 	struct net6_iface *iface;
 	int err = 0;
 
 	list_for_each_entry_rcu(iface, &nn->ifaces, list) {
+		if (net6_iface_table(iface) != table)
+			continue;
 		if (!linklocal) {
 			err = net6_rt_of_routers(iface, fn, arg);
 		} else if (net6_iface_usable(iface) && !net6_iface_is_loopback(iface)) {
@@ -361,12 +376,11 @@ int net6_rt_routes_at(struct net6_net *nn, u32 id, const struct in6_addr *dst, u
 	int err = 0;
 
 	rcu_read_lock();
-	if (id == RT_TABLE_MAIN) {
-		err = net6_rt_of_onlink(net6_trie_find(&nn->onlink, dst, plen), fn, arg);
-		if (!err && (!plen || linklocal))
-			err = net6_rt_of_ifaces(nn, linklocal, fn, arg);
-	}
 	table = net6_table_find(nn, id);
+	if (table)
+		err = net6_rt_of_onlink(net6_trie_find(&table->onlink, dst, plen), fn, arg);
+	if (!err && table && (!plen || linklocal))
+		err = net6_rt_of_ifaces(nn, table, linklocal, fn, arg);
 	if (!err && table)
 		err = net6_rt_of_node(net6_trie_find(&table->fib, dst, plen), fn, arg);
 	rcu_read_unlock();
@@ -392,9 +406,9 @@ int net6_rt_routes_over(const struct net6_iface *iface, u32 id, const struct in6
 	struct net6_rt_route route;
 	int err = 0;
 
-	if (id == RT_TABLE_MAIN) {
+	if (table && table == net6_iface_table(iface)) {
 		err = net6_rt_of_routers(iface, fn, arg);
-		net6_trie_for_each_match(node, &iface->nn->onlink, addr)
+		net6_trie_for_each_match(node, &table->onlink, addr)
 			err = err ?: net6_rt_of_onlink(node, fn, arg);
 	}
 	if (!err && (group || ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)) {

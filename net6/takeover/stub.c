@@ -91,8 +91,8 @@ static int net6_stub_nexthop_check(struct net *net, const struct net_device *dev
 	return 0;
 }
 
-/* RTNL held. A table is named by IPv4, for a route of its own with an IPv6 gateway: that is not had
- * here. Each object keeps net6.
+/* RTNL held. IPv4, for a route of its own with an IPv6 gateway, says of no namespace that somebody
+ * asks there: that is not had here. Each object keeps net6.
  */
 static int net6_stub_nexthop_init(struct net *net, struct fib6_nh *nh, struct fib6_config *cfg,
 				  gfp_t gfp, struct netlink_ext_ack *extack)
@@ -101,7 +101,7 @@ static int net6_stub_nexthop_init(struct net *net, struct fib6_nh *nh, struct fi
 	int err = 0;
 
 	/* Nothing keeps a module whose loading fails. */
-	if (cfg->fc_table || READ_ONCE(THIS_MODULE->state) != MODULE_STATE_LIVE ||
+	if (!cfg->fc_nlinfo.nl_net || READ_ONCE(THIS_MODULE->state) != MODULE_STATE_LIVE ||
 	    !try_module_get(THIS_MODULE))
 		return -EAFNOSUPPORT;
 	dev = cfg->fc_is_fdb ? NULL : dev_get_by_index(net, cfg->fc_ifindex);

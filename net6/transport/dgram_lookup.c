@@ -2,6 +2,7 @@
 /* Finding the socket that a datagram is for. */
 #include <net/sock_reuseport.h>
 
+#include "../core/l3mdev.h"
 #include "dgram.h"
 #include "dgram_hash.h"
 #include "sk_lookup.h"
@@ -39,11 +40,10 @@ static __always_inline bool net6_dgram_lookup_match(const struct sock *sk, const
 		s += NET6_DGRAM_CONNECTED;
 	}
 	bound = READ_ONCE(sk->sk_bound_dev_if);
-	if (bound) {
-		if (bound != key->dif)
-			return false;
+	if (!net6_l3mdev_bound_eq(net, key->protocol, bound, key->dif))
+		return false;
+	if (bound)
 		s += NET6_DGRAM_DEVICE;
-	}
 	if (READ_ONCE(sk->sk_incoming_cpu) == raw_smp_processor_id())
 		s++;
 	*score = s;

@@ -12,6 +12,7 @@
 #include "../compat/proto.h"
 #include "../compat/sock.h"
 #include "../core/addr.h"
+#include "../core/l3mdev.h"
 #include "dgram.h"
 
 /**
@@ -296,7 +297,7 @@ static bool net6_raw_match(const struct sock *sk, const struct net *net, u8 prot
 	int bound = READ_ONCE(sk->sk_bound_dev_if);
 
 	if (inet_sk(sk)->inet_num != proto || !net_eq(sock_net(sk), net) ||
-	    (bound && bound != dif))
+	    !net6_l3mdev_bound_eq(net, IPPROTO_RAW, bound, dif))
 		return false;
 	if (!ipv6_addr_any(&sk->sk_v6_daddr) && !ipv6_addr_equal(&sk->sk_v6_daddr, faddr))
 		return false;

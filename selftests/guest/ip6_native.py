@@ -16,6 +16,7 @@ import ip6nexthops
 import ip6metrics
 import ip6source
 import ip6views
+import ip6vrf
 import rawlinks
 import udptunnels
 
@@ -26,6 +27,7 @@ ip6source.tests()
 ip6hops.tests()
 ip6nexthops.tests()
 ip6neighbors.tests()
+ip6vrf.tests()
 rawlinks.tests()
 udptunnels.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))

@@ -21,6 +21,7 @@ import ip6nexthops
 import ip6metrics
 import ip6source
 import ip6views
+import ip6vrf
 
 
 def setup():
@@ -135,4 +136,5 @@ def a_neighbor_that_need_not_stay_any_more_gives_way():
 ip6hops.tests()
 ip6nexthops.tests()
 ip6neighbors.tests()
+ip6vrf.tests()
 ktap.main(setup=setup)

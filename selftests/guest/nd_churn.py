@@ -6,7 +6,7 @@
 #	A [a0 net6] ------ [b0 raw frames] B
 # guest: both
 # guest-cpus: 2
-# timeout: 120
+# timeout: 180
 
 import os
 import random
@@ -152,6 +152,58 @@ def to_another_namespace_and_back_under_traffic():
             noise.goes_on()
             other.ip("link", "set", "a0", "netns", A.name)
             A.up("a0")
+    nd.linklocal(A)
+
+
+@ktap.test
+def vrfs_come_and_go_under_traffic():
+    """A port is in and out of them, or goes with one; so does a namespace, and the module."""
+    ktap.need("vrf")
+    with Noise(nd.linklocal(A)) as noise:
+        for i in range(ROUNDS):
+            A.ip("link", "add", "red", "up", "type", "vrf", "table", "10")
+            A.ip("link", "set", "a0", "master", "red")
+            nd.linklocal(A)
+            noise.goes_on()
+            nd.net6ctl(A, "add", "address", f"2001:db8:77::{i}/64", "dev", "a0")
+            nd.net6ctl(A, "add", "address", "2001:db8:78::1/128", "dev", "red")
+            nd.net6ctl(A, "add", "route", "2001:db8:79::/48", "via", wire.linklocal, "dev", "a0",
+                       "table", "10")
+            if i % 2:
+                A.ip("link", "set", "a0", "nomaster")
+                ktap.equal(nd.show(A, "routes"), [], "routes of the VRF")
+            A.ip("link", "del", "red")
+            nd.linklocal(A)
+            noise.goes_on()
+            nd.net6ctl(A, "del", "address", f"2001:db8:77::{i}/64", "dev", "a0")
+    other = ktap.Netns("vrfs")
+    other.ip("link", "add", "red", "up", "type", "vrf", "table", "10")
+    other.ip("link", "add", "d0", "master", "red", "type", "dummy")
+    other.up("d0")
+    ktap.unload("net6")
+    ktap.net6_load()
+    nd.net6ctl(other, "add", "address", "2001:db8:78::1/64", "dev", "d0")
+    other.delete()
+
+
+@ktap.test
+def a_vrf_beyond_the_limit_of_tables_has_no_interfaces():
+    def runs(dev="a0"):
+        return "up" in next(i["flags"] for i in nd.show(A, "interfaces") if i["dev"] == dev)
+    ktap.need("vrf")
+    nd.net6ctl(A, "set", "limits", "max-tables", "1")
+    for name, table in (("red", "10"), ("blue", "20")):
+        A.ip("link", "add", name, "up", "type", "vrf", "table", table)
+    ktap.equal(devices(), {"lo", "a0", "red"}, "interfaces")
+    A.ip("link", "set", "a0", "master", "blue")
+    ktap.true(not runs(), "it runs in no other VRF")
+    A.ip("link", "set", "a0", "master", "red")
+    ktap.true(runs(), "in one that has a table")
+    A.ip("link", "set", "a0", "master", "blue")
+    A.ip("link", "del", "blue")
+    ktap.wait_for(10, "it runs again", runs)
+    A.ip("link", "del", "red")
+    nd.net6ctl(A, "set", "limits", "defaults")
     nd.linklocal(A)
 
 

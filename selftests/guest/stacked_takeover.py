@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Devices on top of the host's own, where net6 is its only IPv6: the host keeps its addresses, and
 # containers behind macvlan and ipvlan have theirs. What hands packets to native's routing table
-# (ipvlan's layer 3, a VRF) gets none: the kernel would not survive it.
+# (ipvlan's layer 3) gets none: the kernel would not survive it.
 #
 #	H [h0] ------ [b0] B	both on net6, fd00::a and fd00::b
 #	   | a device on top of it, in C
@@ -192,17 +192,6 @@ def ipvlan_of_layer_3_sends_nothing():
             if mode == "l2":
                 ktap.wait_for(20, "it runs again", lambda: "fe80" in addresses(H, "top"))
             sends(mode == "l2", f"in mode {mode}")
-
-
-@ktap.test
-def a_vrf_has_no_interface():
-    ktap.need("vrf")
-    H.ip("link", "add", "red", "type", "vrf", "table", "10")
-    H.up("red")
-    error = said(H, "-6", "addr", "add", "fd01::1/64", "dev", "red")
-    ktap.true(error and "net6 has no such interface" in error, f"says: {error}")
-    ktap.true("red is a VRF's" in doctor(), f"doctor: {doctor()}")
-    H.ip("link", "del", "red")
 
 
 def conf(dev, name, value=None):

@@ -18,6 +18,7 @@ atomic_long_t _totalram_pages = ATOMIC_LONG_INIT(0);	/* tables of the smallest s
 const struct in6_addr in6addr_any = IN6ADDR_ANY_INIT;
 struct static_key_false bpf_sk_lookup_enabled;
 struct static_key_false bpf_stats_enabled_key;
+struct static_key_false net6_l3mdev_key;
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 struct net init_net;
 typeof(jiffies) jiffies;

@@ -11,6 +11,7 @@
 #include <net/sock_reuseport.h>
 
 #include "../../../compat/sock.h"
+#include "../../../core/l3mdev.h"
 #include "../../sk_lookup.h"
 #include "../calls/calls.h"
 #include "conn.h"
@@ -90,7 +91,7 @@ static __always_inline bool net6_tcp_match(const struct sock *sk, const struct n
 	return sk->sk_portpair == key->ports && net_eq(sock_net(sk), net) &&
 	       ipv6_addr_equal(&sk->sk_v6_daddr, key->faddr) &&
 	       ipv6_addr_equal(&sk->sk_v6_rcv_saddr, key->laddr) &&
-	       (!sk->sk_bound_dev_if || sk->sk_bound_dev_if == key->dif);
+	       net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif);
 }
 
 /**
@@ -172,11 +173,10 @@ static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
 	if (sk->sk_state != TCP_LISTEN || sk->sk_num != port || !net_eq(sock_net(sk), net) ||
 	    !ipv6_addr_equal(&sk->sk_v6_rcv_saddr, addr))
 		return -1;
-	if (sk->sk_bound_dev_if) {
-		if (sk->sk_bound_dev_if != key->dif)
-			return -1;
+	if (!net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif))
+		return -1;
+	if (sk->sk_bound_dev_if)
 		score += 2;
-	}
 	if (READ_ONCE(sk->sk_incoming_cpu) == raw_smp_processor_id())
 		score++;
 	return score;
@@ -291,7 +291,7 @@ static struct sock *net6_tcp_find_twin(const struct sock *sk, struct hlist_nulls
 	sk_nulls_for_each(other, node, head) {
 		if (other->sk_hash == sk->sk_hash && other != sk &&
 		    (net6_tcp_match(other, sock_net(sk), &key) ||
-		     (!key.dif && other->sk_bound_dev_if &&
+		     (!key.dif && other->sk_bound_dev_if && !net6_l3mdev_ports(other) &&
 		      other->sk_portpair == key.ports && net_eq(sock_net(other), sock_net(sk)) &&
 		      ipv6_addr_equal(&other->sk_v6_daddr, key.faddr) &&
 		      ipv6_addr_equal(&other->sk_v6_rcv_saddr, key.laddr))))

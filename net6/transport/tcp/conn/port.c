@@ -9,6 +9,7 @@
 
 #include "../../../compat/sock.h"
 #include "../../../compat/tcp.h"
+#include "../../../core/l3mdev.h"
 #include "conn.h"
 
 #define NET6_TCP_PORT_BUCKETS	16384
@@ -221,6 +222,8 @@ static bool net6_tcp_port_shareable(struct sock *sk, struct sock *other, kuid_t 
 {
 	if (sk->sk_bound_dev_if && other->sk_bound_dev_if &&
 	    sk->sk_bound_dev_if != other->sk_bound_dev_if)
+		return true;
+	if (net6_l3mdev_ports(sk) != net6_l3mdev_ports(other))
 		return true;
 	if (!net6_tcp_addrs_overlap(sk, other))
 		return true;

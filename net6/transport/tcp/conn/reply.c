@@ -5,6 +5,7 @@
 #include <net/ip6_checksum.h>
 
 #include "../../../compat/unaligned.h"
+#include "../../../core/l3mdev.h"
 #include "conn.h"
 #include "md5.h"
 
@@ -120,7 +121,7 @@ static void net6_tcp_reply_reset(struct net6_net *nn, const struct sock *sk,
 		r.priority = ((struct net6_tcp_tw *)sk)->priority;
 	}
 	if (!(ipv6_addr_type(&h->saddr) & IPV6_ADDR_LINKLOCAL))
-		r.oif = sk ? sk->sk_bound_dev_if : 0;
+		r.oif = (sk ? sk->sk_bound_dev_if : 0) ?: net6_l3mdev_of_ifindex(nn, iif);
 	net6_tcp_reply(nn, &r);
 }
 

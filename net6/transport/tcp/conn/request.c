@@ -9,6 +9,7 @@
 
 #include "../../../compat/tcp.h"
 #include "../../../compat/timer.h"
+#include "../../../core/l3mdev.h"
 #include "../engine/entry.h"
 #include "conn.h"
 #include "fastopen.h"
@@ -224,13 +225,26 @@ static void net6_tcp_request_timer(struct timer_list *t)
 	net6_tcp_request_put(req);
 }
 
+/* The device of the connection to be. As native: the listener's, else the VRF that the SYN is of; a
+ * link-local peer is on the interface itself.
+ */
+static int net6_tcp_request_dev(const struct sock *listener, const struct sk_buff *skb)
+{
+	int iif = TCP_SKB_CB(skb)->header.h6.iif, bound = READ_ONCE(listener->sk_bound_dev_if);
+	int l3mdev = net6_l3mdev_of_ifindex(net6_tcp_nn_rcu(listener), iif);
+
+	if ((!bound || bound == l3mdev) &&
+	    ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL)
+		return iif;
+	return bound ?: l3mdev;
+}
+
 /* What both a stored request and a cookie take from the SYN. */
 static void net6_tcp_request_fill(struct net6_tcp_request *req, struct sock *listener,
 				  const struct sk_buff *skb, const struct net6_tcp_opts *o)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 	struct net *net = sock_net(listener);
-	int iif = TCP_SKB_CB(skb)->header.h6.iif;
 
 	req->common.skc_family = AF_INET6;
 	req->common.skc_state = TCP_NEW_SYN_RECV;
@@ -241,10 +255,7 @@ static void net6_tcp_request_fill(struct net6_tcp_request *req, struct sock *lis
 	req->common.skc_portpair = INET_COMBINED_PORTS(th->source, ntohs(th->dest));
 	req->common.skc_v6_daddr = ipv6_hdr(skb)->saddr;
 	req->common.skc_v6_rcv_saddr = ipv6_hdr(skb)->daddr;
-	req->common.skc_bound_dev_if = listener->sk_bound_dev_if;
-	if (!req->common.skc_bound_dev_if &&
-	    ipv6_addr_type(&req->common.skc_v6_daddr) & IPV6_ADDR_LINKLOCAL)
-		req->common.skc_bound_dev_if = iif;
+	req->common.skc_bound_dev_if = net6_tcp_request_dev(listener, skb);
 	req->common.skc_nulls_node.pprev = NULL;
 	req->common.skc_bind_node.pprev = NULL;
 	atomic64_set(&req->common.skc_cookie, 0);
@@ -337,12 +348,10 @@ static struct net6_dest *net6_tcp_request_dest(struct sock *listener, const stru
 		.owned		= true,
 		.uid		= sock_net_uid(sock_net(listener), listener),
 	};
-	int oif = listener->sk_bound_dev_if;
 
-	if (!oif && ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL)
-		oif = TCP_SKB_CB(skb)->header.h6.iif;
 	return net6_dest_lookup_flow(net6_tcp_nn_rcu(listener), &ipv6_hdr(skb)->daddr,
-				     &ipv6_hdr(skb)->saddr, oif, &flow);
+				     &ipv6_hdr(skb)->saddr, net6_tcp_request_dev(listener, skb),
+				     &flow);
 }
 
 /* TCP_SAVE_SYN: 1 keeps network and TCP header, 2 the link header too. */

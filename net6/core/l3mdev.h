@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* VRFs: devices whose ports have a routing table of their own (Linux's layer 3 master devices). An
+ * interface has its addresses and on-link prefixes in one table: main, or its VRF's.
+ */
+#ifndef _NET6_L3MDEV_H
+#define _NET6_L3MDEV_H
+
+#include <linux/jump_label.h>
+
+#include "iface.h"
+
+/* There is a VRF somewhere. Others do not pay for them. */
+DECLARE_STATIC_KEY_FALSE(net6_l3mdev_key);
+
+/**
+ * net6_l3mdev_index() - whose VRF an interface belongs to
+ * @iface: interface
+ *
+ * Context: any. Return: index of the VRF's device, which is its own for that one; 0: of none.
+ */
+static inline int net6_l3mdev_index(const struct net6_iface *iface)
+{
+	return static_branch_unlikely(&net6_l3mdev_key) ? READ_ONCE(iface->l3mdev) : 0;
+}
+
+/* Is it the interface of a VRF's device itself? */
+static inline bool net6_l3mdev_is_master(const struct net6_iface *iface)
+{
+	return net6_l3mdev_index(iface) == iface->ifindex;
+}
+
+bool net6_l3mdev_bound_in(const struct net *net, int protocol, int bound, int dif);
+int net6_l3mdev_find(struct net6_net *nn, int ifindex);
+int net6_l3mdev_ports_of(const struct sock *sk);
+
+/**
+ * net6_l3mdev_bound_eq() - does a socket's device fit a packet?
+ * @net: namespace
+ * @protocol: whose net.ipv4.*_l3mdev_accept says what a socket without a device may have of VRFs:
+ *	IPPROTO_TCP, IPPROTO_UDP, IPPROTO_RAW; any other: all
+ * @bound: index of its device, 0: none
+ * @dif: index of the interface that the packet came in on
+ *
+ * Context: RCU read lock held, or BH disabled.
+ */
+static inline bool net6_l3mdev_bound_eq(const struct net *net, int protocol, int bound, int dif)
+{
+	if (static_branch_unlikely(&net6_l3mdev_key))
+		return net6_l3mdev_bound_in(net, protocol, bound, dif);
+	return !bound || bound == dif;
+}
+
+/**
+ * net6_l3mdev_ports() - whose port numbers a TCP socket shares
+ * @sk: socket
+ *
+ * As native: those of its VRF are not the others', unless sockets without a device are for all.
+ * Context: RCU read lock held, or BH disabled. Return: index of the VRF's device; 0: of none.
+ */
+static inline int net6_l3mdev_ports(const struct sock *sk)
+{
+	return static_branch_unlikely(&net6_l3mdev_key) ? net6_l3mdev_ports_of(sk) : 0;
+}
+
+/**
+ * net6_l3mdev_of_ifindex() - net6_l3mdev_index() by an interface's index
+ * @nn: namespace
+ * @ifindex: index, also of none
+ *
+ * Context: RCU read lock held, or BH disabled. Return: as there.
+ */
+static inline int net6_l3mdev_of_ifindex(struct net6_net *nn, int ifindex)
+{
+	return static_branch_unlikely(&net6_l3mdev_key) ? net6_l3mdev_find(nn, ifindex) : 0;
+}
+
+/* RCU read lock held. */
+struct net6_table *net6_l3mdev_scope(struct net6_net *nn, int *oif);
+struct net6_iface *net6_l3mdev_loopback(const struct net6_iface *iface);
+bool net6_l3mdev_reaches(struct net6_net *nn, int bound, int ifindex);
+
+/* core/l3mdev_port.c. RTNL held. */
+int net6_l3mdev_port_attach(struct net6_iface *iface);
+void net6_l3mdev_port_detach(struct net6_iface *iface);
+bool net6_l3mdev_port_changed(const struct net6_iface *iface);
+int net6_l3mdev_port_move(struct net6_iface *iface);
+
+#endif /* _NET6_L3MDEV_H */
