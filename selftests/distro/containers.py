@@ -46,6 +46,9 @@ def containers_nspawn():
     """systemd's, on a cable to us, masqueraded."""
     rootfs()
     forwards()
+    # systemd-networkd brings a network of its own for such a cable, and removes other addresses.
+    write("/run/systemd/network/10-nsp.network", "[Match]\nName=ve-nsp\n[Link]\nUnmanaged=yes\n")
+    run("networkctl", "reload")
     run("nft", "-f", "-", input="""table ip6 nat {
     chain postrouting { type nat hook postrouting priority srcnat;
         ip6 saddr fd81::/64 oif eth0 masquerade

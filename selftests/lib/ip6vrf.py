@@ -384,6 +384,19 @@ def own():
         V.ip("-6", "addr", "del", address, "dev", "red")
 
 
+def executed():
+    """ "ip vrf exec": a program of the control group binds each socket to the VRF's device."""
+    cables()
+    ktap.cgroup()
+    for vrf, port in (("red", "r0"), ("blue", "b0")):
+        out = V.run("ip", "vrf", "exec", vrf, "ping", "-c1", "-W5", "fd70::2")
+        ktap.true(" 0% packet loss" in out, f"in {vrf}: {out}")
+        out = V.run("ip", "vrf", "exec", vrf, "ip", "-6", "route", "show", "table", "all")
+        ktap.true(port in out, f"routes: {out}")
+    out = V.run("ip", "vrf", "exec", "red", "ping", "-c1", "-W1", "-I", "fd70::1", "fd70::1")
+    ktap.true(" 0% packet loss" in out, f"an address of the VRF: {out}")
+
+
 def filtered():
     """netfilter's rules see a VRF's device as the one that its packets came in on."""
     cables()
@@ -441,5 +454,5 @@ def gone():
 
 def tests():
     for function in (tables, echoes, listeners, clients, addresses, accepts, datagrams, refused,
-                     forwarded, leaks, gateways, own, filtered, moved, gone):
+                     forwarded, leaks, gateways, own, executed, filtered, moved, gone):
         ktap.test(f"VRF: {function.__name__}")(function)
