@@ -124,12 +124,21 @@ static void net6_dest_evict(struct net6_net *nn)
 	}
 }
 
+/* By the same route to the same next hop: another one's path is another one. */
+static bool net6_dest_goes_on(const struct net6_dest *dest, const struct net6_dest *old)
+{
+	if (dest->route != old->route || dest->iface != old->iface)
+		return false;
+	return dest->neigh == old->neigh ||
+	       (dest->neigh && old->neigh && ipv6_addr_equal(&dest->neigh->addr, &old->neigh->addr));
+}
+
 /* What an entry knows beyond next hop and source outlives it. */
 static void net6_dest_inherit(struct net6_dest *dest, const struct net6_dest *old)
 {
 	unsigned long expires = READ_ONCE(old->pmtu_expires);
 
-	if (expires && time_before(jiffies, expires)) {
+	if (expires && time_before(jiffies, expires) && net6_dest_goes_on(dest, old)) {
 		dest->pmtu = min(dest->pmtu, READ_ONCE(old->pmtu));
 		dest->pmtu_expires = expires;
 	}
@@ -218,6 +227,7 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	dest->nn = nn;
 	dest->flags = nh->flags | (key->rule ? NET6_DEST_RULED : 0);
 	dest->table = nh->table;
+	dest->route = nh->route;
 	dest->iface = net6_iface_get(nh->iface);
 	dest->ifindex = nh->ifindex;
 	/* One that is just going was changed: this entry is stale, too. */
@@ -246,13 +256,19 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 	return dest;
 }
 
-/* Would packets still go to the router whose Redirect was taken, or to another default router? */
+/* Would packets still go to the router whose Redirect was taken, or to another default router? Not
+ * after the route was removed, though it may have been set again.
+ */
 static bool net6_dest_redirect_holds(const struct net6_dest *old, const struct net6_nexthop *nh)
 {
+	const struct net6_router *router;
+
 	if (nh->iface != old->iface || net6_forward_on(nh->iface))
 		return false;
-	return ipv6_addr_equal(&nh->addr, &old->via) ||
-	       (nh->router && net6_router_find(nh->iface, &old->via));
+	if (nh->route == old->route)
+		return ipv6_addr_equal(&nh->addr, &old->via);
+	router = nh->router ? net6_router_find(nh->iface, &old->via) : NULL;
+	return router && router->id == old->route;
 }
 
 /* RFC 4861 8.3: a Redirect's next hop is kept while it works, but not against what routes say now,
@@ -264,6 +280,7 @@ static void net6_dest_keep_redirect(const struct net6_dest *old, struct net6_nex
 	    READ_ONCE(old->neigh->dead) || !net6_neigh_reachable(old->neigh))
 		return;
 	nh->addr = old->neigh->addr;
+	nh->route = old->route;
 	nh->flags = old->flags & ~NET6_DEST_SOURCED;
 	nh->several = NULL;
 }
@@ -660,6 +677,7 @@ void net6_dest_redirect(const struct net6_dest *old, const struct in6_addr *targ
 				  (old->flags & (NET6_DEST_ONE_WAY | NET6_DEST_SOURCED)),
 		.metrics	= old->metrics,
 		.table		= old->table,
+		.route		= old->route,
 	};
 	struct net6_dest *dest;
 

@@ -74,6 +74,7 @@ struct net6_dest_key {
  * @own_hops: the route's hop limit, 0 if it does not say
  * @metrics: all that the route says, reference held; NULL for nothing
  * @table: number of the table that it was found in
+ * @route: number of the route or default router, 0: none. If REDIRECTED of the one before
  * @spread: if SEVERAL its next hops
  * @used: jiffies of the last look-up, for eviction
  * @nn: namespace
@@ -100,6 +101,7 @@ struct net6_dest {
 	u16			advmss;
 	u32			route_mtu;
 	u32			table;
+	u32			route;
 	struct net6_net		*nn;
 	struct net6_metrics	*metrics;
 	struct net6_spread	*spread;
@@ -233,6 +235,7 @@ void net6_dest_exit(void);
  * @node: see there
  * @plen: length of what was found for it, in bits
  * @table: in which table
+ * @route: as in struct net6_dest
  */
 struct net6_nexthop {
 	struct net6_iface	*iface;
@@ -247,6 +250,7 @@ struct net6_nexthop {
 	const struct net6_trie_node	*node;
 	int			plen;
 	u32			table;
+	u32			route;
 };
 
 /* core/route.c. RCU read lock held. They fill what they are given; flags or -errno. */

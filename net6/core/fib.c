@@ -6,6 +6,7 @@
 #include <net/ipv6.h>
 
 #include "../observe/note.h"
+#include "dest.h"
 #include "fib.h"
 #include "nd.h"
 #include "spread.h"
@@ -116,6 +117,22 @@ static int net6_fib_place(struct net6_net *nn, struct net6_fib_route *r,
 	return 0;
 }
 
+/**
+ * net6_fib_next_id() - the number of a new route or default router
+ * @nn: namespace
+ *
+ * Context: nn->lock held. Return: not 0, and below what else is in a destination's key, when all
+ * numbers have been used once, too.
+ */
+u32 net6_fib_next_id(struct net6_net *nn)
+	__must_hold(&nn->lock)
+{
+	lockdep_assert_held(&nn->lock);
+	if (++nn->route_id == NET6_DEST_WAY)
+		nn->route_id = 1;
+	return nn->route_id;
+}
+
 /* In place of @old if there is one, which stays when there is no memory. */
 static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix, u8 plen,
 			const struct in6_addr *gateway, const struct net6_route_attrs *attrs,
@@ -141,6 +158,7 @@ static int net6_fib_new(struct net6_iface *iface, const struct in6_addr *prefix,
 	}
 	r->gateway = *gateway;
 	r->iface = iface;
+	r->id = net6_fib_next_id(nn);
 	r->attrs = *attrs;
 	net6_metrics_hold(r->attrs.metrics);
 	r->attrs.source = net6_source_hold(r->attrs.source);

@@ -76,6 +76,7 @@ static inline bool net6_route_alike(const struct net6_route_attrs *a,
  * @prefix: bits beyond @plen zero
  * @gateway: router on @iface, link-local or not; :: if the prefix is on-link, or refused
  * @iface: borrowed: its routes go with it; the loopback if the prefix is refused
+ * @id: its number, which no route and no default router has had before
  * @plen: 0..128; default routes by a router are in the Default Router List if they are main's
  * @attrs: constant
  * @rcu: freed after a grace period
@@ -87,6 +88,7 @@ struct net6_fib_route {
 	struct in6_addr		prefix;
 	struct in6_addr		gateway;
 	struct net6_iface	*iface;
+	u32			id;
 	u8			plen;
 	struct net6_route_attrs	attrs;
 	struct rcu_head		rcu;
@@ -145,6 +147,7 @@ int net6_fib_update(struct net6_iface *iface, const struct in6_addr *prefix, u8 
 		    u32 lifetime);
 
 /* nn->lock held. */
+u32 net6_fib_next_id(struct net6_net *nn);
 void net6_fib_end(struct net6_life *life);
 void net6_fib_forget(struct net6_iface *iface, const struct in6_addr *gateway);
 void net6_fib_forget_all(struct net6_iface *iface, bool manual);

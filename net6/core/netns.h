@@ -80,7 +80,7 @@ struct net6_settings {
  * @dest_tick: jiffies when packets of others last brought a destination into @dests
  * @dest_admitted: so many have they brought since the beginning of that tick
  * @n_routers: default routers of all interfaces; written under @lock
- * @router_id: of the last one that was made
+ * @route_id: number of the last route or default router that was made; written under @lock
  * @main: routing table that there always is
  * @tables: others by number; written under @lock
  * @n_tables: so many
@@ -122,7 +122,7 @@ struct net6_net {
 	unsigned long		dest_tick;
 	unsigned int		dest_admitted;
 	u32			n_routers;
-	u32			router_id;
+	u32			route_id;
 	struct net6_table	main;
 	DECLARE_HASHTABLE(tables, NET6_TABLE_HASH_BITS);
 	u32			n_tables;

@@ -31,6 +31,7 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	nh->several = NULL;
 	nh->plen = plen;
 	nh->table = net6_iface_table(iface)->id;
+	nh->route = 0;
 	return nh->flags;
 }
 
@@ -134,6 +135,7 @@ static int net6_route_via(const struct net6_fib_match *match, const struct net6_
 	err = net6_route_direct(route->iface, direct ? daddr : &route->gateway,
 				direct ? NET6_DEST_ONLINK : 0, route->plen, nh);
 	nh->table = route->table->id;
+	nh->route = route->id;
 	nh->neigh = match->neigh;
 	nh->metrics = route->attrs.metrics;
 	nh->source = route->attrs.source;
@@ -148,6 +150,7 @@ static int net6_route_default(const struct net6_router *router, const struct net
 	int err = net6_route_direct(router->iface, &router->addr, 0, 0, nh);
 
 	nh->router = true;
+	nh->route = router->id;
 	nh->metrics = READ_ONCE(router->attrs.metrics);
 	nh->source = READ_ONCE(router->attrs.source);
 	if (router->attrs.manual && unlikely(READ_ONCE(router->iface->nn->n_routers) > 1))

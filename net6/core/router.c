@@ -62,14 +62,6 @@ static void net6_router_free(struct net6_router *router)
 	kfree_rcu(router, rcu);
 }
 
-/* Not 0, and below what else is in a key, when all numbers have been used once, too. */
-static u32 net6_router_next_id(struct net6_net *nn)
-{
-	if (++nn->router_id == NET6_DEST_WAY)
-		nn->router_id = 1;
-	return nn->router_id;
-}
-
 /* nn->lock held; takes over the reference on @neigh. */
 static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
 			   const struct net6_route_attrs *attrs, u32 lifetime)
@@ -96,7 +88,7 @@ static int net6_router_new(struct net6_iface *iface, struct net6_neigh *neigh,
 	router->attrs = *attrs;
 	net6_metrics_hold(router->attrs.metrics);
 	router->attrs.source = net6_source_hold(router->attrs.source);
-	router->id = net6_router_next_id(iface->nn);
+	router->id = net6_fib_next_id(iface->nn);
 	INIT_LIST_HEAD(&router->told);
 	net6_life_begin(&iface->ends, &router->life, NET6_LIFE_ROUTER, lifetime);
 	net6_neigh_set_router(neigh, true);

@@ -133,6 +133,39 @@ def early():
     P.ip("link", "del", "g7")
 
 
+def forgotten():
+    """What was learnt of a path is a route's: one that is removed and set again knows nothing. So
+    is a redirect's, whose path is another one.
+    """
+    cables()
+
+    def mtu():
+        got = json.loads(R.run("ip", "-6", "-j", "route", "get", "fd62::1"))[0]
+        return [m["mtu"] for m in got.get("metrics", ()) if "mtu" in m]
+
+    def learnt():
+        R.run("ping", "-c1", "-W1", "-s1400", "-Mdo", "fd62::1", check=False)
+        return mtu() == [1300]
+    with forwarding(), by("via", "fd60::2", "dev", "g0"):
+        P.ip("link", "set", "g0", "mtu", "1300")
+        ktap.wait_for(15, "a path MTU", learnt)
+        R.ip("-6", "route", "add", "fd63::/64", "via", "fd68::1", "dev", "l0")
+        R.ip("-6", "route", "del", "fd63::/64")
+        ktap.equal(mtu(), [1300], "another route comes and goes")
+        R.ip("-6", "route", "del", "default")
+        R.ip("-6", "route", "add", "default", "via", "fd68::1", "dev", "l0")
+        ktap.equal(mtu(), [], "the default route is another one")
+        ktap.wait_for(15, "a path MTU again", learnt)
+        R.ip("-6", "route", "add", "fd62::/64", "via", "fd68::1", "dev", "l0")
+        ktap.equal(mtu(), [], "a longer route")
+        ktap.wait_for(15, "a path MTU of that", learnt)
+        R.ip("-6", "route", "del", "fd62::/64")
+        R.ip("-6", "route", "add", "fd62::/64", "via", "fd68::1", "dev", "l0")
+        ktap.equal(mtu(), [], "set again")
+        R.ip("-6", "route", "del", "fd62::/64")
+        P.ip("link", "set", "g0", "mtu", "1500")
+
+
 def matched():
     """The whole route to an address, which a program asks for (fibmatch)."""
     with by(*BY_BOTH):
@@ -389,6 +422,7 @@ def tests():
     ktap.test("next hops that are refused")(refused)
     ktap.test("this host is no router to itself")(own)
     ktap.test("a gateway of a link without a carrier")(early)
+    ktap.test("a path MTU goes with its route")(forgotten)
     ktap.test("the route that matches")(matched)
     ktap.test("addresses without a prefix as routes")(single)
     ktap.test("a next hop whose device is down waits")(waiting)
