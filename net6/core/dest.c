@@ -295,7 +295,7 @@ static int net6_dest_source(struct net6_net *nn, const struct in6_addr *daddr,
 		return 0;
 	}
 	/* An anycast address of ours is no source, whoever the sender is. */
-	if ((nh->flags & NET6_DEST_LOCAL) && net6_addr_usable(nn, daddr, 0)) {
+	if ((nh->flags & NET6_DEST_LOCAL) && net6_addr_usable(nn, daddr, nh->ifindex)) {
 		*saddr = *daddr;
 		return 0;
 	}
@@ -310,7 +310,11 @@ static int net6_dest_source(struct net6_net *nn, const struct in6_addr *daddr,
  */
 int net6_dest_choose_saddr(struct net6_dest *dest)
 {
-	struct net6_nexthop nh = { .iface = dest->iface, .flags = dest->flags };
+	struct net6_nexthop nh = {
+		.iface		= dest->iface,
+		.ifindex	= dest->ifindex,
+		.flags		= dest->flags,
+	};
 	struct net6_net *nn = dest->nn;
 	struct in6_addr saddr;
 	int err;

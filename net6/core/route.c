@@ -283,17 +283,6 @@ int net6_route_by_table(struct net6_net *nn, const struct net6_dest_key *key, u3
 	return net6_route_in(nn, table, key, nh);
 }
 
-/* A VRF's device is no link, as on native. */
-static int net6_route_linklocal(const struct in6_addr *daddr, struct net6_iface *iface,
-				struct net6_nexthop *nh)
-{
-	if (!iface)
-		return -EINVAL;
-	if (net6_l3mdev_is_master(iface))
-		return -ENETUNREACH;
-	return net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh);
-}
-
 int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		       const struct flowi6 *fl6, struct net6_nexthop *nh)
 {
@@ -307,6 +296,9 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 		return -ENODEV;
 	if (type == IPV6_ADDR_ANY || (type & IPV6_ADDR_MAPPED))
 		return -ENETUNREACH;
+	/* A VRF's device is no link, as on native. */
+	if ((type & IPV6_ADDR_LINKLOCAL) && iface && net6_l3mdev_is_master(iface))
+		return -ENETUNREACH;
 	if (net6_rules_on(nn) && !(type & IPV6_ADDR_LINKLOCAL))
 		return net6_rules_nexthop(nn, key, fl6, nh);
 	if (type & IPV6_ADDR_MULTICAST)
@@ -317,7 +309,7 @@ int net6_route_nexthop(struct net6_net *nn, const struct net6_dest_key *key,
 	if (type & IPV6_ADDR_LOOPBACK)
 		return -EADDRNOTAVAIL;
 	if (type & IPV6_ADDR_LINKLOCAL)
-		return net6_route_linklocal(daddr, iface, nh);
+		return iface ? net6_route_direct(iface, daddr, NET6_DEST_ONLINK, 64, nh) : -EINVAL;
 
 	return net6_route_in(nn, &nn->main, key, nh);
 }

@@ -144,7 +144,9 @@ def echoes():
     address = [a["local"] for entry in linklocal for a in entry.get("addr_info", ())
                if "local" in a][0]
     reached(V, f"{address}%r0")
-    ktap.true(not pings(V, "-I", "red", address), "no link-local address by the VRF's device")
+    for target in (f"{address}%red", "ff02::1%red"):
+        out = V.run("ping", "-c1", "-W1", target, check=False)
+        ktap.true("100% packet loss" in out, f"the VRF's device is no link: {out}")
 
 
 def listeners():
@@ -375,6 +377,8 @@ def own():
     ktap.true(not pings(K, "fd7f::1"), "not the other VRF's")
     reached(V, "-I", "red", "fd7f::1")
     reached(V, "-I", "red", "::1")
+    # From the address itself, not from the device's.
+    reached(V, "-I", "r0", "fd70::1")
     reached(V, "::1")
     with listener(V, "red", "fd7f::1") as s, connects(H, "fd7f::1") as client:
         with s.accept()[0] as taken:
