@@ -127,10 +127,11 @@ static void net6_dest_evict(struct net6_net *nn)
 /* By the same route to the same next hop: another one's path is another one. */
 static bool net6_dest_goes_on(const struct net6_dest *dest, const struct net6_dest *old)
 {
+	const struct net6_neigh *to = dest->neigh, *was = old->neigh;
+
 	if (dest->route != old->route || dest->iface != old->iface)
 		return false;
-	return dest->neigh == old->neigh ||
-	       (dest->neigh && old->neigh && ipv6_addr_equal(&dest->neigh->addr, &old->neigh->addr));
+	return to == was || (to && was && ipv6_addr_equal(&to->addr, &was->addr));
 }
 
 /* What an entry knows beyond next hop and source outlives it. */

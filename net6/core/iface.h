@@ -188,8 +188,9 @@ struct net6_iface {
 
 /* RCU read lock or RTNL held; borrowed. */
 struct net6_iface *net6_iface_find(struct net6_net *nn, int ifindex);
+/* RCU read lock held. */
 struct net6_iface *net6_iface_find_multicast(struct net6_net *nn,
-					      const struct net6_table *table); /* RCU only */
+					     const struct net6_table *table);
 
 /* An interface found under RCU always has a reference left to add to. */
 struct net6_iface *net6_iface_get(struct net6_iface *iface);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The link of a VRF's device. As lo for others, it is where packets to addresses of the VRF come
- * up. Beside that a route of another table may lead there: the packet is routed again, in the VRF. So
- * routes leak from one VRF to another; a packet does not go from there to a third one.
+ * up. Beside that a route of another table may lead there: the packet is routed again, in the VRF.
+ * So routes leak from one VRF to another; a packet does not go from there to a third one.
  */
 #include <net/ipv6.h>
 
