@@ -29,6 +29,12 @@ static inline bool net6_l3mdev_is_master(const struct net6_iface *iface)
 	return net6_l3mdev_index(iface) == iface->ifindex;
 }
 
+/* Number of the table that has its addresses and groups: local, or its VRF's. */
+static inline u32 net6_l3mdev_local_id(const struct net6_iface *iface)
+{
+	return net6_l3mdev_index(iface) ? net6_iface_table(iface)->id : RT_TABLE_LOCAL;
+}
+
 bool net6_l3mdev_bound_in(const struct net *net, int protocol, int bound, int dif);
 int net6_l3mdev_find(struct net6_net *nn, int ifindex);
 int net6_l3mdev_ports_of(const struct sock *sk);

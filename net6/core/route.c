@@ -35,12 +35,6 @@ static int net6_route_direct(struct net6_iface *iface, const struct in6_addr *da
 	return nh->flags;
 }
 
-/* What native has in local is in a VRF's own table. */
-static u32 net6_route_local_id(const struct net6_iface *iface)
-{
-	return net6_l3mdev_index(iface) ? net6_iface_table(iface)->id : RT_TABLE_LOCAL;
-}
-
 static int net6_route_multicast(struct net6_net *nn, const struct net6_table *table,
 				const struct in6_addr *daddr, struct net6_iface *iface,
 				struct net6_nexthop *nh)
@@ -60,7 +54,7 @@ static int net6_route_multicast(struct net6_net *nn, const struct net6_table *ta
 			return -ENETUNREACH;
 	}
 	flags = net6_route_direct(iface, daddr, NET6_DEST_MULTICAST, 8, nh);
-	nh->table = net6_route_local_id(iface);
+	nh->table = net6_l3mdev_local_id(iface);
 	return flags;
 }
 
@@ -87,7 +81,7 @@ static int net6_route_local(const struct net6_accept *accept, const struct net6_
 	int flags = net6_route_direct(net6_l3mdev_loopback(accept->iface), &accept->addr,
 				      NET6_DEST_LOCAL, 128, nh);
 
-	nh->table = net6_route_local_id(accept->iface);
+	nh->table = net6_l3mdev_local_id(accept->iface);
 	nh->ifindex = addr && net6_addr_is_assigned(addr) ? iface->ifindex :
 							    accept->iface->ifindex;
 	return flags;
@@ -242,7 +236,7 @@ static int net6_route_ours(struct net6_net *nn, const struct net6_table *table,
 	return own ? net6_route_local(own, iface, nh) : -ENETUNREACH;
 }
 
-/* Is it the table of a VRF that has interfaces? */
+/* May it be a VRF's table? */
 static bool net6_route_of_vrf(const struct net6_table *table)
 {
 	return static_branch_unlikely(&net6_l3mdev_key) && table->id != RT_TABLE_MAIN;

@@ -138,12 +138,6 @@ static bool net6_rt_of_single(struct net6_rt_route *to, const struct net6_addr *
 	return true;
 }
 
-/* What is in local of an interface of no VRF. */
-static u32 net6_rt_local_id(const struct net6_iface *iface)
-{
-	return net6_l3mdev_index(iface) ? net6_iface_table(iface)->id : RT_TABLE_LOCAL;
-}
-
 /* What is on the link without an entry. */
 static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *from, bool group)
 {
@@ -155,7 +149,7 @@ static void net6_rt_of_iface(struct net6_rt_route *to, const struct net6_iface *
 		.attrs.protocol	= RTPROT_KERNEL,
 		.expires	= NET6_LIFETIME_INFINITE,
 		.rtf_flags	= RTF_UP,
-		.table		= group ? net6_rt_local_id(from) : net6_iface_table(from)->id,
+		.table		= group ? net6_l3mdev_local_id(from) : net6_iface_table(from)->id,
 		.type		= group ? RTN_MULTICAST : RTN_UNICAST,
 	};
 }
@@ -208,7 +202,7 @@ static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
 	list_for_each_entry_rcu(addr, &iface->addrs, iface_list) {
 		if (!net6_addr_is_assigned(addr))
 			continue;
-		net6_rt_of_own(&route, &addr->addr, iface->dev, net6_rt_local_id(iface));
+		net6_rt_of_own(&route, &addr->addr, iface->dev, net6_l3mdev_local_id(iface));
 		err = err ?: net6_rt_walk_one(w, &route);
 		if (net6_rt_of_single(&route, addr))
 			err = err ?: net6_rt_walk_one(w, &route);
@@ -223,7 +217,7 @@ static int net6_rt_walk_iface(struct net6_rt_walk *w, struct net6_iface *iface)
 /* Is it the table of an interface: its VRF's, or main and local? 0: of any. */
 static bool net6_rt_walk_wants(const struct net6_iface *iface, u32 only)
 {
-	return !only || only == net6_iface_table(iface)->id || only == net6_rt_local_id(iface);
+	return !only || only == net6_iface_table(iface)->id || only == net6_l3mdev_local_id(iface);
 }
 
 static int net6_rt_walk_ifaces(struct net6_rt_walk *w, struct net6_net *nn, u32 only)
