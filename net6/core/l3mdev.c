@@ -52,31 +52,6 @@ int net6_l3mdev_find(struct net6_net *nn, int ifindex)
 	return iface ? net6_l3mdev_index(iface) : 0;
 }
 
-/* May a socket without a device have what is of a VRF? These are native's names for what both
- * families do.
- */
-static bool net6_l3mdev_accepts(const struct net *net, int protocol)
-{
-#ifdef CONFIG_NET_L3_MASTER_DEV
-	switch (protocol) {
-	case IPPROTO_TCP:
-		return READ_ONCE(net->ipv4.sysctl_tcp_l3mdev_accept);
-	case IPPROTO_UDP:
-		return READ_ONCE(net->ipv4.sysctl_udp_l3mdev_accept);
-	case IPPROTO_RAW:
-		return READ_ONCE(net->ipv4.sysctl_raw_l3mdev_accept);
-	}
-#endif
-	return true;
-}
-
-/* As net6_l3mdev_bound_eq(), where there are VRFs. */
-bool net6_l3mdev_bound_in(const struct net *net, int protocol, int bound, int dif)
-{
-	return inet_bound_dev_eq(net6_l3mdev_accepts(net, protocol), bound, dif,
-				 net6_l3mdev_find(net6_pernet(net), dif));
-}
-
 /* As net6_l3mdev_ports(), where there are VRFs. */
 int net6_l3mdev_ports_of(const struct sock *sk)
 {

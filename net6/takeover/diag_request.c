@@ -15,6 +15,7 @@
 #include <net/netlink.h>
 
 #include "../compat/sock_diag.h"
+#include "../core/l3mdev.h"
 #include "../socket/sock.h"
 #include "../transport/tcp/conn/conn.h"
 #include "diag.h"
@@ -39,6 +40,7 @@ static struct sock *net6_diag_request_find(struct net *net, const struct inet_di
 		.faddr	= (const struct in6_addr *)id->idiag_dst,
 		.ports	= INET_COMBINED_PORTS(id->idiag_dport, ntohs(id->idiag_sport)),
 		.dif	= id->idiag_if,
+		.sdif	= net6_l3mdev_of_ifindex(net6_pernet(net), id->idiag_if),
 	};
 	struct sock *sk;
 	int err;

@@ -26,6 +26,7 @@
 
 #include "../compat/ipv6_stubs.h"
 #include "../core/addr.h"
+#include "../core/l3mdev.h"
 #include "../core/nfhook.h"
 #include "../transport/dgram.h"
 #include "../socket/sock.h"
@@ -45,6 +46,7 @@ static struct sock *net6_stub_udp_lookup(const struct net *net, const struct in6
 		.lport		= ntohs(dport),
 		.fport		= sport,
 		.dif		= dif,
+		.sdif		= sdif ?: net6_l3mdev_of_ifindex(net6_pernet(net), dif),
 		.protocol	= IPPROTO_UDP,
 	};
 

@@ -11,10 +11,11 @@
 /**
  * struct net6_dgram_key - a datagram as its receiver sees it
  * @laddr, @faddr: local (its destination) and foreign address
- * @lport: local port, host byte order; the identifier of an echo
+ * @lport: local port, host byte order; the identifier of an echo; raw: none
  * @fport: foreign port, network byte order; 0 for an echo
  * @dif: interface it came in on
- * @protocol: IPPROTO_UDP or IPPROTO_ICMPV6
+ * @sdif: that one's VRF, 0: none
+ * @protocol: IPPROTO_UDP or IPPROTO_ICMPV6, a raw socket's own
  */
 struct net6_dgram_key {
 	const struct in6_addr	*laddr;
@@ -22,6 +23,7 @@ struct net6_dgram_key {
 	u16			lport;
 	__be16			fport;
 	int			dif;
+	int			sdif;
 	u8			protocol;
 };
 

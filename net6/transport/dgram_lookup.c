@@ -40,7 +40,7 @@ static __always_inline bool net6_dgram_lookup_match(const struct sock *sk, const
 		s += NET6_DGRAM_CONNECTED;
 	}
 	bound = READ_ONCE(sk->sk_bound_dev_if);
-	if (!net6_l3mdev_bound_eq(net, key->protocol, bound, key->dif))
+	if (!net6_l3mdev_bound_eq(net, key->protocol, bound, key->dif, key->sdif))
 		return false;
 	if (bound)
 		s += NET6_DGRAM_DEVICE;
@@ -204,6 +204,8 @@ struct sock *net6_dgram_lookup_sender(struct sk_buff *skb, const struct net6_icm
 		.lport		= lport,
 		.fport		= fport,
 		.dif		= icmp->ifindex,
+		.sdif		= net6_l3mdev_of_ifindex(net6_pernet(dev_net(skb->dev)),
+							 icmp->ifindex),
 		.protocol	= protocol,
 	};
 

@@ -12,6 +12,7 @@
 #include "../compat/proto.h"
 #include "../compat/sock.h"
 #include "../core/icmp.h"
+#include "../core/l3mdev.h"
 #include "dgram.h"
 
 /* As native ping sockets: the groups from net.ipv4.ping_group_range may. So may who
@@ -159,6 +160,7 @@ static void net6_ping_rcv(struct net6_iface *iface, struct sk_buff *skb)
 	struct net6_net *nn = iface->nn;
 	struct net6_dgram_key key = {
 		.dif = net6_rx_cb(skb)->ifindex,
+		.sdif = net6_l3mdev_of_ifindex(nn, net6_rx_cb(skb)->ifindex),
 		.protocol = IPPROTO_ICMPV6,
 	};
 	struct sock *sk;

@@ -291,19 +291,20 @@ static int net6_raw_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	return err ?: len;
 }
 
-static bool net6_raw_match(const struct sock *sk, const struct net *net, u8 proto,
-			   const struct in6_addr *laddr, const struct in6_addr *faddr, int dif)
+static bool net6_raw_match(const struct sock *sk, const struct net *net,
+			   const struct net6_dgram_key *key)
 {
 	int bound = READ_ONCE(sk->sk_bound_dev_if);
 
-	if (inet_sk(sk)->inet_num != proto || !net_eq(sock_net(sk), net) ||
-	    !net6_l3mdev_bound_eq(net, IPPROTO_RAW, bound, dif))
+	if (inet_sk(sk)->inet_num != key->protocol || !net_eq(sock_net(sk), net) ||
+	    !net6_l3mdev_bound_eq(net, IPPROTO_RAW, bound, key->dif, key->sdif))
 		return false;
-	if (!ipv6_addr_any(&sk->sk_v6_daddr) && !ipv6_addr_equal(&sk->sk_v6_daddr, faddr))
+	if (!ipv6_addr_any(&sk->sk_v6_daddr) && !ipv6_addr_equal(&sk->sk_v6_daddr, key->faddr))
 		return false;
 	return ipv6_addr_any(&sk->sk_v6_rcv_saddr) ||
-	       ipv6_addr_equal(&sk->sk_v6_rcv_saddr, laddr) ||
-	       (ipv6_addr_is_multicast(laddr) && net6_sk_group_match(sk, laddr, faddr, dif));
+	       ipv6_addr_equal(&sk->sk_v6_rcv_saddr, key->laddr) ||
+	       (ipv6_addr_is_multicast(key->laddr) &&
+		net6_sk_group_match(sk, key->laddr, key->faddr, key->dif));
 }
 
 /* RFC 3542 section 3.2. A packet too short to have a type is blocked. */
@@ -334,14 +335,20 @@ static void net6_raw_deliver(struct sock *sk, struct sk_buff *skb, u8 proto)
 static bool net6_raw_rcv(struct sk_buff *skb, u8 proto)
 {
 	const struct net6_rx_cb *cb = net6_rx_cb(skb);
-	const struct ipv6hdr *h = ipv6_hdr(skb);
-	struct net *net = cb->iface->nn->net;
+	struct net6_net *nn = cb->iface->nn;
+	const struct net6_dgram_key key = {
+		.laddr		= &ipv6_hdr(skb)->daddr,
+		.faddr		= &ipv6_hdr(skb)->saddr,
+		.dif		= cb->ifindex,
+		.sdif		= net6_l3mdev_of_ifindex(nn, cb->ifindex),
+		.protocol	= proto,
+	};
 	bool wanted = false;
 	struct sk_buff *copy;
 	struct sock *sk;
 
-	hlist_for_each_entry_rcu(sk, net6_raw_chain(net, proto), sk_node) {
-		if (!net6_raw_match(sk, net, proto, &h->daddr, &h->saddr, cb->ifindex))
+	hlist_for_each_entry_rcu(sk, net6_raw_chain(nn->net, proto), sk_node) {
+		if (!net6_raw_match(sk, nn->net, &key))
 			continue;
 		wanted = true;
 		if (proto == IPPROTO_ICMPV6 && net6_raw_blocked(sk, skb))
@@ -385,10 +392,17 @@ static void net6_raw_error_one(struct sock *sk, struct sk_buff *skb,
 static void net6_raw_error(struct sk_buff *skb, const struct net6_icmp_error *icmp, u8 proto)
 {
 	struct net *net = dev_net(skb->dev);
+	const struct net6_dgram_key key = {
+		.laddr		= icmp->saddr,
+		.faddr		= icmp->daddr,
+		.dif		= icmp->ifindex,
+		.sdif		= net6_l3mdev_of_ifindex(net6_pernet(net), icmp->ifindex),
+		.protocol	= proto,
+	};
 	struct sock *sk;
 
 	hlist_for_each_entry_rcu(sk, net6_raw_chain(net, proto), sk_node)
-		if (net6_raw_match(sk, net, proto, icmp->saddr, icmp->daddr, icmp->ifindex))
+		if (net6_raw_match(sk, net, &key))
 			net6_raw_error_one(sk, skb, icmp);
 }
 

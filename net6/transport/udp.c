@@ -12,6 +12,7 @@
 #include "../compat/inet_sock.h"
 #include "../compat/proto.h"
 #include "../core/icmp.h"
+#include "../core/l3mdev.h"
 #include "dgram.h"
 #include "dgram_hash.h"
 
@@ -278,6 +279,7 @@ static void net6_udp_rcv(struct sk_buff *skb)
 	key.lport = ntohs(udp_hdr(skb)->dest);
 	key.fport = udp_hdr(skb)->source;
 	key.dif = cb->ifindex;
+	key.sdif = net6_l3mdev_of_ifindex(nn, cb->ifindex);
 	key.protocol = IPPROTO_UDP;
 	if (unlikely(cb->flags & NET6_RX_MULTICAST)) {
 		net6_udp_deliver_group(nn, skb, &key);

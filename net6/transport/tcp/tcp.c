@@ -10,6 +10,7 @@
 #include <net/ip6_route.h>
 
 #include "../../compat/inet_sock.h"
+#include "../../core/l3mdev.h"
 #include "calls/calls.h"
 #include "conn/conn.h"
 #include "conn/fastopen.h"
@@ -151,7 +152,8 @@ static void net6_tcp_rcv_tw(struct net6_net *nn, const struct net6_tcp_key *key,
 }
 
 /* What the segment is looked up by. */
-static void net6_tcp_read_key(const struct sk_buff *skb, struct net6_tcp_key *key)
+static void net6_tcp_read_key(struct net6_net *nn, const struct sk_buff *skb,
+			      struct net6_tcp_key *key)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 
@@ -159,6 +161,7 @@ static void net6_tcp_read_key(const struct sk_buff *skb, struct net6_tcp_key *ke
 	key->faddr = &ipv6_hdr(skb)->saddr;
 	key->ports = INET_COMBINED_PORTS(th->source, ntohs(th->dest));
 	key->dif = TCP_SKB_CB(skb)->header.h6.iif;
+	key->sdif = net6_l3mdev_of_ifindex(nn, key->dif);
 }
 
 /* The connection was closed while the segment was on its way to it. What took its place in the
@@ -170,7 +173,7 @@ static void net6_tcp_rcv_closed(struct sock *sk, struct sk_buff *skb)
 	struct net6_tcp_key key;
 	struct sock *now;
 
-	net6_tcp_read_key(skb, &key);
+	net6_tcp_read_key(nn, skb, &key);
 	local_bh_disable();
 	rcu_read_lock();
 	now = net6_tcp_lookup(nn->net, &key);
@@ -248,7 +251,7 @@ void net6_tcp_rcv(struct sk_buff *skb)
 		return;
 	th = tcp_hdr(skb);
 	net6_tcp_fill_cb(skb, th);
-	net6_tcp_read_key(skb, &key);
+	net6_tcp_read_key(nn, skb, &key);
 	sk = net6_tcp_lookup(nn->net, &key);
 	if (unlikely(!sk)) {
 		net6_tcp_rcv_unknown(nn, &key, skb);
@@ -355,6 +358,7 @@ void net6_tcp_icmp_error(struct sk_buff *skb, const struct net6_icmp_error *e)
 		.faddr	= e->daddr,
 		.ports	= INET_COMBINED_PORTS(th->dest, ntohs(th->source)),
 		.dif	= e->ifindex,
+		.sdif	= net6_l3mdev_of_ifindex(net6_pernet_rcu(net), e->ifindex),
 	};
 	struct sock *sk;
 	int err;

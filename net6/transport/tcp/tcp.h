@@ -133,12 +133,14 @@ static inline void net6_tcp_clock(struct tcp_sock *tp)
  * @laddr, @faddr: local (our) and foreign address
  * @ports: sk_portpair: foreign port (network order) and local port (host order)
  * @dif: interface it came in on
+ * @sdif: that one's VRF, 0: none
  */
 struct net6_tcp_key {
 	const struct in6_addr	*laddr;
 	const struct in6_addr	*faddr;
 	__portpair		ports;
 	int			dif;
+	int			sdif;
 };
 
 /* net6_np() of a socket of TCP's, without a load. */

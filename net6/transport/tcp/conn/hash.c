@@ -91,7 +91,8 @@ static __always_inline bool net6_tcp_match(const struct sock *sk, const struct n
 	return sk->sk_portpair == key->ports && net_eq(sock_net(sk), net) &&
 	       ipv6_addr_equal(&sk->sk_v6_daddr, key->faddr) &&
 	       ipv6_addr_equal(&sk->sk_v6_rcv_saddr, key->laddr) &&
-	       net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif);
+	       net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif,
+				    key->sdif);
 }
 
 /**
@@ -173,7 +174,8 @@ static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
 	if (sk->sk_state != TCP_LISTEN || sk->sk_num != port || !net_eq(sock_net(sk), net) ||
 	    !ipv6_addr_equal(&sk->sk_v6_rcv_saddr, addr))
 		return -1;
-	if (!net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif))
+	if (!net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif,
+				    key->sdif))
 		return -1;
 	if (sk->sk_bound_dev_if)
 		score += 2;
@@ -284,6 +286,7 @@ static struct sock *net6_tcp_find_twin(const struct sock *sk, struct hlist_nulls
 		.faddr	= &sk->sk_v6_daddr,
 		.ports	= sk->sk_portpair,
 		.dif	= sk->sk_bound_dev_if,
+		.sdif	= net6_l3mdev_of_ifindex(net6_tcp_nn_rcu(sk), sk->sk_bound_dev_if),
 	};
 	const struct hlist_nulls_node *node;
 	struct sock *other;
