@@ -493,9 +493,12 @@ static int net6_dest_pass(struct net6_net *nn, const struct net6_dest_key *key,
 	}
 	if (err < 0)
 		return err;
-	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, net6_dest_neigh_addr(&nh));
 	hop->flags = nh.flags;
 	hop->mtu = net6_dest_route_mtu(nh.metrics);
+	hop->neigh = NULL;
+	if (nh.flags & NET6_DEST_LOCAL)
+		return 0;
+	hop->neigh = nh.neigh ?: net6_neigh_find_or_create(nh.iface, net6_dest_neigh_addr(&nh));
 	return hop->neigh ? 0 : -ENOMEM;
 }
 

@@ -208,15 +208,39 @@ static void net6_forward_to(struct net6_iface *iface, const struct net6_hop *hop
 	net6_forward_output(iface, hop->neigh, skb, reassembled);
 }
 
-static noinline int net6_forward_ruled(const struct net6_iface *iface, struct net6_dest_key *key,
-				       struct sk_buff *skb, struct net6_hop *hop)
+static noinline int net6_forward_ruled(struct net6_net *nn, struct net6_dest_key *key,
+				       struct sk_buff *skb, int iif, struct net6_hop *hop)
 {
-	struct net6_net *nn = iface->nn;
 	struct flowi6 fl6;
 
-	net6_rules_ask_packet(nn, key, skb, iface->ifindex, &fl6);
+	net6_rules_ask_packet(nn, key, skb, iif, &fl6);
 	key->rule = net6_rules_hash(nn, &fl6);
 	return net6_dest_forward(nn, key, &fl6, skb, hop);
+}
+
+static __always_inline int net6_forward_lookup(struct net6_net *nn, struct sk_buff *skb, int iif,
+					       int oif, struct net6_hop *hop)
+{
+	struct net6_dest_key key = { .daddr = ipv6_hdr(skb)->daddr, .oif = oif };
+
+	if (READ_ONCE(nn->n_routers) > 1)
+		key.first_hop = NET6_DEST_SETTLED;
+	if (net6_rules_on(nn))
+		return net6_forward_ruled(nn, &key, skb, iif, hop);
+	return net6_dest_forward(nn, &key, NULL, skb, hop);
+}
+
+/**
+ * net6_forward_by() - where a packet of somebody else goes by a VRF that a route leads it to
+ * @iface: the VRF's own interface
+ * @skb: the packet, data at the IPv6 header; to a unicast address that is not link-local
+ * @hop: filled; good within the RCU section
+ *
+ * Context: BH disabled, RCU read lock held. Return: 0 or -errno, as net6_dest_forward().
+ */
+int net6_forward_by(const struct net6_iface *iface, struct sk_buff *skb, struct net6_hop *hop)
+{
+	return net6_forward_lookup(iface->nn, skb, 0, iface->ifindex, hop);
 }
 
 /**
@@ -230,7 +254,6 @@ static noinline int net6_forward_ruled(const struct net6_iface *iface, struct ne
 void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassembled)
 {
 	struct net6_net *nn = iface->nn;
-	struct net6_dest_key key = { 0 };
 	struct net6_hop hop;
 	int reason, err;
 
@@ -253,11 +276,7 @@ void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassemble
 		net6_drop(nn, skb, NET6_DROP_FORWARD_HOP_LIMIT);
 		return;
 	}
-	key.daddr = ipv6_hdr(skb)->daddr;
-	if (READ_ONCE(nn->n_routers) > 1)
-		key.first_hop = NET6_DEST_SETTLED;
-	err = net6_rules_on(nn) ? net6_forward_ruled(iface, &key, skb, &hop) :
-				  net6_dest_forward(nn, &key, NULL, skb, &hop);
+	err = net6_forward_lookup(nn, skb, iface->ifindex, 0, &hop);
 	if (likely(!err))
 		net6_forward_to(iface, &hop, skb, reassembled);
 	else if (err == -ENOMEM)

@@ -20,6 +20,7 @@ static inline bool net6_forward_on(const struct net6_iface *iface)
 }
 
 bool net6_forward_wants(const struct net6_iface *iface, const struct sk_buff *skb);
+int net6_forward_by(const struct net6_iface *iface, struct sk_buff *skb, struct net6_hop *hop);
 void net6_forward(struct net6_iface *iface, struct sk_buff *skb, bool reassembled);
 int net6_forward_finish(struct net6_neigh *neigh, struct sk_buff *skb, bool reassembled);
 void net6_forward_set(struct net6_iface *iface, bool on);	/* nn->lock held */

@@ -355,6 +355,27 @@ bool net6_nf_post(struct net6_iface *iface, struct sk_buff *skb, struct net_devi
 }
 
 /**
+ * net6_nf_post_again() - NF_INET_POST_ROUTING for a packet that a VRF has routed once more
+ * @iface: interface that it is to leave by
+ * @skb: data at the IPv6 header
+ * @err: as net6_nf_post()'s
+ *
+ * A fragment is not shown: the packet was, where it was whole. Context: as there.
+ * Return: as there.
+ */
+bool net6_nf_post_again(struct net6_iface *iface, struct sk_buff *skb, int *err)
+{
+	struct net6_nf_fragment at;
+
+	if (net6_nf_kind(skb, &at) != NET6_NF_WHOLE)
+		return true;
+	net6_nf_cb_init(skb, skb->skb_iif, false);
+	skb_dst_drop(skb);
+	skb_dst_set_noref(skb, &iface->rt->dst);
+	return net6_nf_post(iface, skb, NULL, err);
+}
+
+/**
  * net6_nf_dst_output() - send a packet of ours that has passed NF_INET_LOCAL_OUT
  * @net: namespace
  * @sk: not used

@@ -47,6 +47,7 @@ bool net6_nf_forward(struct net6_iface *iface, struct sk_buff *skb, struct net6_
 		     bool reassembled);
 bool net6_nf_output(struct net6_iface *iface, struct sk_buff *skb, int *err);
 bool net6_nf_post(struct net6_iface *iface, struct sk_buff *skb, struct net_device *in, int *err);
+bool net6_nf_post_again(struct net6_iface *iface, struct sk_buff *skb, int *err);
 int net6_nf_dst_output(struct net *net, struct sock *sk, struct sk_buff *skb);
 
 /**

@@ -176,4 +176,27 @@ def what_is_not_remembered_goes_the_same_way():
         solicited.add(wire.expect(lambda f: f.type == nd.NS, "solicitation").target)
 
 
+@ktap.test
+def a_sweep_into_a_vrf_is_not_remembered():
+    """A route leads to the VRF's device. The packet is routed again there."""
+    router = Router()
+    ktap.need("vrf")
+    router.net.ip("link", "add", "red", "up", "type", "vrf", "table", "10")
+    router.net.ip("link", "set", "c0", "master", "red")
+    nd.net6ctl(router.net, "add", "neighbor", GATEWAY, "lladdr", GATEWAY_MAC, "dev", "c0")
+    nd.net6ctl(router.net, "add", "route", "2001:db8:ff::/48", "via", GATEWAY, "dev", "c0",
+               "table", "10")
+    nd.net6ctl(router.net, "add", "route", "2001:db8:ff::/48", "dev", "red")
+    router.fill()
+    wire = nd.Wire(router.far, "d0")
+    created, forwarded = map(router.counted, ("Ip6DestCreated", "Ip6OutForwDatagrams"))
+    router.send(new_ones(SWEEP))
+    ktap.equal(forwarded(), SWEEP, "forwarded")
+    ktap.true(created() < SWEEP / 5, f"{created()} of them came into the cache")
+    wire.flush()
+    router.send(new_ones(PACKETS))
+    for _ in range(PACKETS):
+        wire.expect(lambda f: f.dst == GATEWAY_MAC, "packet through the gateway")
+
+
 ktap.main()

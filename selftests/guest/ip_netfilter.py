@@ -11,6 +11,7 @@
 # timeout: 240
 import contextlib
 import errno
+import ipaddress
 import json
 import os
 import socket
@@ -362,6 +363,34 @@ def queued_packets_leave_by_the_interface_they_were_meant_for():
     queue.s.close()
     A.ip("-6", "route", "del", "fd00:b::/64", "via", R0, "dev", "a0")
     A.ip("link", "del", "a1")
+
+
+@ktap.test
+def what_a_vrf_has_routed_once_more_is_seen_once_more():
+    """A route leads to the VRF's device; the packet leaves by a port of the VRF."""
+    ktap.need("vrf")
+    ktap.kmod("nft_queue", "nfnetlink_queue")
+    near, far = (str(ipaddress.ip_network(f"{address}/64", strict=False)) for address in (R0, R1))
+    R.ip("link", "add", "red", "up", "type", "vrf", "table", "10")
+    R.ip("link", "set", "r1", "master", "red")
+    R.ip("-6", "route", "add", far, "dev", "red")
+    R.ip("-6", "route", "add", "vrf", "red", near, "dev", "r0")
+    ktap.wait_for(15, "the other side answers", lambda: pings(A, IN_B, "-W", "1"))
+    hook = "icmpv6 type echo-request oifname {} "
+    queue = Queue(R)
+    with Rules(R, table(chain("postrouting", hook.format("r1") + "queue num 0"),
+                        chain("forward", hook.format("red") + "counter"))) as rules:
+        for _ in range(2):
+            ping = ns_ping(A, IN_B)
+            queue.accept(queue.get())
+            ktap.true("1 received" in ping.communicate()[0], "a queued packet")
+        ktap.true(pings(A, IN_B, "-s", "4000"), "fragments, which were seen as a packet before")
+        ktap.equal(rules.packets("forward"), 3, "packets to the VRF")
+    with Rules(R, table(chain("postrouting", hook.format("r1") + "drop"))):
+        ktap.true(not pings(A, IN_B, "-W", "1"), "dropped")
+    queue.s.close()
+    R.ip("link", "del", "red")
+    ktap.wait_for(15, "the other side answers without the VRF", lambda: pings(A, IN_B, "-W", "1"))
 
 
 def ns_ping(ns, address, *words):
