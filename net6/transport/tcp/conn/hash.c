@@ -91,8 +91,7 @@ static __always_inline bool net6_tcp_match(const struct sock *sk, const struct n
 	return sk->sk_portpair == key->ports && net_eq(sock_net(sk), net) &&
 	       ipv6_addr_equal(&sk->sk_v6_daddr, key->faddr) &&
 	       ipv6_addr_equal(&sk->sk_v6_rcv_saddr, key->laddr) &&
-	       net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif,
-				    key->sdif);
+	       net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif, key->sdif);
 }
 
 /**
@@ -174,8 +173,7 @@ static int net6_tcp_listen_score(const struct sock *sk, const struct net *net,
 	if (sk->sk_state != TCP_LISTEN || sk->sk_num != port || !net_eq(sock_net(sk), net) ||
 	    !ipv6_addr_equal(&sk->sk_v6_rcv_saddr, addr))
 		return -1;
-	if (!net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif,
-				    key->sdif))
+	if (!net6_l3mdev_bound_eq(net, IPPROTO_TCP, sk->sk_bound_dev_if, key->dif, key->sdif))
 		return -1;
 	if (sk->sk_bound_dev_if)
 		score += 2;
