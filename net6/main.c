@@ -20,6 +20,7 @@
 #include "core/nd.h"
 #include "core/netns.h"
 #include "core/policy.h"
+#include "ip6tnl/ip6tnl.h"
 #include "observe/cover.h"
 #include "socket/mapped.h"
 #include "socket/sock.h"
@@ -101,11 +102,16 @@ static int __net_init net6_net_init(struct net *net)
 	err = net6_tunnel_net_init(nn);
 	if (err)
 		goto err_tcp;
-	err = net6_nf_net_init(nn);
+	err = net6_ip6tnl_net_init(nn);
 	if (err)
 		goto err_tunnels;
+	err = net6_nf_net_init(nn);
+	if (err)
+		goto err_ip6tnls;
 	return 0;
 
+err_ip6tnls:
+	net6_ip6tnl_net_exit(nn);
 err_tunnels:
 	net6_tunnel_net_exit(nn);
 err_tcp:
@@ -154,6 +160,7 @@ static void __net_exit net6_net_exit(struct net *net)
 	net6_iface_net_exit(nn);
 	net6_nf_net_drain(nn);
 	net6_tunnel_net_exit(nn);
+	net6_ip6tnl_net_exit(nn);
 	destroy_workqueue(nn->wq);
 	net6_dest_net_exit(nn);
 	net6_nf_net_exit(nn);
@@ -201,6 +208,7 @@ static const struct {
 	{ "interfaces",		net6_iface_init,	net6_iface_exit },
 	{ "rules",		net6_rules_init,	net6_rules_exit },
 	{ "tunnels",		net6_tunnel_init,	net6_tunnel_exit },
+	{ "tunnels over IPv6",	net6_ip6tnl_init,	net6_ip6tnl_exit },
 	{ "netlink",		net6_genl_init,		net6_genl_exit },
 	{ "notifications",	net6_notify_init,	net6_notify_exit },
 	{ "sysctl",		net6_sysctl_init,	net6_sysctl_exit },

@@ -64,16 +64,18 @@ static inline unsigned int net6_compat_get_flags(const struct net_device *dev)
 #endif
 }
 
-/* Parameters of rtnl_link_ops.newlink(), and the link's attributes among them. */
+/* Parameters of rtnl_link_ops.newlink(), the link's attributes and its kind's. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 #define NET6_COMPAT_NEWLINK_PARAMS \
 	struct net *net, struct net_device *dev, struct nlattr *attrs[], \
 	struct nlattr *data[], struct netlink_ext_ack *extack
 #define net6_compat_newlink_tb	attrs
+#define net6_compat_newlink_data	data
 #else
 #define NET6_COMPAT_NEWLINK_PARAMS \
 	struct net_device *dev, struct rtnl_newlink_params *params, struct netlink_ext_ack *extack
 #define net6_compat_newlink_tb	(params->tb)
+#define net6_compat_newlink_data	(params->data)
 #endif
 
 #endif /* _NET6_COMPAT_NETDEVICE_H */

@@ -112,6 +112,7 @@ static inline void net6_push_header(struct sk_buff *skb, const struct in6_addr *
 int net6_output(struct sk_buff *skb, struct net6_dest *dest);
 int net6_output_finish(struct sk_buff *skb, struct net6_dest *dest);
 int net6_output_routed(struct sk_buff *skb, struct net6_dest *dest);
+int net6_output_outer(struct sk_buff *skb, struct net6_dest *dest);
 int net6_output_ask(struct net6_net *nn, struct sk_buff *skb);
 
 /* For who goes past net6_output_finish(); nothing while no control group has programs. */

@@ -100,6 +100,7 @@ struct net6_settings {
  * @rescan: looks at all devices again (core/iface.c)
  * @exiting: set at the beginning of pernet exit; no new timer, work or entry
  * @icmp: core/icmp.c's part; @fqdir: core/reasm.c's; @tunnels: tunnel/tunnel.c's
+ * @ip6tnls: struct net6_ip6tnl_parms (ip6tnl/ip6tnl_table.c), NULL beside native IPv6
  * @tcp: TCP's part; @nf: takeover/nfroute.c's, NULL beside native IPv6
  */
 struct net6_net {
@@ -142,6 +143,7 @@ struct net6_net {
 	struct net6_icmp_net	*icmp;
 	struct fqdir		*fqdir;
 	struct net6_tunnel_net	*tunnels;
+	struct rhashtable	*ip6tnls;
 	struct net6_tcp_net	*tcp;
 	struct net6_nf_net	*nf;
 };

@@ -148,7 +148,9 @@ int net6_output_routed(struct sk_buff *skb, struct net6_dest *dest)
 	return err;
 }
 
-int net6_output(struct sk_buff *skb, struct net6_dest *dest)
+static __always_inline int net6_output_by(struct sk_buff *skb, struct net6_dest *dest,
+					  int (*finish)(struct sk_buff *skb,
+							struct net6_dest *dest))
 {
 	struct net6_iface *iface = dest->iface;
 	struct net6_net *nn = dest->nn;
@@ -164,10 +166,28 @@ int net6_output(struct sk_buff *skb, struct net6_dest *dest)
 	}
 	skb->dev = iface->dev;
 	if (!net6_nf_out_on() || net6_nf_output(iface, skb, &err))
-		err = net6_output_finish(skb, dest);
+		err = finish(skb, dest);
 out:
 	rcu_read_unlock_bh();
 	return err;
+}
+
+int net6_output(struct sk_buff *skb, struct net6_dest *dest)
+{
+	return net6_output_by(skb, dest, net6_output_finish);
+}
+
+/**
+ * net6_output_outer() - send a packet that has another one inside
+ * @skb: as for net6_output(); consumed
+ * @dest: where to
+ *
+ * Programs of control groups are not asked, see net6_output_routed(). Context: any.
+ * Return: as net6_output().
+ */
+int net6_output_outer(struct sk_buff *skb, struct net6_dest *dest)
+{
+	return net6_output_by(skb, dest, net6_output_send);
 }
 
 /**

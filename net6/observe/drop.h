@@ -52,16 +52,17 @@ struct net6_net;
 	X(NEIGH_FAILED,		NEIGH_FAILED,	"neighbor did not answer")		\
 	X(NEIGH_DEAD,		NEIGH_DEAD,	"neighbor entry removed")		\
 	/* tunnels over IPv4, RFC 4213 */					\
-	X(TUNNEL_SHORT,		PKT_TOO_SMALL,	"no IPv6 packet inside the IPv4 packet")	\
+	X(TUNNEL_SHORT,		PKT_TOO_SMALL,	"no IP packet inside the tunnel's packet")	\
 	X(TUNNEL_OUTER,		IP_INHDR,	"outer source is no host's address, or our own")	\
 	X(TUNNEL_SOURCE,	IP_RPFILTER,	"outer source is not the far end of a tunnel")	\
 	X(TUNNEL_INNER_SOURCE,	IP_INHDR,	"inner source address cannot come through this tunnel")	\
 	X(TUNNEL_INNER_DEST,	IP_INADDRERRORS, "inner destination address cannot come through this tunnel") \
 	X(TUNNEL_ECN,		IP_INHDR,	"congestion mark on a packet without ECN (RFC 6040)")	\
-	X(TUNNEL_DEST,		IP_OUTNOROUTES,	"next hop is no IPv4 host, or no IPv6 packet")	\
-	X(TUNNEL_NO_ROUTE,	IP_OUTNOROUTES,	"no IPv4 route to the tunnel's end")	\
-	X(TUNNEL_LOOP,		IP_OUTNOROUTES,	"IPv4 route to the tunnel's end leads into the tunnel")	\
+	X(TUNNEL_DEST,		IP_OUTNOROUTES,	"next hop is no IPv4 host, or no packet that the tunnel carries")	\
+	X(TUNNEL_NO_ROUTE,	IP_OUTNOROUTES,	"no route to the tunnel's end, or no address at ours")	\
+	X(TUNNEL_LOOP,		IP_OUTNOROUTES,	"route to the tunnel's end leads into the tunnel")	\
 	X(TUNNEL_NESTED,	IP_OUTNOROUTES,	"tunnel in a tunnel too many times")	\
+	X(TUNNEL_LIMIT,		IP_OUTNOROUTES,	"encapsulation limit is used up (RFC 2473)")	\
 	/* Multicast Listener Discovery, RFC 3810 */				\
 	X(MLD_HEADER,		IP_INHDR,	"MLD message without router alert, with hop limit other than 1, or of no link-local source") \
 	X(MLD_SHORT,		PKT_TOO_SMALL,	"MLD message of no valid length")	\

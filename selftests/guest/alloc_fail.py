@@ -26,87 +26,26 @@ import struct
 import sys
 import threading
 import time
-import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+import failnth
 import ip
 import khttpd
 import ktap
 import mld
 import nd
 import nl
+from failnth import FAULTS, NO_MEMORY, fault, once, shared, sweep
 
-NO_MEMORY = {errno.ENOMEM, errno.ENOBUFS}
 FULL = bool(os.environ.get("NET6_FULL"))
-FAULTS = ("failslab", "fail_page_alloc")
 CONFIG = khttpd.CONFIG
 libc = ktap._libc
 
 
-def fault(what, name, value):
-    with open(f"/sys/kernel/debug/{what}/{name}", "w", encoding="ascii") as file:
-        file.write(str(value))
-
-shared = types.SimpleNamespace()	# nth: fails this thread's allocations
-
-
-class Nth:
-    """Makes the nth allocation of this thread fail."""
-
-    def __init__(self):
-        self.fd = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
-
-    def arm(self, n):
-        os.pwrite(self.fd, b"%d" % n, 0)
-
-    def left(self):
-        """What is left of n, and no more failures."""
-        left = int(os.pread(self.fd, 20, 0).rstrip(b"\0\n") or 0)
-        os.pwrite(self.fd, b"0", 0)
-        return left
-
-
-def once(n, function):
-    """The errno that function gave when its nth allocation failed; was there an nth?"""
-    error, value = None, None
-    shared.nth.arm(n)
-    try:
-        value = function()
-    except OSError as problem:
-        error = problem.errno
-    failed = not shared.nth.left()
-    return failed, error, value
-
-
-def sweep(name, prepare, call, undo=None, also=(), first=1, step=1):
-    """call(prepare()) with each allocation failing in its turn, until none does."""
-    refused = 0
-    for n in itertools.count(first, step):
-        thing = prepare()
-        failed, error, value = once(n, lambda t=thing: call(t))
-        if undo:
-            undo(thing, value)
-        if not failed:
-            ktap.equal(error, None, f"{name} with memory")
-            ktap.diag(f"{name}: {n - 1} allocations, refused {refused} times")
-            return n - 1
-        if error is not None:
-            refused += 1
-            ktap.true(error in NO_MEMORY | set(also),
-                      f"{name}, allocation {n}: {errno.errorcode.get(error, error)}")
-
-
 def setup():
-    if not all(os.path.isdir(f"/sys/kernel/debug/{what}") for what in FAULTS):
-        raise ktap.Skip("the kernel cannot inject faults")
+    failnth.setup()
     if not FULL:
         ktap.diag("a sample; make check-full tries each allocation")
-    for what in FAULTS:
-        fault(what, "verbose", 0)
-        fault(what, "probability", 0)
-        fault(what, "times", -1)
-    fault("failslab", "ignore-gfp-wait", "N")
-    shared.nth = Nth()
     ip.setup()
     khttpd.fresh()
     khttpd.write("a.txt", b"hello\n")

@@ -81,6 +81,10 @@ def a_tunnel_of_a_user_namespace_s_root():
     ktap.need("wireguard", "vxlan")
     comes_up("ip link add w0 type wireguard", "ip link set w0 up",
              "ip -6 addr add fd00:7::1/64 dev w0", "ip link show w0")
+    comes_up("ip link add t0 type ip6tnl mode any remote fd00::2 local fd00::1",
+             "ip link set t0 up", "ip -6 addr add fd00:9::1/64 dev t0",
+             "ping -6 -c 3 -i 0.2 -W 1 fd00:9::2; ip link set t0 type ip6tnl hoplimit 3; "
+             "ip -d link show t0")
     comes_up("ip link add x0 type vxlan id 5 local fd00::1 remote fd00::1 dstport 4799",
              "ip link set x0 up", "ip -6 addr add fd00:8::1/64 dev x0",
              "ping -6 -c 3 -i 0.2 -W 1 fd00:8::2; ping -6 -c 1 fd00::1")
@@ -89,9 +93,9 @@ def a_tunnel_of_a_user_namespace_s_root():
 @ktap.test
 def tunnels_of_ip_in_udp():
     ktap.need("fou")
-    for module in "ip6_tunnel", "ip_gre", "ip6_gre", "sit":
+    for module in "ip_gre", "ip6_gre", "sit":
         subprocess.run(["modprobe", "-q", module], check=False)
-    for kind in ("ip6tnl mode ip6ip6 remote fd00::2 local fd00::1",
+    for kind in ("ip6tnl external", "ip6tnl remote fd00::2 local fd00::1 encap fou",
                  "ip6gre remote fd00::2 local fd00::1", "vti6 remote fd00::2 local fd00::1"):
         status, out = as_root(f"ip link add t0 type {kind}")
         ktap.true(status, f"{kind}: {out}")

@@ -16,6 +16,7 @@ import ip6nexthops
 import ip6metrics
 import ip6source
 import ip6views
+import ip6tunnels
 import ip6vrf
 import rawlinks
 import udptunnels
@@ -28,6 +29,7 @@ ip6hops.tests()
 ip6nexthops.tests()
 ip6neighbors.tests()
 ip6vrf.tests()
+ip6tunnels.tests(native=True)
 rawlinks.tests()
 udptunnels.tests()
 ktap.main(setup=lambda: ip6views.setup(native=True))
