@@ -295,8 +295,28 @@ def gone():
     reached(A, IN_B)
 
 
+def under():
+    """The device that its packets leave by goes, and comes again."""
+    cables()
+    for again in (False, True):
+        ktap.veth(A, "a9", B, "b9")
+        for ns, dev, local, remote, inner in ((A, "a9", "fd84::a", "fd84::b", "fd85::a"),
+                                              (B, "b9", "fd84::b", "fd84::a", "fd85::b")):
+            ns.ip("-6", "addr", "add", f"{local}/64", "dev", dev, "nodad")
+            if not again:
+                ns.ip("link", "add", "t9", "type", "ip6tnl", "mode", "ip6ip6", "local", local,
+                      "remote", remote)
+                ns.ip("link", "set", "t9", "up")
+                ns.ip("-6", "addr", "add", f"{inner}/64", "dev", "t9", "nodad")
+        reached(A, "fd85::b")
+        A.ip("link", "del", "a9")
+        ktap.true(not pings(A, "fd85::b"), "no way")
+    for ns in (A, B):
+        ns.ip("link", "del", "t9")
+
+
 def tests(native=False):
     """Linux loses a packet of 1280 octets on such a path, and keeps the source that it had."""
-    for function in (carried, shown, outer, too_big, errors, limits, strangers, forwarded, gone,
+    for function in (carried, shown, outer, too_big, errors, limits, strangers, forwarded, under, gone,
                      *(() if native else (narrow, any_local))):
         ktap.test(f"tunnels over IPv6: {function.__name__}")(function)
