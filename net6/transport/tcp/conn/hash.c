@@ -284,7 +284,7 @@ static struct sock *net6_tcp_find_twin(const struct sock *sk, struct hlist_nulls
 		.faddr	= &sk->sk_v6_daddr,
 		.ports	= sk->sk_portpair,
 		.dif	= sk->sk_bound_dev_if,
-		.sdif	= net6_l3mdev_of_ifindex(net6_tcp_nn_rcu(sk), sk->sk_bound_dev_if),
+		.sdif	= net6_l3mdev_of_ifindex(net6_tcp_nn(sk), sk->sk_bound_dev_if),
 	};
 	const struct hlist_nulls_node *node;
 	struct sock *other;
