@@ -206,19 +206,20 @@ static void net6_ip6tnl_err(struct sk_buff *skb, const struct net6_icmp_error *e
 	const unsigned int quoted = sizeof(struct icmp6hdr);
 	unsigned int headers = err->offset - quoted, limit;
 	enum net6_ip6tnl_error error;
-	u32 mtu;
 
 	if (!t)
 		return;
 	limit = net6_ip6tnl_find_limit(skb->data + quoted,
 				       min_t(unsigned int, headers, skb_headlen(skb) - quoted));
 	error = net6_ip6tnl_error(err->type, err->code, err->info, limit);
-	if (error == NET6_IP6TNL_ERR_IGNORE)
+	/* RFC 8201 section 4: a smaller MTU "MUST" be ignored. */
+	if (error == NET6_IP6TNL_ERR_IGNORE ||
+	    (error == NET6_IP6TNL_ERR_TOO_BIG && err->info < NET6_MIN_MTU))
 		return;
 	if (error == NET6_IP6TNL_ERR_TOO_BIG)
 		net6_ip6tnl_too_big(t, err);
-	mtu = err->info - min(err->info, headers);
-	net6_ip6tnl_relay(t, skb, proto, err->offset, error, mtu);
+	net6_ip6tnl_relay(t, skb, proto, err->offset, error,
+			  err->info - min(err->info, headers));
 }
 
 static void net6_ip6tnl_err_v6(struct sk_buff *skb, const struct net6_icmp_error *err)
