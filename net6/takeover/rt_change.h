@@ -56,6 +56,8 @@ int net6_rt_request_parse(struct sk_buff *skb, struct nlmsghdr *nlh, struct net6
 int net6_rt_request_check(struct net6_net *nn, struct net6_rt_change *c,
 			  struct netlink_ext_ack *extack);
 void net6_rt_request_free(struct net6_rt_change *c);
+int net6_rt_request_gateway(struct net6_iface *iface, u32 table, const struct in6_addr *gateway,
+			    bool onlink, struct netlink_ext_ack *extack);
 
 /* rt_change.c; RTNL held. */
 int net6_rt_route_remake(struct net6_net *nn, struct net6_rt_change *c);

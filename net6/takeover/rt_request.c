@@ -249,14 +249,6 @@ static int net6_rt_request_source(struct net6_rt_change *c, struct net6_rt_hop *
 	return 0;
 }
 
-/* As native: a gateway is link-local, or on-link where it is said to be. */
-static bool net6_rt_request_reaches(struct net6_net *nn, const struct net6_rt_change *c,
-				    const struct net6_rt_hop *hop)
-{
-	return ipv6_addr_type(&hop->gateway) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST) ||
-	       net6_rt_request_iface(nn, c->attrs.table, &hop->gateway, hop->iface->ifindex);
-}
-
 /* Length of what an address is on the link by, on an interface or on any; 0: nothing, or by a
  * default route.
  */
@@ -272,16 +264,41 @@ static int net6_rt_request_plen(const struct net6_table *table, const struct in6
 }
 
 /* As native: one that is said to be on-link is not to be on another interface's. */
-static bool net6_rt_request_elsewhere(const struct net6_rt_hop *hop)
+static bool net6_rt_request_elsewhere(const struct net6_iface *iface,
+				      const struct in6_addr *gateway)
 {
-	const struct net6_iface *iface = hop->iface;
 	bool elsewhere;
 
 	rcu_read_lock();
-	elsewhere = net6_rt_request_plen(net6_iface_table(iface), &hop->gateway, 0) >
-		    net6_rt_request_plen(net6_iface_table(iface), &hop->gateway, iface->ifindex);
+	elsewhere = net6_rt_request_plen(net6_iface_table(iface), gateway, 0) >
+		    net6_rt_request_plen(net6_iface_table(iface), gateway, iface->ifindex);
 	rcu_read_unlock();
 	return elsewhere;
+}
+
+/**
+ * net6_rt_request_gateway() - may there be such a gateway?
+ * @iface: interface that it is to be on
+ * @table: number of the route's table
+ * @gateway: unicast address
+ * @onlink: it is said to be on the link
+ * @extack: why not
+ *
+ * As native: it is link-local, or on-link where it is said to be.
+ * Context: process, RTNL held. Return: 0, -EINVAL or -EHOSTUNREACH.
+ */
+int net6_rt_request_gateway(struct net6_iface *iface, u32 table, const struct in6_addr *gateway,
+			    bool onlink, struct netlink_ext_ack *extack)
+{
+	if (onlink && net6_rt_request_elsewhere(iface, gateway)) {
+		NL_SET_ERR_MSG(extack, "Nexthop has invalid gateway or device mismatch");
+		return -EINVAL;
+	}
+	if (onlink || ipv6_addr_type(gateway) & IPV6_ADDR_LINKLOCAL ||
+	    net6_rt_request_iface(iface->nn, table, gateway, iface->ifindex))
+		return 0;
+	NL_SET_ERR_MSG(extack, "the gateway is not on this interface's link (onlink?)");
+	return -EHOSTUNREACH;
 }
 
 static bool net6_rt_request_own(const struct net6_rt_hop *hop)
@@ -299,6 +316,7 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 				     struct net6_rt_hop *hop, struct netlink_ext_ack *extack)
 {
 	bool direct = ipv6_addr_any(&hop->gateway);
+	int err = 0;
 
 	/* As native: whatever it was to lead by. */
 	if (c->attrs.refuses) {
@@ -319,14 +337,11 @@ static int net6_rt_request_check_hop(struct net6_net *nn, struct net6_rt_change 
 		NL_SET_ERR_MSG(extack, "Gateway can not be a local address");
 		return -EINVAL;
 	}
-	if (!direct && hop->onlink && !c->nexthop && net6_rt_request_elsewhere(hop)) {
-		NL_SET_ERR_MSG(extack, "Nexthop has invalid gateway or device mismatch");
-		return -EINVAL;
-	}
-	if (!direct && !hop->onlink && !c->nexthop && !net6_rt_request_reaches(nn, c, hop)) {
-		NL_SET_ERR_MSG(extack, "the gateway is not on this interface's link (onlink?)");
-		return -EHOSTUNREACH;
-	}
+	if (!direct && !c->nexthop)
+		err = net6_rt_request_gateway(hop->iface, c->attrs.table, &hop->gateway,
+					      hop->onlink, extack);
+	if (err)
+		return err;
 	if ((!direct || c->attrs.refuses) && c->plen &&
 	    (ipv6_addr_type(&c->dst) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL))) {
 		NL_SET_ERR_MSG(extack, "net6 has no routes to link-local and multicast prefixes");

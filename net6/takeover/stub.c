@@ -31,6 +31,7 @@
 #include "../transport/dgram.h"
 #include "../socket/sock.h"
 #include "dst.h"
+#include "rt_change.h"
 #include "takeover.h"
 
 #ifdef NET6_COMPAT_HAS_STUBS
@@ -89,6 +90,9 @@ static int net6_stub_nexthop_check(struct net *net, const struct net_device *dev
 			NL_SET_ERR_MSG(extack, "Invalid gateway address");
 			return -EINVAL;
 		}
+		if (iface)
+			return net6_rt_request_gateway(iface, cfg->fc_table, &cfg->fc_gateway,
+						       cfg->fc_flags & RTNH_F_ONLINK, extack);
 	}
 	return 0;
 }

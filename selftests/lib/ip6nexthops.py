@@ -84,9 +84,14 @@ def refused():
     for words, wanted in ((("via", "fd60::1", "dev", "g0"), "ateway"),
                           (("via", "ff02::1", "dev", "g0"), "ateway"),
                           (("via", "fd60::2", "dev", "nowhere"), "nowhere"),
+                          (("via", "fd61::2", "dev", "g0"), ""),
+                          (("via", "fd61::2", "dev", "g0", "onlink"), "ateway"),
+                          (("via", "fd69::2", "dev", "g0"), ""),
                           (("group", "1/2"), "Invalid nexthop id")):
         out = nexthop("add", "id", "9", *words)
-        ktap.true(wanted in out, f"{words}: {out}")
+        ktap.true(out and wanted in out, f"{words}: {out}")
+    ktap.equal(nexthop("add", "id", "9", "via", "fd69::2", "dev", "g0", "onlink"), "", "on-link")
+    ktap.equal(nexthop("del", "id", "9"), "", "removed")
     P.run("ip", "link", "add", "dm9", "type", "dummy")
     out = nexthop("add", "id", "9", "dev", "dm9")
     ktap.true("not up" in out, f"a device that is down: {out}")
