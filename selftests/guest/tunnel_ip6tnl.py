@@ -121,11 +121,10 @@ def attribute(kind, data):
     return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
 
 
-def link(message, flags, body):
+def link(s, message, flags, body):
     """A request of rtnetlink's about one device."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as s:
-        s.send(struct.pack("=IHHII", 32 + len(body), message, 5 | flags, 1, 0) + bytes(16) + body)
-        error = struct.unpack_from("=i", s.recv(4096), 16)[0]
+    s.send(struct.pack("=IHHII", 32 + len(body), message, 5 | flags, 1, 0) + bytes(16) + body)
+    error = struct.unpack_from("=i", s.recv(4096), 16)[0]
     if error:
         raise OSError(-error, "rtnetlink")
 
@@ -141,17 +140,28 @@ def without_memory_there_is_a_tunnel_or_none():
         2, data[:20] + attribute(3, socket.inet_pton(socket.AF_INET6, "fd81::78"))))
     name = attribute(3, b"t7\0")
 
-    def gone(*_):
-        ktap.failing(link, DELLINK, 0, name)
+    def rtnetlink():
+        return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+
+    def make(s):
+        link(s, NEWLINK, 0x600, name + info)
 
     def made():
-        link(NEWLINK, 0x600, name + info)
+        s = rtnetlink()
+        make(s)
+        return s
+
+    def gone(s, _):
+        s.close()
+        with rtnetlink() as other:
+            ktap.failing(link, other, DELLINK, 0, name)
     ip6tunnels.cables()
     with A:
-        failnth.sweep("make a tunnel", lambda: None, lambda _: made(), gone,
+        failnth.sweep("make a tunnel", rtnetlink, make, gone,
                       step=1 if os.environ.get("NET6_FULL") else 5)
-        failnth.sweep("change it", made, lambda _: link(NEWLINK, 0, name + changed), gone)
-        failnth.sweep("give it another end", made, lambda _: link(NEWLINK, 0, name + moved), gone)
+        failnth.sweep("change it", made, lambda s: link(s, NEWLINK, 0, name + changed), gone)
+        failnth.sweep("give it another end", made, lambda s: link(s, NEWLINK, 0, name + moved),
+                      gone)
     with tunnel():
         reached(A, INNER_B)
 
