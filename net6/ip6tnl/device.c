@@ -113,6 +113,8 @@ void net6_ip6tnl_setup(struct net_device *dev)
 	dev->mtu = net6_ip6tnl_mtu(NET6_IP6TNL_MTU, true);
 	dev->features |= offloads;
 	dev->hw_features |= offloads;
+	/* With the headers in front it has a payload length of 16 bits. */
+	netif_set_tso_max_size(dev, NET6_IP6TNL_MAX_MTU);
 	net6_compat_lockless_tx(dev);
 	net6_compat_netns_local(dev);
 }
