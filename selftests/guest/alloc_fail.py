@@ -35,11 +35,11 @@ import ktap
 import mld
 import nd
 import nl
-from failnth import FAULTS, NO_MEMORY, fault, once, shared, sweep
+from failnth import DEVICE_SAYS, FAULTS, NO_MEMORY, fault, once, shared, sweep
 
 FULL = bool(os.environ.get("NET6_FULL"))
 # Without memory for a netlink socket of Linux's own: uevent_net_init() and fib_net_init().
-LINUX_SAYS = {errno.ENODEV, errno.EAFNOSUPPORT}
+LINUX_SAYS = DEVICE_SAYS | {errno.ENODEV, errno.EAFNOSUPPORT}
 CONFIG = khttpd.CONFIG
 libc = ktap._libc
 
@@ -432,7 +432,7 @@ def devices_come_with_an_interface_or_without():
 
     with ip.A:
         step = 1 if FULL else 9
-        sweep("make a device", tun, make, undo, step=step)
+        sweep("make a device", tun, make, undo, DEVICE_SAYS, step=step)
         sweep("set it up", made, lambda t: libc_ioctl(t[1].fileno(), siocsifflags, up), undo)
     ip.wire.flush()
     ip.alive()

@@ -157,7 +157,7 @@ def without_memory_there_is_a_tunnel_or_none():
             ktap.failing(link, other, DELLINK, 0, name)
     ip6tunnels.cables()
     with A:
-        failnth.sweep("make a tunnel", rtnetlink, make, gone,
+        failnth.sweep("make a tunnel", rtnetlink, make, gone, failnth.DEVICE_SAYS,
                       step=1 if os.environ.get("NET6_FULL") else 5)
         failnth.sweep("change it", made, lambda s: link(s, NEWLINK, 0, name + changed), gone)
         failnth.sweep("give it another end", made, lambda s: link(s, NEWLINK, 0, name + moved),

@@ -8,6 +8,9 @@ import types
 import ktap
 
 NO_MEMORY = {errno.ENOMEM, errno.ENOBUFS}
+# Linux without memory for a device's name: netdev_register_kobject() does not ask whether
+# dev_set_name() did it, and device_add() finds no name. Each new device, so lo as well.
+DEVICE_SAYS = {errno.EINVAL}
 FAULTS = ("failslab", "fail_page_alloc")
 shared = types.SimpleNamespace()	# nth: fails this thread's allocations
 
