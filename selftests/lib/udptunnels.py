@@ -17,7 +17,7 @@ import nft
 import nl
 import rawlinks
 
-A, R, B = map(ktap.later, "ARB")
+A, R, B = (ktap.later(f"udp-{name}") for name in "ARB")
 OUTER = {A: "fd92:1::1", R: "fd92:1::2", B: "fd92:2::1"}
 NARROW = 1400
 MADE = []
