@@ -250,6 +250,7 @@ def what_fits_in_the_send_buffer_is_taken_too():
     """A reply that is all in the socket is no reason to forget it, not even the last one."""
     for place in PLACES:
         warm(place)
+        gone()
         for fields, half_closed in ENDS:
             what = f"{place.name} {fields.strip()} {'half-closed' if half_closed else ''}"
             with limits(send_timeout=1000):

@@ -241,7 +241,7 @@ def what_a_thread_has_comes_back():
             ktap.true(kept.ask("/big") == DATA, "a large one")
         ktap.equal(khttpd.count("soft_returned"), kept.returned, "so it does with large ones")
         kept.back()
-        ktap.equal(khttpd.count("connections"), 1, "connections")
+        connections(1)
     gone()
     for name in ("aborted", "lost"):
         ktap.equal(khttpd.count(name), before[name], name)
