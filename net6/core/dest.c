@@ -103,6 +103,22 @@ static void net6_dest_unlink(struct net6_net *nn, struct net6_dest *dest)
 	net6_dest_put(dest);
 }
 
+/**
+ * net6_dest_forget() - do not believe any more what was learned of a destination
+ * @dest: entry; a path MTU and a Redirect go with it
+ *
+ * Context: any.
+ */
+void net6_dest_forget(struct net6_dest *dest)
+{
+	struct net6_net *nn = dest->nn;
+
+	spin_lock_bh(&nn->dest_lock);
+	if (!list_empty(&dest->lru))
+		net6_dest_unlink(nn, dest);
+	spin_unlock_bh(&nn->dest_lock);
+}
+
 /* Second chance: an entry that was used since it was put at its place moves to the end. */
 static void net6_dest_evict(struct net6_net *nn)
 	__must_hold(&nn->dest_lock)
@@ -134,13 +150,24 @@ static bool net6_dest_goes_on(const struct net6_dest *dest, const struct net6_de
 	return to == was || (to && was && ipv6_addr_equal(&to->addr, &was->addr));
 }
 
+/* Once the own link is the narrowest of the path, the path MTU grows with it, as on the native
+ * stack: nobody knows whether what a router had said before is still true.
+ */
+static void net6_dest_inherit_pmtu(struct net6_dest *dest, const struct net6_dest *old)
+{
+	u32 learned = READ_ONCE(old->pmtu);
+
+	if (learned < old->own_mtu)
+		dest->pmtu = min(dest->pmtu, learned);
+}
+
 /* What an entry knows beyond next hop and source outlives it. */
 static void net6_dest_inherit(struct net6_dest *dest, const struct net6_dest *old)
 {
 	unsigned long expires = READ_ONCE(old->pmtu_expires);
 
 	if (expires && time_before(jiffies, expires) && net6_dest_goes_on(dest, old)) {
-		dest->pmtu = min(dest->pmtu, READ_ONCE(old->pmtu));
+		net6_dest_inherit_pmtu(dest, old);
 		dest->pmtu_expires = expires;
 	}
 	dest->icmp_tokens = old->icmp_tokens;
@@ -226,7 +253,8 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 		return NULL;
 	dest->key = *key;
 	dest->nn = nn;
-	dest->flags = nh->flags | (key->rule ? NET6_DEST_RULED : 0);
+	dest->flags = nh->flags | (key->rule ? NET6_DEST_RULED : 0) |
+		      (net6_iface_keeps_dst(nh->iface) ? NET6_DEST_TUNNEL : 0);
 	dest->table = nh->table;
 	dest->route = nh->route;
 	dest->iface = net6_iface_get(nh->iface);
@@ -238,8 +266,10 @@ static struct net6_dest *net6_dest_alloc(struct net6_net *nn, const struct net6_
 		dest->spread = net6_spread_make(nn, nh);
 	if (unlikely(dest->spread))
 		dest->flags |= NET6_DEST_SEVERAL;
-	dest->pmtu = min(dest->route_mtu, max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU));
+	dest->own_mtu = min(dest->route_mtu, max_t(u32, READ_ONCE(nh->iface->mtu), NET6_MIN_MTU));
+	dest->pmtu = dest->own_mtu;
 	dest->used = jiffies;
+	dest->asked = jiffies - NET6_DEST_ASK;
 	/* A full bucket, whatever its size: the first error must not be lost. */
 	dest->icmp_tokens = U32_MAX;
 	dest->icmp_stamp = jiffies;

@@ -23,6 +23,7 @@
 #define NET6_DEST_ONE_WAY	BIT(9)	/* it is such a one: for one flow, not for others */
 #define NET6_DEST_SOURCED	BIT(10)	/* the route asks for the source address */
 #define NET6_DEST_RULED		BIT(11)	/* rules were asked: the key says what */
+#define NET6_DEST_TUNNEL	BIT(12)	/* its device tells a packet's route how much it carries */
 
 struct flowi6;
 struct net6_icmp_error;
@@ -34,6 +35,11 @@ struct net6_icmp_error;
 
 /* The first of as many as there may be next hops of a route: its place among them. */
 #define NET6_DEST_WAY		BIT(31)
+
+/* How often packets to a destination by a tunnel have a route, in jiffies: TCP's shortest time-out,
+ * so that what it sends again has one.
+ */
+#define NET6_DEST_ASK	(HZ / 5)
 
 /**
  * struct net6_dest_key - what a destination is found by
@@ -75,8 +81,10 @@ struct net6_dest_key {
  * @metrics: all that the route says, reference held; NULL for nothing
  * @table: number of the table that it was found in
  * @route: number of the route or default router, 0: none. If REDIRECTED of the one before
+ * @own_mtu: what link and route allowed when the entry was made, bytes
  * @spread: if SEVERAL its next hops
  * @used: jiffies of the last look-up, for eviction
+ * @asked: if TUNNEL when the device was last given a route, in jiffies
  * @nn: namespace
  * @icmp_tokens, @icmp_stamp: token bucket of errors sent to it
  * @lru: in nn->dest_lru, under nn->dest_lock; empty when out of the table
@@ -102,11 +110,13 @@ struct net6_dest {
 	u32			route_mtu;
 	u32			table;
 	u32			route;
+	u32			own_mtu;
 	struct net6_net		*nn;
 	struct net6_metrics	*metrics;
 	struct net6_spread	*spread;
 	unsigned long		pmtu_expires;
 	unsigned long		used;
+	unsigned long		asked;
 	u32			icmp_tokens;
 	unsigned long		icmp_stamp;
 	struct list_head	lru;
@@ -128,6 +138,7 @@ struct net6_dest {
  */
 struct net6_dest *net6_dest_lookup_key(struct net6_net *nn, const struct net6_dest_key *key);
 struct net6_dest *net6_dest_cached(struct net6_net *nn, const struct net6_dest_key *key);
+void net6_dest_forget(struct net6_dest *dest);
 
 /**
  * net6_dest_lookup_flow() - the same by the source address, and of several next hops by the flow

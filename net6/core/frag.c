@@ -45,6 +45,7 @@ static void net6_frag_copy_metadata(struct sk_buff *to, const struct sk_buff *fr
 	nf_copy(to, from);
 	skb_ext_copy(to, from);
 	skb_copy_secmark(to, from);
+	skb_dst_copy(to, from);
 }
 
 /* The part of @skb from @at on becomes @frag's: pages change hands, and linear bytes are copied.

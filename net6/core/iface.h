@@ -367,6 +367,14 @@ static inline bool net6_iface_asks_nobody(const struct net6_iface *iface)
 	       (READ_ONCE(iface->dev->flags) & IFF_NOARP);
 }
 
+/* Does its device look at a packet's route? A tunnel does not send what its own path does not
+ * carry, and tells nobody else. In takeover mode only.
+ */
+static inline bool net6_iface_keeps_dst(const struct net6_iface *iface)
+{
+	return iface->rt && !(iface->dev->priv_flags & IFF_XMIT_DST_RELEASE);
+}
+
 static inline bool net6_iface_is_loopback(const struct net6_iface *iface)
 {
 	return iface->ops->flags & NET6_LINK_LOOPBACK;

@@ -535,3 +535,23 @@ void net6_nf_iface_exit(struct net6_iface *iface)
 	if (iface->rt)
 		net6_nf_routes->exit(iface);
 }
+
+/**
+ * net6_nf_attach() - let a tunnel say how much it carries to a destination
+ * @skb: packet of ours, data at the IPv6 header, without a route
+ * @dest: where it goes, by an interface that net6_iface_keeps_dst()
+ *
+ * A route holds the module until the device has let it go, so only a socket's packet has one: its
+ * socket holds the module as well. Few of them have, as it costs an allocation.
+ * Context: BH disabled, RCU read lock held.
+ */
+void net6_nf_attach(struct sk_buff *skb, struct net6_dest *dest)
+{
+	unsigned long asked = READ_ONCE(dest->asked);
+
+	if (skb->len <= NET6_MIN_MTU || !skb->sk || !sk_fullsock(skb->sk) ||
+	    time_before(jiffies, asked + NET6_DEST_ASK))
+		return;
+	WRITE_ONCE(dest->asked, jiffies);
+	net6_nf_routes->attach(skb, dest);
+}

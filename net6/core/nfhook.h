@@ -55,15 +55,19 @@ int net6_nf_dst_output(struct net *net, struct sock *sk, struct sk_buff *skb);
  * @init: make the one of an interface, which is being attached, in its rt. Context: process.
  *	Return: 0 or -ENOMEM
  * @exit: take it away again; a queued packet may still have it. Context: process
+ * @attach: give a packet a route that its device can tell the path MTU of a destination. Context:
+ *	BH disabled, RCU read lock held
  */
 struct net6_nf_route_ops {
 	int (*init)(struct net6_iface *iface);
 	void (*exit)(struct net6_iface *iface);
+	void (*attach)(struct sk_buff *skb, struct net6_dest *dest);
 };
 
 void net6_nf_enable(const struct net6_nf_route_ops *ops);
 void net6_nf_disable(void);
 int net6_nf_iface_init(struct net6_iface *iface);
 void net6_nf_iface_exit(struct net6_iface *iface);
+void net6_nf_attach(struct sk_buff *skb, struct net6_dest *dest);
 
 #endif /* _NET6_NFHOOK_H */

@@ -86,13 +86,16 @@ int net6_output_ask(struct net6_net *nn, struct sk_buff *skb)
 
 static __always_inline int net6_output_send(struct sk_buff *skb, struct net6_dest *dest)
 {
-	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST))) {
+	if (unlikely(dest->flags & (NET6_DEST_LOCAL | NET6_DEST_MULTICAST | NET6_DEST_TUNNEL))) {
 		if (dest->flags & NET6_DEST_LOCAL)
 			return net6_loopback_queue(dest->iface, skb->skb_iif ?: dest->ifindex,
 						   skb);
-		skb = net6_output_multicast(skb, dest->iface);
+		if (dest->flags & NET6_DEST_MULTICAST)
+			skb = net6_output_multicast(skb, dest->iface);
 		if (!skb)
 			return 0;
+		if (dest->flags & NET6_DEST_TUNNEL)
+			net6_nf_attach(skb, dest);
 	}
 	if (unlikely(skb->len > READ_ONCE(dest->pmtu) && !skb_is_gso(skb)))
 		return net6_output_too_big(skb, dest);

@@ -3,6 +3,8 @@
  * keeps it for its next packets, writes the IPv6 header itself, and sends by ip6_local_out(). That
  * comes to the route's output here. Such a route is a destination of net6's in native's clothes.
  *
+ * What goes into a tunnel has one, too, now and then: the tunnel tells it how much it carries.
+ *
  * Limits: each look-up makes a new one, so a tunnel that keeps none pays for each packet. The hop
  * limit is that of when it was made.
  */
@@ -76,6 +78,19 @@ static struct neighbour *net6_dst_neigh(const struct dst_entry *dst, struct sk_b
 	return NULL;
 }
 
+/* A tunnel that has the packet does not carry as much. */
+static void net6_dst_update_pmtu(struct dst_entry *dst, struct sock *sk, struct sk_buff *skb,
+				 u32 mtu, bool confirm_neigh)
+{
+	struct net6_dest *dest;
+
+	rcu_read_lock();
+	dest = rcu_dereference(net6_dst_of(dst)->dest);
+	if (dest)
+		net6_dest_set_pmtu(dest, max_t(u32, mtu, NET6_MIN_MTU));
+	rcu_read_unlock();
+}
+
 /* An RCU callback of the kernel's, which then frees it. net6 goes after a grace period only. */
 static void net6_dst_destroy(struct dst_entry *dst)
 {
@@ -88,6 +103,7 @@ static void net6_dst_destroy(struct dst_entry *dst)
 	spin_unlock_bh(&net6_dst_lock);
 	if (dest)
 		net6_dest_put(dest);
+	dst_destroy_metrics_generic(dst);
 	module_put(THIS_MODULE);
 }
 
@@ -99,6 +115,7 @@ static struct dst_ops net6_dst_ops = {
 	.cow_metrics		= dst_cow_metrics_generic,
 	.destroy		= net6_dst_destroy,
 	.neigh_lookup		= net6_dst_neigh,
+	.update_pmtu		= net6_dst_update_pmtu,
 };
 
 /* Behind NF_INET_LOCAL_OUT. The packet has its IPv6 header and checksum. */
@@ -145,6 +162,23 @@ static struct net6_dst *net6_dst_new(struct net6_dest *dest)
 	hlist_add_head(&d->node, &dest->iface->dsts);
 	spin_unlock_bh(&net6_dst_lock);
 	return d;
+}
+
+/**
+ * net6_dst_attach() - net6_nf_route_ops.attach
+ * @skb: packet without a route
+ * @dest: where it goes
+ *
+ * It goes without one if there is no memory. Context: BH disabled, RCU read lock held.
+ */
+void net6_dst_attach(struct sk_buff *skb, struct net6_dest *dest)
+{
+	struct net6_dst *d = net6_dst_new(net6_dest_hold(dest));
+
+	if (d)
+		skb_dst_set(skb, &d->rt.dst);
+	else
+		net6_dest_put(dest);
 }
 
 /* RCU read lock held. */

@@ -148,6 +148,7 @@ static void net6_nf_route_exit(struct net6_iface *iface)
 static const struct net6_nf_route_ops net6_nf_route_ops = {
 	.init	= net6_nf_route_init,
 	.exit	= net6_nf_route_exit,
+	.attach	= net6_dst_attach,
 };
 
 /* ---- the routing rule ---- */

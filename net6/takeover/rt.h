@@ -113,6 +113,13 @@ u32 net6_rt_nexthop_id(struct net *net, u32 handle);
 int net6_rt_follow_init(void);
 void net6_rt_follow_exit(void);
 
+/* rt_route.c, for rt_dest.c */
+struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb, const struct net6_rt_route *route,
+				      u32 portid, u32 seq, int type, unsigned int nl_flags);
+int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route);
+int net6_rt_route_fill(struct sk_buff *skb, const struct net6_rt_route *route, u32 portid, u32 seq,
+		       int type, unsigned int nl_flags);
+
 /* RTA_* of a request. */
 extern const struct nla_policy net6_rt_route_policy[RTA_MAX + 1];
 
@@ -141,6 +148,8 @@ static inline bool net6_rt_dump_wants(struct net6_rt_dump *d)
 	return d->idx++ >= d->cb->args[0];
 }
 
+int net6_rt_route_filter(struct net6_rt_dump *d);
+
 /* All RTM_* of addresses, routes, neighbors, labels. RTNL held. */
 int net6_rt_addr_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_addr_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
@@ -151,6 +160,8 @@ int net6_rt_route_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_
 int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_dest_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int net6_rt_dest_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_new(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);
 int net6_rt_neigh_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack);

@@ -285,10 +285,13 @@ static int net6_rt_route_remove(struct net6_net *nn, struct net6_rt_change *c)
 int net6_rt_route_del(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
 	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
+	const struct rtmsg *rtm = nlmsg_data(nlh);
 	struct net6_rt_change c;
 	int err;
 	u32 i;
 
+	if (nlmsg_len(nlh) >= sizeof(*rtm) && rtm->rtm_flags & RTM_F_CLONED)
+		return net6_rt_dest_del(skb, nlh, extack);
 	err = net6_rt_request_parse(skb, nlh, &c, extack);
 	for (i = 0; !err && i < c.n_hops; i++) {
 		c.hop = c.hops[i];

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtnetlink: routes that are shown (ip -6 route, ip route get, ip monitor). rt_walk.c makes them of
- * what net6 decides by.
+/* rtnetlink: routes that are shown (ip -6 route, ip monitor). rt_walk.c makes them of what net6
+ * decides by.
  */
 #include <net/ip6_route.h>
 
 #include "../core/dest.h"
 #include "rt.h"
 
-static struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb,
-					     const struct net6_rt_route *route, u32 portid,
-					     u32 seq, int type, unsigned int nl_flags)
+/**
+ * net6_rt_route_header() - begin a message about a route
+ * @skb: message
+ * @route: the route
+ * @portid: who is told, 0 for listeners
+ * @seq: number of the request
+ * @type: RTM_NEWROUTE or RTM_DELROUTE
+ * @nl_flags: NLM_F_*
+ *
+ * Context: any. Return: the header, for nlmsg_end() or nlmsg_cancel(); NULL if it is full.
+ */
+struct nlmsghdr *net6_rt_route_header(struct sk_buff *skb, const struct net6_rt_route *route,
+				      u32 portid, u32 seq, int type, unsigned int nl_flags)
 {
 	struct nlmsghdr *nlh;
 	struct rtmsg *rtm;
@@ -49,7 +59,14 @@ static int net6_rt_route_way(struct sk_buff *skb, const struct net6_rt_route *ro
 	return 0;
 }
 
-static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
+/**
+ * net6_rt_route_attrs() - the attributes of a route
+ * @skb: message
+ * @route: the route
+ *
+ * Context: RTNL or RCU read lock held. Return: 0 or -EMSGSIZE.
+ */
+int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *route)
 {
 	const struct in6_addr *source = net6_source_addr(route->attrs.source);
 	struct rta_cacheinfo ci = {};
@@ -69,8 +86,19 @@ static int net6_rt_route_attrs(struct sk_buff *skb, const struct net6_rt_route *
 	return 0;
 }
 
-static int net6_rt_route_fill(struct sk_buff *skb, const struct net6_rt_route *route, u32 portid,
-			      u32 seq, int type, unsigned int nl_flags)
+/**
+ * net6_rt_route_fill() - a whole message about a route
+ * @skb: message
+ * @route: the route
+ * @portid: who is told, 0 for listeners
+ * @seq: number of the request
+ * @type: RTM_NEWROUTE or RTM_DELROUTE
+ * @nl_flags: NLM_F_*
+ *
+ * Context: RTNL or RCU read lock held. Return: 0, or -EMSGSIZE and nothing is written.
+ */
+int net6_rt_route_fill(struct sk_buff *skb, const struct net6_rt_route *route, u32 portid, u32 seq,
+		       int type, unsigned int nl_flags)
 {
 	struct nlmsghdr *nlh = net6_rt_route_header(skb, route, portid, seq, type, nl_flags);
 
@@ -124,8 +152,14 @@ const struct nla_policy net6_rt_route_policy[RTA_MAX + 1] = {
 	[RTA_UID]	= { .type = NLA_U32 },
 };
 
-/* A strict request may also name an interface, or a table by its full number. */
-static int net6_rt_route_filter(struct net6_rt_dump *d)
+/**
+ * net6_rt_route_filter() - what a dump is asked for
+ * @d: the dump; gets table and interface
+ *
+ * A strict request may also name an interface, or a table by its full number.
+ * Context: process. Return: 0 or -errno of a request that cannot be read.
+ */
+int net6_rt_route_filter(struct net6_rt_dump *d)
 {
 	const struct rtmsg *rtm = nlmsg_data(d->cb->nlh);
 	struct nlattr *tb[RTA_MAX + 1];
@@ -154,8 +188,6 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		if (cb->strict_check)
 			return -EINVAL;
 	} else {
-		if (rtm->rtm_flags & RTM_F_CLONED)
-			return skb->len;	/* there are none */
 		err = net6_rt_route_filter(&d);
 		if (err)
 			return err;
@@ -163,203 +195,6 @@ int net6_rt_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	net6_rt_routes_walk(net6_pernet(sock_net(skb->sk)), d.table, pos, net6_rt_route_dump_one,
 			    &d);
 	return skb->len;
-}
-
-/**
- * struct net6_rt_best - looking for the route that was decided by
- * @gateway: next hop, :: for on-link
- * @dev: outgoing device
- * @route: the best so far
- */
-struct net6_rt_best {
-	struct in6_addr			gateway;
-	const struct net_device		*dev;
-	struct net6_rt_route		route;
-};
-
-/* Those of longer prefixes come later. */
-static int net6_rt_route_better(const struct net6_rt_route *route, void *arg)
-{
-	struct net6_rt_best *best = arg;
-
-	if (!ipv6_addr_equal(&route->gateway, &best->gateway) || route->dev != best->dev ||
-	    (best->route.dev && (route->plen < best->route.plen ||
-				 (route->plen == best->route.plen &&
-				  route->attrs.metric >= best->route.attrs.metric))))
-		return 0;
-	best->route = *route;
-	return 0;
-}
-
-/* The route by which a destination was decided; RCU read lock held. */
-static void net6_rt_route_matched(const struct net6_dest *dest, struct net6_rt_route *route)
-{
-	struct net6_rt_best best = { .dev = dest->iface->dev };
-
-	if (dest->neigh && !(dest->flags & (NET6_DEST_ONLINK | NET6_DEST_MULTICAST)))
-		best.gateway = dest->neigh->addr;
-	if (dest->flags & NET6_DEST_LOCAL)
-		net6_rt_of_own(&best.route, &dest->key.daddr, best.dev, dest->table);
-	else
-		net6_rt_routes_over(dest->iface, dest->table, &dest->key.daddr,
-				    net6_rt_route_better, &best);
-	if (!best.route.dev)	/* a Redirect's, or gone meanwhile */
-		best.route = (struct net6_rt_route) {
-			.gateway	= best.gateway,
-			.attrs.metric	= IP6_RT_PRIO_ADDRCONF,
-			.attrs.protocol	= RTPROT_REDIRECT,
-			.expires	= NET6_LIFETIME_INFINITE,
-			.dst		= dest->key.daddr,
-			.plen		= 128,
-			.table		= dest->table,
-			.type		= RTN_UNICAST,
-		};
-	*route = best.route;
-	route->dev = dest->iface->dev;
-}
-
-/* The decision about a destination as a route; RCU read lock held. */
-static void net6_rt_route_of_dest(const struct net6_dest *dest, struct net6_rt_route *route)
-{
-	net6_rt_route_matched(dest, route);
-	route->self = NULL;			/* the one that was chosen */
-	route->attrs.nexthop = 0;		/* and no object */
-	route->attrs.metrics = dest->metrics;	/* which has a reference, the other has none */
-	route->attrs.source = NULL;		/* told as the source that was chosen */
-	route->dst = dest->key.daddr;
-	route->plen = 128;
-}
-
-/* RTM_F_FIB_MATCH asks for the whole route. RTNL keeps the device. */
-static int net6_rt_route_write_match(struct sk_buff *msg, const struct net6_dest *dest, u32 portid,
-				     u32 seq)
-{
-	struct net6_rt_route route;
-	int err;
-
-	rcu_read_lock();
-	net6_rt_route_matched(dest, &route);
-	err = net6_rt_route_fill(msg, &route, portid, seq, RTM_NEWROUTE, 0);
-	rcu_read_unlock();
-	return err;
-}
-
-/* Who asks as for a packet that comes in is told by which interface, others by which source. */
-static int net6_rt_route_asked(struct sk_buff *msg, const struct in6_addr *from,
-			       const struct net6_flow *flow, const struct in6_addr *saddr)
-{
-	if (nla_put_in6_addr(msg, RTA_SRC, from))
-		return -EMSGSIZE;
-	if (flow->iif)
-		return nla_put_u32(msg, RTA_IIF, flow->iif);
-	return nla_put_in6_addr(msg, RTA_PREFSRC, saddr);
-}
-
-/* The path MTU that was learned of it stands among the metrics, as on native. */
-static void net6_rt_route_learned(const struct net6_dest *dest, struct net6_rt_route *route,
-				  struct net6_metrics *told)
-{
-	unsigned long expires = READ_ONCE(dest->pmtu_expires), now = jiffies;
-
-	if (!expires || !time_before(now, expires))
-		return;
-	memset(told, 0, sizeof(*told));
-	if (dest->metrics) {
-		strscpy(told->congctl_name, dest->metrics->congctl_name,
-			sizeof(told->congctl_name));
-		memcpy(told->val, dest->metrics->val, sizeof(told->val));
-	}
-	told->val[RTAX_MTU - 1] = READ_ONCE(dest->pmtu);
-	route->attrs.metrics = told;
-	route->expires = (expires - now) / HZ;
-}
-
-static int net6_rt_route_write_dest(struct sk_buff *msg, struct net6_dest *dest, u32 portid,
-				    u32 seq, const struct in6_addr *from,
-				    const struct net6_flow *flow)
-{
-	struct in6_addr saddr = net6_dest_choose_saddr(dest) ? *from : dest->saddr;
-	struct net6_metrics told;
-	struct net6_rt_route route;
-	struct nlmsghdr *reply;
-	struct rtmsg *rtm;
-
-	rcu_read_lock();
-	net6_rt_route_of_dest(dest, &route);
-	rcu_read_unlock();
-	net6_rt_route_learned(dest, &route, &told);
-	reply = net6_rt_route_header(msg, &route, portid, seq, RTM_NEWROUTE, 0);
-	if (!reply || net6_rt_route_attrs(msg, &route) ||
-	    net6_rt_route_asked(msg, from, flow, &saddr))
-		return -EMSGSIZE;
-	rtm = nlmsg_data(reply);
-	rtm->rtm_src_len = 128;
-	nlmsg_end(msg, reply);
-	return 0;
-}
-
-/* Whose packet, and which one. RTNL held. */
-static int net6_rt_route_flow(struct net *net, const struct rtmsg *rtm, struct nlattr **tb,
-			      struct net6_flow *flow)
-{
-	*flow = (struct net6_flow) {
-		.label	= ip6_make_flowinfo(rtm->rtm_tos, 0),
-		.owned	= true,
-		.uid	= current_uid(),
-	};
-	if (tb[RTA_IP_PROTO])
-		flow->protocol = nla_get_u8(tb[RTA_IP_PROTO]);
-	if (tb[RTA_SPORT])
-		flow->sport = nla_get_be16(tb[RTA_SPORT]);
-	if (tb[RTA_DPORT])
-		flow->dport = nla_get_be16(tb[RTA_DPORT]);
-	if (tb[RTA_MARK])
-		flow->mark = nla_get_u32(tb[RTA_MARK]);
-	if (tb[RTA_IIF])
-		flow->iif = nla_get_u32(tb[RTA_IIF]);
-	if (flow->iif && !__dev_get_by_index(net, flow->iif))
-		return -ENODEV;
-	if (tb[RTA_UID])
-		flow->uid = make_kuid(current_user_ns(), nla_get_u32(tb[RTA_UID]));
-	else if (flow->iif)
-		flow->uid = INVALID_UID;
-	return 0;
-}
-
-int net6_rt_route_get(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
-{
-	struct net6_net *nn = net6_pernet(sock_net(skb->sk));
-	struct nlattr *tb[RTA_MAX + 1];
-	const struct rtmsg *rtm = nlmsg_data(nlh);
-	u32 portid = NETLINK_CB(skb).portid;
-	struct in6_addr daddr, from;
-	struct net6_dest *dest;
-	struct net6_flow flow;
-	struct sk_buff *msg;
-	int err;
-
-	err = nlmsg_parse_deprecated(nlh, sizeof(struct rtmsg), tb, RTA_MAX,
-				     net6_rt_route_policy, extack) ?:
-	      net6_rt_route_flow(nn->net, rtm, tb, &flow);
-	if (err)
-		return err;
-	daddr = tb[RTA_DST] ? nla_get_in6_addr(tb[RTA_DST]) : in6addr_any;
-	from = tb[RTA_SRC] ? nla_get_in6_addr(tb[RTA_SRC]) : in6addr_any;
-	dest = net6_dest_lookup_flow(nn, &from, &daddr,
-				     tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0, &flow);
-	if (IS_ERR(dest))
-		return PTR_ERR(dest);
-	msg = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	err = -ENOBUFS;
-	if (msg && (rtm->rtm_flags & RTM_F_FIB_MATCH))
-		err = net6_rt_route_write_match(msg, dest, portid, nlh->nlmsg_seq);
-	else if (msg)
-		err = net6_rt_route_write_dest(msg, dest, portid, nlh->nlmsg_seq, &from, &flow);
-	net6_dest_put(dest);
-	if (!err)
-		return rtnl_unicast(msg, nn->net, portid);
-	nlmsg_free(msg);
-	return err;
 }
 
 /**

@@ -7,6 +7,16 @@
 #include "rt.h"
 #include "takeover.h"
 
+/* Routes, or what was learned of destinations: ip -6 route show cache. */
+static int net6_rtnetlink_dump_routes(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct rtmsg *rtm = nlmsg_data(cb->nlh);
+
+	if (nlmsg_len(cb->nlh) >= sizeof(*rtm) && rtm->rtm_flags & RTM_F_CLONED)
+		return net6_rt_dest_dump(skb, cb);
+	return net6_rt_route_dump(skb, cb);
+}
+
 static const struct rtnl_msg_handler net6_rt_handlers[] = {
 	{ THIS_MODULE, PF_INET6, RTM_NEWADDR, net6_rt_addr_new, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_DELADDR, net6_rt_addr_del, NULL, 0 },
@@ -15,7 +25,7 @@ static const struct rtnl_msg_handler net6_rt_handlers[] = {
 	{ THIS_MODULE, PF_INET6, RTM_GETANYCAST, NULL, net6_rt_anycast_dump, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_NEWROUTE, net6_rt_route_new, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_DELROUTE, net6_rt_route_del, NULL, 0 },
-	{ THIS_MODULE, PF_INET6, RTM_GETROUTE, net6_rt_route_get, net6_rt_route_dump, 0 },
+	{ THIS_MODULE, PF_INET6, RTM_GETROUTE, net6_rt_route_get, net6_rtnetlink_dump_routes, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_NEWNEIGH, net6_rt_neigh_new, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_DELNEIGH, net6_rt_neigh_del, NULL, 0 },
 	{ THIS_MODULE, PF_INET6, RTM_GETNEIGH, net6_rt_neigh_get, net6_rt_neigh_dump, 0 },

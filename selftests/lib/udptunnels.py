@@ -8,6 +8,9 @@ udp_tunnels.py on net6: both are to give the same answers.
 a0 is fd92:1::1, r0 fd92:1::2, r1 fd92:2::2, b0 fd92:2::1. Inside of a tunnel A is fd93::1 and
 10.93.0.1, B ::2 and .2.
 """
+import contextlib
+import errno
+import re
 import socket
 import subprocess
 import threading
@@ -20,6 +23,7 @@ import rawlinks
 A, R, B = (ktap.later(f"udp-{name}") for name in "ARB")
 OUTER = {A: "fd92:1::1", R: "fd92:1::2", B: "fd92:2::1"}
 NARROW = 1400
+IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO = 23, 2
 MADE = []
 
 # What is made at an end, of its own and its peer's address.
@@ -86,14 +90,10 @@ def inside(ns, number, mtu, dev="t0"):
     rawlinks.batch(ns, *([f"link set {dev} mtu {mtu}"] if mtu else []), *lines)
 
 
-def carries(first=A, second=B, large=False):
-    """Both ways. @large: what is inside is as large as the first link takes, not the second."""
+def carries(first=A, second=B):
+    """Both ways."""
     rawlinks.ping(first, "fd93::2")
     rawlinks.ping(second, "fd93::1", 1000)
-    if large:
-        # IPv4's connection hears of the smaller path from the tunnel.
-        transfer(first, second, "10.93.0.2")
-        return
     for to in ("fd93::2", "10.93.0.2"):
         transfer(first, second, to)
     transfer(second, first, "fd93::1")
@@ -128,13 +128,75 @@ def kind_carries(name):
     gone(A, B)
 
 
-def path_mtu():
-    """A router says that a tunnel's packet is too big, and quotes it."""
+def told(ns, to):
+    """The path's MTU that ip route get tells."""
+    found = re.search(r" mtu (\d+)", ns.ip("-6", "route", "get", to))
+    return int(found[1]) if found else None
+
+
+def learned(ns):
+    return ns.ip("-6", "-o", "route", "show", "cache").splitlines()
+
+
+@contextlib.contextmanager
+def narrow_tunnel():
+    """Its packets are as large as the first link takes, not the second. Inside fit 1330 octets."""
     ktap.need("vxlan")
     clean()
     ends(KINDS["VXLAN"][1], mtu=1430)
-    carries(large=True)
+    yield
     gone(A, B)
+
+
+def path_mtu():
+    """A router says that a tunnel's packet is too big, and quotes it. The tunnel tells who sends."""
+    with narrow_tunnel():
+        for to in ("10.93.0.2", "fd93::2"):
+            transfer(A, B, to)
+        ktap.equal(told(A, "fd93::2"), NARROW - 70, "the path's MTU in the tunnel")
+
+
+def send_large(ns, to):
+    """Datagrams that are not to be fragmented, until one is too large for the path."""
+    with ns, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
+        sock.connect((to, 9))
+
+        def refused():
+            try:
+                sock.send(bytes(1370))
+            except OSError as error:
+                return error.errno == errno.EMSGSIZE
+            return False
+        ktap.wait_for(15, "a datagram is too large", refused)
+
+
+def path_mtu_of_the_link():
+    """The path's MTU grows with the own link's once that was the narrowest."""
+    with narrow_tunnel():
+        ktap.equal(told(A, "fd93::2"), None, "before")
+        send_large(A, "fd93::2")
+        for mtu, path in ((1430, 1330), (1320, 1320), (1400, 1400), (1430, 1430)):
+            A.ip("link", "set", "t0", "mtu", str(mtu))
+            ktap.equal(told(A, "fd93::2"), path, f"by a link of {mtu}")
+        send_large(A, "fd93::2")
+        ktap.equal(told(A, "fd93::2"), 1330, "learned again")
+
+
+def path_mtu_forgotten():
+    """What was learned of destinations is listed, and flushed."""
+    with narrow_tunnel():
+        A.ip("-6", "route", "flush", "cache")
+        send_large(A, "fd93::2")
+        # What is outside of the tunnel has been learned of, too.
+        for to, mtu in (("fd93::2", 1330), (OUTER[B], NARROW)):
+            lines = [line for line in learned(A) if line.startswith(to + " ")]
+            ktap.equal(len(lines), 1, f"cached routes to {to}")
+            ktap.true(f" mtu {mtu} " in lines[0], lines[0])
+        ktap.equal(len(learned(A)), 2, "cached routes")
+        A.ip("-6", "route", "flush", "cache")
+        ktap.equal(learned(A), [], "when it is flushed")
+        ktap.equal(told(A, "fd93::2"), None, "forgotten")
 
 
 def group():
@@ -295,6 +357,8 @@ def tests():
     for name in KINDS:
         ktap.test(f"{name} carries")(lambda name=name: kind_carries(name))
     ktap.test("VXLAN learns the path's MTU")(path_mtu)
+    ktap.test("the path's MTU and the own link's")(path_mtu_of_the_link)
+    ktap.test("what is learned of paths is listed and flushed")(path_mtu_forgotten)
     ktap.test("VXLAN by a group")(group)
     ktap.test("VXLAN to a port that is closed")(reset_peer)
     ktap.test("a tunnel's port is taken")(programs_see_the_ports)
