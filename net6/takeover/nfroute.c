@@ -86,6 +86,7 @@ static void net6_nf_dst_destroy(struct dst_entry *dst)
 	if (rt->rt6i_idev)
 		free_percpu(rt->rt6i_idev->stats.ipv6);
 	kfree(rt->rt6i_idev);
+	dst_destroy_metrics_generic(dst);
 }
 
 static struct dst_ops net6_nf_dst_ops = {
